@@ -35,6 +35,11 @@ _EDGE_TYPES: Final = (
 )
 
 
+#: How the template names a function's alias, and the function itself.
+_ALIASED: Final = ".Arn}:live"
+_UNALIASED: Final = ".Arn}"
+
+
 def is_without_edge(event: str) -> bool:
     """Return whether a function's event is for requests that an edge rewrites or refuses.
 
@@ -132,8 +137,9 @@ def translate(template: Template) -> Template:
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
-    translated: Template = translator.translate(sam_template=template, parameter_values={})
-    return translated
+    translated = translator.translate(sam_template=template, parameter_values={})
+    without_alias: Template = json.loads(json.dumps(translated).replace(_ALIASED, _UNALIASED))
+    return without_alias
 
 
 def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> Template:

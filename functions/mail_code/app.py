@@ -1,16 +1,17 @@
-"""Codes queue: send a one-time code, if the address is a user's."""
+"""Invoked by sign_in, which does not wait: send a one-time code, if the address is a user's."""
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from typing import Any
+
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.consumer import RecordResult, consume_queue
+from pillarbox.consumer import run_on_invocation
 from pillarbox.wiring import services
 
 
-def mail_code(record: SQSRecord, _: LambdaContext) -> RecordResult:
-    accepted = services().code_mail.send(services().code_requests.read(record.body))
+def mail_code(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
+    accepted = services().code_mail.send(services().read_code_request(event))
     # Nothing else: neither address nor flow is for the log.
-    return RecordResult(outcome="code_accepted" if accepted else "code_dropped", ids={})
+    return {"code_accepted": int(accepted)}
 
 
-lambda_handler = consume_queue(mail_code)
+lambda_handler = run_on_invocation(mail_code)

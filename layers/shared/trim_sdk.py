@@ -19,6 +19,7 @@ from typing import Final
 SERVICES: Final = {
     "cloudwatch": "monitoring",
     "dynamodb": "dynamodb",
+    "lambda": "lambda",
     "s3": "s3",
     "sesv2": "email",
     "sqs": "sqs",

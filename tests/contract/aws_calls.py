@@ -20,7 +20,6 @@ QUEUES: Final = {
     "urgent": "UrgentJobsQueue",
     "sweep": "SweepQueue",
     "webhooks": "WebhooksQueue",
-    "codes": "CodesQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
@@ -157,4 +156,6 @@ def _resource(of: str, parameters: Mapping[str, Any]) -> str:
     """Return the logical id of the resource that a call uses."""
     if of == "sqs":
         return QUEUES[parameters["QueueUrl"].rpartition("/")[2]]
+    if of == "lambda":
+        return str(parameters["FunctionName"])
     return "SpoolBucket" if of == "s3" else "*"

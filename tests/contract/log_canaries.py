@@ -9,16 +9,17 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from unittest import mock
 
 from pillarbox import observability, wiring
+from pillarbox.adapters.code_requests import write_request
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
-from pillarbox.adapters.sqs.code_requests import write_request
+from pillarbox.consumer import InvocationFailed
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
@@ -172,12 +173,16 @@ def sign_in_everywhere(service: Service) -> None:
     team.add_member(service.account(), ADDRESS, Role.OWNER)
     flow = browser.request_code(ADDRESS).json["flow"]
     (queued,) = service.codes()
-    service.consume("mail_code", write_request(replace(queued, code=CANARY)), CANARY)
+    event = write_request(replace(queued, code=CANARY))
+    for wrong in ({CANARY: CANARY}, event | {"version": CANARY}, event | {"at": CANARY}):
+        with suppress(InvocationFailed):
+            service.mail_code(wrong)
     for fault in ("UpdateItem", "PutItem", "GetItem", "Query", "BatchGetItem", "none"):
         with failing(fault):
             browser.request_code(ADDRESS)
             browser.request_code(CANARY)
-            service.consume("mail_code", write_request(replace(queued, code=CANARY)))
+            with suppress(InvocationFailed):
+                service.mail_code(event)
             for body in ({"flow": CANARY, "code": CANARY[:6]}, {"link": CANARY}, {CANARY: CANARY}):
                 browser.post("", body)
             browser.post("/token", {"account": CANARY})

@@ -16,12 +16,12 @@ from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
 from pillarbox import wiring
+from pillarbox.adapters.code_requests import read_request
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-from pillarbox.adapters.sqs.code_requests import read_request
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.agent import AgentSettings
@@ -96,6 +96,18 @@ class Ses:
 
 
 @dataclass(slots=True)
+class Lambda:
+    """Lambda, replaced inside botocore: it keeps the events of asynchronous invocations."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def invoke(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
+        assert params["headers"]["X-Amz-Invocation-Type"] == "Event"
+        self.events.append(json.loads(params["body"]))
+        return aws_response(202, {})
+
+
+@dataclass(slots=True)
 class Clock:
     """The clock of the service: the real time, unless a test sets it."""
 
@@ -114,6 +126,7 @@ class Service:
     dead_url: str
     events_url: str
     ses: Ses
+    code_events: list[dict[str, Any]]
     clock: Clock
 
     @contextmanager
@@ -327,16 +340,20 @@ class Service:
         return self._consume(function, [queue_record(b, str(n)) for n, b in enumerate(bodies)])
 
     def codes(self) -> list[CodeRequest]:
-        """Receive the one-time codes in the queue."""
-        return [read_request(body) for body in self._code_bodies()]
+        """Return the one-time codes for which `mail_code` was invoked, and forget them."""
+        codes = [read_request(event) for event in self.code_events]
+        self.code_events.clear()
+        return codes
 
-    def mail_codes(self) -> list[str]:
-        """Run the worker on all one-time codes; return the ids of those that failed."""
-        return self.consume("mail_code", *self._code_bodies())
+    def mail_codes(self) -> list[Mapping[str, Any]]:
+        """Make the invocations of `mail_code`, and return their results."""
+        events, self.code_events[:] = self.code_events[:], []
+        return [self.mail_code(event) for event in events]
 
     @staticmethod
-    def _code_bodies() -> list[str]:
-        return [code["Body"] for code in _receive_all(os.environ["PILLARBOX_CODES_QUEUE_URL"])]
+    def mail_code(event: dict[str, Any]) -> Mapping[str, Any]:
+        """Invoke `mail_code`."""
+        return handler("mail_code")(event, Invocation())
 
     def session(
         self, account_id: str, role: Role = Role.OWNER, address: str = "ada@shop.example"
@@ -372,6 +389,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
         "PILLARBOX_API_URL": APP_URL,
+        "PILLARBOX_MAIL_CODE_FUNCTION": "MailCode",
         "PILLARBOX_DNS_SERVERS": dns_server,
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
@@ -390,10 +408,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for name in ("events", "events_dead")
         )
         sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
-        codes_url = boto3.client("sqs").create_queue(QueueName="codes")["QueueUrl"]
         webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
-            "PILLARBOX_CODES_QUEUE_URL": codes_url,
             "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
             "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
@@ -412,12 +428,15 @@ def running_service(dns_server: str) -> Iterator[Service]:
             ses = Ses()
             mailer: Any = wiring.services().delivery.mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.send_email)
+            codes = Lambda()
+            invoker: Any = wiring.services().code_requests
+            invoker._lambda.meta.events.register("before-call.lambda.Invoke", codes.invoke)
             rate: Any = wiring.services().delivery.rate
             client = rate._read_rate.__self__._ses
             client.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()
-            yield Service(queue_url, urgent_url, dead_url, events_url, ses, clock)
+            yield Service(queue_url, urgent_url, dead_url, events_url, ses, codes.events, clock)
         forget_wiring()
 
 

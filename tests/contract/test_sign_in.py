@@ -1,6 +1,5 @@
 """Signing in to the dashboard with a one-time code or a link."""
 
-import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +62,7 @@ def test_the_email_has_code_and_link_and_the_service_sends_it(
     """The subject has no code. The link has the public part of the flow, so it signs nobody in."""
     flow = Browser().request_code(address).json["flow"]
     already = len(service.ses.mails)
-    assert service.mail_codes() == []
+    assert service.mail_codes() == [{"code_accepted": 1}]
     assert service.deliver() == []
     (sent,) = service.ses.mails[already:]
     mail = message_from_bytes(sent["raw"], policy=policy.default)
@@ -79,12 +78,11 @@ def test_the_email_has_code_and_link_and_the_service_sends_it(
 
 
 def test_a_code_that_is_delivered_twice_is_sent_once(service: Service, address: str) -> None:
-    """SQS may deliver a request again: the second one sends nothing."""
+    """Lambda may invoke again with the same event: the second time nothing is sent."""
     Browser().request_code(address)
-    bodies = service._code_bodies()
+    (event,) = service.code_events
     already = len(service.ses.mails)
-    for _ in range(2):
-        assert service.consume("mail_code", *bodies) == []
+    assert [service.mail_code(event)["code_accepted"] for _ in range(2)] == [1, 0]
     service.deliver()
     assert len(service.ses.mails) == already + 1
 
@@ -100,11 +98,11 @@ def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: 
 
         events = [
             services().identities.client.meta.events,
-            services().code_requests._sqs.meta.events,
+            services().code_requests._lambda.meta.events,
             services().table.client.meta.events,
         ]
         for one in events:
-            one.register("before-call", record)
+            one.register_first("before-call", record)
         try:
             response = Browser().request_code(asked, "198.51.100.9")
             wrong = Browser().sign_in(response.json["flow"], "000000")
@@ -114,19 +112,19 @@ def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: 
         without = response.text.replace(response.json["flow"], "") + wrong.text
         seen.append((calls, without))
     assert seen[0] == seen[1]
-    assert "SendMessage" in seen[0][0]
+    assert "Invoke" in seen[0][0]
     assert [code.address == address for code in service.codes()].count(False) == 1
 
 
 def test_an_unknown_address_gets_no_email_and_no_session(service: Service) -> None:
     """The worker drops its code, and the right code does not sign in either."""
     asked = Browser().request_code(f"nobody{next(_numbers)}@shop.example")
-    bodies = service._code_bodies()
+    (event,) = service.code_events
     already = len(service.ses.mails)
-    assert service.consume("mail_code", *bodies) == []
+    assert service.mail_codes() == [{"code_accepted": 0}]
     service.deliver()
     assert len(service.ses.mails) == already
-    response = Browser().sign_in(asked.json["flow"], json.loads(bodies[0])["code"])
+    response = Browser().sign_in(asked.json["flow"], event["code"])
     assert (response.status, response.code) == (401, "invalid_code")
 
 

@@ -62,7 +62,7 @@ def test_a_sample_request_needs_its_key_put_in(service: Service, function: str) 
     assert service
 
 
-@pytest.mark.parametrize("function", ["deliver_message", "record_feedback", "mail_code"])
+@pytest.mark.parametrize("function", ["deliver_message", "record_feedback"])
 def test_a_sample_of_the_queue_is_taken(service: Service, function: str) -> None:
     """The queue's samples name no message that exists: dropped or unknown, never retried."""
     answer = handler(function)(sample(function), Invocation())

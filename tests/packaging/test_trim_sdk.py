@@ -14,7 +14,7 @@ LAYER = Path(__file__).parents[2] / "layers" / "shared"
 COMPLETE = Path(botocore.__file__).parent
 
 #: Services that only the operator's command uses. It has the complete SDK.
-OPERATOR_SERVICES = {"cloudformation", "lambda", "route53", "sns"}
+OPERATOR_SERVICES = {"cloudformation", "route53", "sns"}
 
 ENDPOINTS = """
 import sys, botocore.session

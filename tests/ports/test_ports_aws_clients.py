@@ -18,6 +18,7 @@ from tests.aws import emulated_aws
 QUEUE: Final = "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs"
 CALLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "dynamodb": ("get_item", {"TableName": "t", "Key": {"pk": {"S": "a"}}}),
+    "lambda": ("invoke", {"FunctionName": "mail", "InvocationType": "Event"}),
     "sqs": ("send_message", {"QueueUrl": QUEUE, "MessageBody": "a"}),
 }
 

@@ -23,7 +23,6 @@ _PROTECTED: Final = {
 _NAMES: Final = [
     "AlarmTopic",
     "ChangesDeadLetters",
-    "CodesQueue",
     "ConfigurationSet",
     "DashboardFiles",
     "Edge",

@@ -77,7 +77,7 @@ def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
 
 
 def test_every_trigger_uses_the_alias() -> None:
-    """Queues, streams, schedules and routes call functions only by the alias `live`."""
+    """Queues, streams, schedules, routes and SignIn call functions only by the alias `live`."""
     resources = _deployed(template.PATH)
     aliases = _of_type(resources, "AWS::Lambda::Alias")
     functions = _of_type(resources, "AWS::Lambda::Function")
@@ -92,6 +92,10 @@ def test_every_trigger_uses_the_alias() -> None:
         for method in methods.values():
             uri = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
             assert uri.endswith("Aliaslive}/invocations")
+    variables = resources["SignIn"]["Properties"]["Environment"]["Variables"]
+    named = {alias["Properties"]["Name"] for alias in aliases.values()}
+    assert named == {"live"}
+    assert variables["PILLARBOX_MAIL_CODE_FUNCTION"] == {"Fn::Sub": "${MailCode.Arn}:live"}
 
 
 def test_a_rollback_can_read_every_alias() -> None:

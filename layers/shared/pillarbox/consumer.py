@@ -1,4 +1,4 @@
-"""The entry points of functions that a queue, the table's stream or a schedule starts."""
+"""The entry points of functions that no HTTP request starts: each kind of event has one."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -166,11 +166,37 @@ def consume_stream(
     return lambda_handler
 
 
-def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
+type Work = Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]
+
+
+class InvocationFailed(Exception):
+    """An asynchronous invocation must be retried; the log has the error."""
+
+
+def run_on_invocation(work: Work) -> Handler:
+    """Return the Lambda handler of asynchronous invocations, which Lambda retries if they fail.
+
+    It logs and counts as `run_on_schedule` does. Lambda logs the text of an error that a handler
+    raises, and libraries quote their input there, so it gets an error of ours.
+    """
+    run = run_on_schedule(work, "consumed")
+
+    def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
+        try:
+            return run(event, context)
+        except SettingError:
+            raise
+        except Exception:  # noqa: BLE001  it is in the log
+            raise InvocationFailed("the log has the error") from None
+
+    return lambda_handler
+
+
+def run_on_schedule(work: Work, line: str = "ticked") -> Handler:
     """Return the Lambda handler of a schedule, which logs the counts that `work` returns.
 
     Those in `METRICS` become metrics, zeros too: an alarm reads a zero as healthy and a missing
-    figure as a failure.
+    figure as a failure. `line` is the message in the log.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
@@ -183,7 +209,7 @@ def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str,
         except Exception as error:
             observability.log_failure(logger, error)
             raise
-        logger.info("ticked", extra=dict(counts))
+        logger.info(line, extra=dict(counts))
         _add_counts(metrics, counts)
         if metrics.metric_set:
             metrics.flush_metrics()

@@ -239,8 +239,11 @@ class Settings:
         ("command", "local"),
         output="WebhooksDeadLettersUrl",
     )
-    codes_queue_url = Setting(
-        str, "the queue of one-time codes", ("functions", "local"), output="CodesQueueUrl"
+    mail_code_function = Setting(
+        str,
+        "the function that sends one-time codes, with its alias",
+        ("functions", "local"),
+        output="MailCodeFunction",
     )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
     configuration_set = Setting(

@@ -16,9 +16,9 @@ from pillarbox.application.authentication import Authentication
 from pillarbox.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from pillarbox.adapters.sqs.code_requests import SqsCodeRequests
+    from pillarbox.adapters.code_requests import LambdaCodeRequests
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
+    from pillarbox.domain.sign_in import CodeRequest
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -134,11 +135,18 @@ class Wiring:
         )
 
     @cached_property
-    def code_requests(self) -> "SqsCodeRequests":
-        """The queue of one-time codes."""
-        from pillarbox.adapters.sqs.code_requests import SqsCodeRequests
+    def code_requests(self) -> "LambdaCodeRequests":
+        """The one-time codes to send."""
+        from pillarbox.adapters.code_requests import LambdaCodeRequests
 
-        return SqsCodeRequests(self.settings.codes_queue_url)
+        return LambdaCodeRequests(self.settings.mail_code_function)
+
+    @cached_property
+    def read_code_request(self) -> "Callable[[Mapping[str, Any]], CodeRequest]":
+        """Read the event with which a one-time code was requested."""
+        from pillarbox.adapters.code_requests import read_request
+
+        return read_request
 
     @cached_property
     def code_mail(self) -> "CodeMail":

@@ -30,6 +30,7 @@ _TRANSIENT: Final = frozenset(
         "SlowDown",
         "Throttling",
         "ThrottlingException",
+        "TooManyRequestsException",
         "TransactionConflictException",
         "TransactionInProgressException",
     }
@@ -57,7 +58,7 @@ WITHOUT_RETRIES: Final = WITH_RETRIES.merge(
 
 
 #: Services whose endpoint depends on no parameter of ours.
-_ONE_ENDPOINT: Final = frozenset({"dynamodb", "sqs"})
+_ONE_ENDPOINT: Final = frozenset({"dynamodb", "lambda", "sqs"})
 
 
 def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
