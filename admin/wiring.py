@@ -83,20 +83,6 @@ class OperatorWiring(Wiring):
         return DynamoAccounts(self.table).all_ids()
 
     @cached_property
-    def api_keys(self) -> Keys:
-        """Work on API keys."""
-        return Keys(
-            records=DynamoApiKeys(self.identities, self.table),
-            accounts=DynamoAccounts(self.table),
-            clock=utc_now,
-        )
-
-    @cached_property
-    def key_uses(self) -> DynamoKeyUses:
-        """Read when keys were last used."""
-        return DynamoKeyUses(self.table)
-
-    @cached_property
     def key_migration(self) -> KeyMigration:
         """Move the keys of older releases."""
         return KeyMigration(records=DynamoFormerKeys(self.table, self.identities), pause=sleep)
