@@ -78,6 +78,9 @@ _WRITTEN: Final = {
     "WriteWebhooksRole": {"ACCT", "HOOKH"},
     "SignInRole": set[str](),
     "MailCodeRole": {"MSG"},
+    "ManageKeysRole": set[str](),
+    "ManageMembersRole": {"MSG"},
+    "ManageAccountRole": {"ACCT", "SUP"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -101,6 +104,8 @@ _LISTED: Final = {
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
+    "ManageKeysRole": {"KEYS", "USED"},
+    "ManageAccountRole": {"SUP"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of whatever a caller with a key reaches.
@@ -120,6 +125,9 @@ _CALLED: Final = {
     "DeleteTemplateRole",
     "ReadWebhooksRole",
     "WriteWebhooksRole",
+    "ManageKeysRole",
+    "ManageMembersRole",
+    "ManageAccountRole",
 }
 #: The roles of the routes that also take a session.
 _CALLED_BY_USERS: Final = {
@@ -134,6 +142,9 @@ _CALLED_BY_USERS: Final = {
     "ReadWebhooksRole",
     "WriteWebhooksRole",
     "SignInRole",
+    "ManageKeysRole",
+    "ManageMembersRole",
+    "ManageAccountRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -151,6 +162,17 @@ _IDENTITIES: Final = {
         "USER": {"GetItem"},
     },
     "MailCodeRole": {"USER": {"GetItem"}},
+    "ManageKeysRole": {
+        "KEY": {"PutItem", "UpdateItem"},
+        "KEYS": {"GetItem", "PutItem", "Query"},
+    },
+    "ManageMembersRole": {
+        "COUNT": {"UpdateItem"},
+        "LINK": {"PutItem"},
+        "OF": {"DeleteItem", "PutItem"},
+        "TEAM": {"DeleteItem", "PutItem", "Query"},
+        "USER": {"PutItem"},
+    },
 }
 
 
@@ -266,7 +288,7 @@ def test_only_routes_that_take_sessions_read_them(role: str) -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_each_kind_of_identity_has_one_writer(role: str) -> None:
-    """The routes of webhooks write endpoints, and sign-in what it needs. Nobody else writes."""
+    """The routes of webhooks, keys and members and sign-in write what they need, nobody else."""
     written = {
         kind
         for kind, partition_keys in _RECORDS.items()
@@ -277,6 +299,8 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     of_role = {
         "WriteWebhooksRole": {"HOOK"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS"},
+        "ManageKeysRole": {"KEY", "KEYS"},
+        "ManageMembersRole": {"COUNT", "LINK", "OF", "TEAM", "USER"},
     }.get(role, set[str]())
     assert written == of_role
     for own in of_role:

@@ -152,7 +152,6 @@ class Wiring:
         from pillarbox.adapters.dynamodb.users import DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.code_mail import CodeMail
-    from pillarbox.application.sign_in.members import AccountMembers
 
         # A code is small and always urgent, so it needs neither spool nor the other queue.
         jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
@@ -526,7 +525,6 @@ class Wiring:
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.application.accounts.suppressions import SuppressionList
-    from pillarbox.application.accounts.usage import AccountUsage
 
         return SuppressionList(
             records=DynamoSuppressions(self.table),
@@ -539,9 +537,7 @@ class Wiring:
         """Check the DNS records of a sending domain."""
         from pillarbox.adapters.dns import DnsRecords
         from pillarbox.adapters.ses.domains import SesDomains
-        from pillarbox.application.accounts.accounts import Accounts
-    from pillarbox.application.accounts.domains import DomainCheck
-    from pillarbox.application.accounts.keys import Keys
+        from pillarbox.application.accounts.domains import DomainCheck
 
         return DomainCheck(SesDomains(), DnsRecords(self.settings.dns_servers))
 
