@@ -99,7 +99,7 @@ _ACCOUNT: Final = {
 }
 
 
-def _operation(  # noqa: PLR0913  the parts that the operations do not share
+def _operation(
     function: str,
     method: str,
     path: str,
