@@ -85,8 +85,8 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
               {key.type === "preview" ? <Badge status="pending">preview</Badge> : <Badge status="sent">{key.preset ?? "custom"}</Badge>}{" "}
               {key.agent && <Badge status="note">agent</Badge>} <small>{key.scopes.join(", ")}</small>
             </td>
-            <td>{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
-            <td>
+            <td data-label="Last used">{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
+            <td data-label="Created">
               <Time at={key.createdAt} />
             </td>
             <td class="do">

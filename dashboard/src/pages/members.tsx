@@ -78,7 +78,7 @@ export default function Members() {
                     ))}
                   </select>
                 </td>
-                <td>
+                <td data-label="Member since">
                   <Time at={member.addedAt} />
                 </td>
                 <td class="do">

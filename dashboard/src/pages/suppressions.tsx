@@ -75,7 +75,7 @@ export default function Suppressions() {
                   <Badge status={one.reason === "manual" ? "pending" : one.reason}>{one.reason}</Badge>{" "}
                   {one.messageId && <a href={`/app/activity/${one.messageId}`}>Show the email</a>}
                 </td>
-                <td>
+                <td data-label="Since">
                   <Time at={one.at} />
                 </td>
                 <td class="do">
