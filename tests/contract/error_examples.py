@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
-from pillarbox.domain.account import Suspension
+from pillarbox.domain.account import Plan, Suspension
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.attachment import MAX_BYTES_EACH
 from pillarbox.domain.key import SCOPES, Preset
