@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from openapi import examples
+from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
@@ -40,6 +41,9 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "webhook_id": (_UUID, "The endpoint's id."),
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
     "session_id": ({"type": "string"}, "The `id` of a session."),
+    "key_id": ({"type": "string"}, "The `id` of an API key."),
+    "member_id": ({"type": "string"}, "The `id` of a member."),
+    "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
 }
 
 #: The errors that both ways of sending have (contract 4.1).
@@ -244,6 +248,10 @@ OPERATIONS: Final = (
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
     *SESSIONS,
+    *KEYS,
+    *SUPPRESSIONS,
+    *MEMBERS,
+    *ACCOUNT,
     *WEBHOOKS,
 )
 

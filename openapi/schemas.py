@@ -34,6 +34,11 @@ _PUBLISHED_NAMES: Final = {
     "FlowItem": "SignInFlow",
     "SessionItem": "Session",
     "UserItem": "User",
+    "KeyItem": "Key",
+    "PresetItem": "KeyPreset",
+    "SuppressionItem": "Suppression",
+    "MemberItem": "Member",
+    "AccountDetail": "Account",
     "ReplayedEvents": "WebhookReplay",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
@@ -41,6 +46,8 @@ _ENUMS: Final = {
     "DeliveryState": "Whether the event arrived, another attempt follows, or none does.",
     "WebhookType": "The type of an event.",
     "Plan": "The plan of an account.",
+    "KeyType": "The type of an API key.",
+    "Preset": "A named set of permissions.",
     "Role": "What a user is in an account.",
     "Bucket": "The length of time that one row of analytics covers.",
     "ErrorType": "A kind of error.",

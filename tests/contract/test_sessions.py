@@ -19,7 +19,14 @@ from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
 from tests.contract.test_tenants import Tenant, documented, unknown_ids, without_request_id
 
 _ADDRESS: Final = "ada@shop.example"
-_ABSENT: Final = {"session_id": "0" * 12}
+_SUPPRESSED: Final = "ada@customer.example"
+_OTHER: Final = ("other@shop.example", Role.DEVELOPER)
+_ABSENT: Final = {
+    "session_id": "0" * 12,
+    "key_id": f"key_{'0' * 20}",
+    "member_id": "0" * 12,
+    "address": "nobody@customer.example",
+}
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [
     one
@@ -29,6 +36,8 @@ _NOT_BEGINNING: Final = [
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
 _SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+#: Those of one account. The others are about the user's own sessions.
+_OF_ACCOUNTS: Final = [one for one in OF_SESSIONS if one in _SHARED or one.permission]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
 of_sessions = pytest.mark.parametrize("operation", OF_SESSIONS, ids=lambda one: one.id)
@@ -45,20 +54,31 @@ def ids_of(tenant: Tenant) -> dict[str, str]:
     return tenant.ids | _ABSENT
 
 
+def full_ids(tenant: Tenant) -> dict[str, str]:
+    """Return ids of the account, all of things that exist."""
+    return ids_of(tenant) | {
+        "key_id": services().api_keys.issue_live(tenant.account, "web", Preset.SEND).record.key_id,
+        "member_id": services().team.add_member(tenant.account, *_OTHER).user_id,
+        "address": services().suppression_list.add(tenant.account, _SUPPRESSED).address,
+    }
+
+
 def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
-    assert {one.id for one in _SESSION_ONLY} == {"list_sessions", "end_sessions", "end_session"}
+    own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
+    assert own == {"list_sessions", "end_sessions", "end_session"}
     assert len(_SHARED) == 18
 
 
-@pytest.mark.parametrize("operation", _SHARED, ids=lambda one: one.id)
+@pytest.mark.parametrize("operation", _OF_ACCOUNTS, ids=lambda one: one.id)
 @pytest.mark.parametrize("role", Role)
 def test_a_role_may_do_what_its_scopes_allow(
     service: Service, tenant: Tenant, operation: Operation, role: Role
 ) -> None:
     """Each route with each role: a success with the scope, else 403 scope_required."""
-    response = operation.request(Api(session=service.session(tenant.account, role)), ids_of(tenant))
+    api = Api(session=service.session(tenant.account, role))
+    response = operation.request(api, full_ids(tenant))
     assert documented(operation, response)
     if operation.permission in {None, *ROLE_SCOPES[role]}:
         assert str(response.status) == min(operation.described["responses"])
@@ -67,12 +87,12 @@ def test_a_role_may_do_what_its_scopes_allow(
         assert response.error["details"] == {"required_permission": operation.permission}
 
 
-@pytest.mark.parametrize("operation", _SHARED, ids=lambda one: one.id)
+@pytest.mark.parametrize("operation", _OF_ACCOUNTS, ids=lambda one: one.id)
 def test_an_id_of_another_account_does_not_exist_for_a_session(
     service: Service, tenant: Tenant, operation: Operation
 ) -> None:
     """An id of another account gets the same bytes as an unknown id, and nothing of it shows."""
-    api, ids = Api(session=service.session(service.account())), ids_of(tenant)
+    api, ids = Api(session=service.session(service.account())), full_ids(tenant)
     foreign = operation.request(api, ids)
     missing = operation.request(api, unknown_ids() | _ABSENT)
     assert "Secret" not in foreign.text

@@ -36,6 +36,8 @@ ABSENT = {"get_message", "delete_template", "write_webhooks"}
 #: What a function on a schedule counts, and the least count. The running stack has an account, and
 #: may have no webhook endpoint.
 COUNTED = {"sweep_messages": ("sweep_tasks", 1), "enqueue_due": ("webhook_tasks_due", 0)}
+#: Their routes are for sessions, and the samples have a key.
+OF_SESSIONS = {"manage_account", "manage_keys", "manage_members"}
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 
 type Invoke = Callable[[dict[str, Any]], Any]
@@ -150,7 +152,9 @@ def test_a_packed_function_handles_its_sample(
         if "httpMethod" in event:
             body = response["body"]
             text = base64.b64decode(body) if response.get("isBase64Encoded") else body
-            expected = {"sign_in": 202} | dict.fromkeys(ABSENT, 404)
+            expected = (
+                {"sign_in": 202} | dict.fromkeys(ABSENT, 404) | dict.fromkeys(OF_SESSIONS, 403)
+            )
             assert response["statusCode"] == expected.get(function, 200), text
             assert json.loads(text)
         elif function in COUNTED:

@@ -233,8 +233,8 @@ def test_every_setting_that_is_read_is_set() -> None:
         if name.startswith("PILLARBOX_")
     }
     required = {row.variable for row in rows if row.default is None}
-    # Its default is for the command, on the stack of an older release.
-    assert required | {Settings.webhooks.variable} == given
+    # One default is for the command on the stack of an older release. A stack may have no relay.
+    assert required | {Settings.webhooks.variable} == given - {Settings.relay.variable}
 
 
 def test_functions_time_out_before_their_leases_end() -> None:

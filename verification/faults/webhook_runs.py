@@ -32,10 +32,10 @@ from pillarbox.adapters.dynamodb.webhook_deliveries import (
     DynamoWebhookDeliveries,
 )
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind, SendRoute
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.webhook import DeliveryState
 from pillarbox.wiring import services
 from tests.contract.client import Invocation, handler
@@ -154,7 +154,7 @@ class _Run:
         table.put(records.account_item(account))
         types = frozenset({"*", "email.accepted"})
         self._endpoint = webhooks.endpoint(system.account_id, created_at=system.now, types=types)
-        DynamoWebhookEndpoints(services().identities).add(self._endpoint, 10)
+        DynamoWebhookEndpoints(services().identities, table).add(self._endpoint, 10)
         expected = [event for _ in range(path.mails) for event in self._send()]
         changes = list(system.stream.changes(system.account_id, "MSG", "SUP"))
         self._up_at = system.now + path.until

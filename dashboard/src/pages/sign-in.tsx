@@ -3,9 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
+import { useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
-import { Field } from "../parts/basics";
+import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { farewell, requestCode, signIn } from "../session";
 
@@ -68,30 +69,6 @@ export default function SignIn() {
       </div>
     </main>
   );
-}
-
-/** Run an action of a form, once at a time; keep what to say if it fails. */
-function useAction(action: () => Promise<void>) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState("");
-  async function run(event: Event) {
-    event.preventDefault();
-    setBusy(true);
-    setError("");
-    try {
-      await action();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    } finally {
-      setBusy(false);
-    }
-  }
-  return { busy, error, run: (event: Event) => void run(event) };
-}
-
-/** Give a field the focus as soon as it is there. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus();
 }
 
 function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.webhooks.attempts import (
     AttemptResult,
     Attempts,
@@ -18,6 +17,7 @@ from pillarbox.application.webhooks.attempts import (
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.webhook import (
     DeliveryAttempt,
     DeliveryState,
@@ -94,7 +94,8 @@ def test_the_record_of_an_attempt() -> None:
     result = Attempts(ports_of(world)).post(endpoint, EndpointHealth(), planned)
     attempt = DeliveryAttempt(at=began, status_code=200, milliseconds=1_234)
     assert result.delivery.attempts == (attempt,)
-    assert (result.outcome, result.succeeded, result.delivery.next_at) == ("delivered", True, None)
+    assert (result.outcome, result.delivery.next_at) == ("delivered", None)
+    assert result.delivery.state is DeliveryState.DELIVERED
     assert result.took == timedelta(milliseconds=1_234, microseconds=999)
     assert [*world.deliveries.deliveries.values()] == [result.delivery]
 
@@ -108,7 +109,8 @@ def test_an_attempt_is_added_to_the_earlier_ones() -> None:
     tried = replace(delivery, attempts=(earlier,))
     result = Attempts(ports_of(world)).post(endpoint, EndpointHealth(), tried)
     assert [attempt.status_code for attempt in result.delivery.attempts] == [None, 429]
-    assert (result.outcome, result.succeeded) == ("failed", False)
+    assert result.outcome == "failed"
+    assert result.delivery.state is not DeliveryState.DELIVERED
     assert result.retry_after == timedelta(hours=1)
     assert not world.deliveries.deliveries
 

@@ -54,6 +54,8 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "idempotency_in_flight": (409, "idempotency_error"),
     "template_in_use": (409, _INVALID),
     "webhook_limit_exceeded": (409, _INVALID),
+    "member_exists": (409, _INVALID),
+    "last_owner": (409, _INVALID),
     "request_too_large": (413, _INVALID),
     "validation_failed": (422, _INVALID),
     "rate_limit_exceeded": (429, "rate_limit_error"),

@@ -22,12 +22,26 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
-_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ})
+#: Permissions that no key has.
+KEYS_MANAGE: Final = "keys:manage"
+SUPPRESSIONS_READ: Final = "suppressions:read"
+SUPPRESSIONS_WRITE: Final = "suppressions:write"
+MEMBERS_READ: Final = "members:read"
+MEMBERS_WRITE: Final = "members:write"
+ACCOUNT_READ: Final = "account:read"
+ACCOUNT_WRITE: Final = "account:write"
+
+_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ}) | {
+    SUPPRESSIONS_READ,
+    MEMBERS_READ,
+    ACCOUNT_READ,
+}
 _AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE}
-_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE}
+_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, KEYS_MANAGE, SUPPRESSIONS_WRITE}
+_OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
 #: The scopes of a session by the role of its user. No role sends: a session only reads emails.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
-    Role.OWNER: _DEVELOPER,
+    Role.OWNER: _OWNER,
     Role.DEVELOPER: _DEVELOPER,
     Role.AUTHOR: _AUTHOR,
     Role.VIEWER: _VIEWER,

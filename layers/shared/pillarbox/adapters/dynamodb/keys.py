@@ -77,6 +77,9 @@ _IDENTITIES: Final = frozenset(
 LATEST: Final = 2**48 - 1
 #: Sorts after every character of an address.
 _AFTER_ASCII: Final = "\x7f"
+#: A sort key is not empty, and none has a higher character.
+_LOWEST: Final = "\x00"
+_LAST: Final = "\U0010ffff"
 #: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
 DUE_BUCKETS: Final = 8
 
@@ -133,6 +136,11 @@ def suppression(account_id: str, address: str = "") -> Item:
 def sender_domain(account_id: str, name: str = "") -> Item:
     """Return the key of what is known about a sender domain; without one, of the account's."""
     return _key(f"DOMAIN#{account_id}", name)
+
+
+def suppressions_from(account_id: str, start: str) -> tuple[Item, Item]:
+    """Return the lowest and the highest key of the addresses that begin with a text."""
+    return _key(f"SUP#{account_id}", start or _LOWEST), _key(f"SUP#{account_id}", f"{start}{_LAST}")
 
 
 def template(account_id: str, template_id: UUID | None = None) -> Item:
