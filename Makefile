@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload memory dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard fresh test quick unit format faults overload memory dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,12 +15,17 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
+	@$(MAKE) --silent dashboard >/dev/null 2>&1 || \
+	  { echo "The dashboard was not built. See why: make dashboard" >&2; test "$$CI" != true; }
 	@exec tools/foreground $(RUN)python -m local
 
 fresh: ## forget the local stack's keys, certificate and kept messages
 	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json" "$${PILLARBOX_STATE_DIR:-.local}/kept.jsonl"
 
-test: check .venv-engine/made .venv-mcp/made ## run every check and every test
+dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: needs npm's registry once
+	@$(RUN)python -m dashboard.build
+
+test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
 	$(RUN)pytest --numprocesses 2 --dist worksteal
 
 quick: setup ## run lint, types and most unit tests side by side: half a minute
@@ -138,6 +143,10 @@ $(UV):
 
 .venv-mcp/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-mcp $(UV) sync --locked --quiet --only-group mcp
+	@touch $@
+
+.venv-node/made: uv.lock | $(UV)
+	UV_PROJECT_ENVIRONMENT=.venv-node $(UV) sync --locked --quiet --only-group node
 	@touch $@
 
 # Not in uv.lock, where its old urllib3 would become the layer's. Made by

@@ -1,5 +1,6 @@
 """The command `pillarbox deploy`."""
 
+import datetime as dt
 import json as json_text
 import tomllib
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
 from admin import doctor, programs
-from admin.aws import deployment, edge_parts, stacks
+from admin.aws import dashboard_files, deployment, edge_parts, stacks
 from admin.aws.stacks import StackDescription
 from admin.operations import parameters, preflight
 from admin.operations.checks import Finding, Verdict
@@ -23,6 +24,7 @@ from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
+_DASHBOARD: Final = ROOT / "dashboard" / "dist"
 _SAM: Final = ".venv-sam/bin/sam"
 _run: Runner = programs.run
 
@@ -125,7 +127,9 @@ def roll_out(  # noqa: PLR0913  the same as the command
     _show([*preflight.check_firewall(deployed, chosen)])
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
-    execute(run, ["make", "build"])
+    # Without an edge there is no address for the dashboard.
+    with_edge = chosen["EdgeService"] != "none"
+    execute(run, ["make", "build", *(["dashboard"] if with_edge else [])])
     # Before, so that the policy covers this update; after, because a new stack had none before.
     _protect(stack_name)
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
@@ -135,6 +139,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     session.connect()
     api_url = session.wiring.settings.api_url
     result = session.wiring.first_steps.run(account_name, sender)
+    _upload_dashboard(stack_name)
     _tidy(stack_name)
     summary = _view(stack_name, region, api_url, result)
     if not json:
@@ -225,6 +230,17 @@ def _complete(
             raise ServiceError("service_unavailable", message)
         found["RelayZoneA"], found["RelayZoneB"] = pair
     return {**chosen, **found}
+
+
+def _upload_dashboard(stack_name: str) -> None:
+    """Upload the dashboard. The API works without it."""
+    try:
+        new = dashboard_files.upload(stack_name, _DASHBOARD, dt.datetime.now(dt.UTC))
+    except (ClientError, OSError) as error:
+        typer.echo(f"Could not upload the dashboard. Deploy again: {error}", err=True)
+        return
+    if new is not None:
+        typer.echo(f"Uploaded the dashboard: {new} new files.", err=True)
 
 
 def _tidy(stack_name: str) -> None:

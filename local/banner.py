@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 
+from local.dashboard import DIST
+
 
 def show(console: Console, state: dict[str, Any], log: Path, *, keep: bool) -> None:
     """Print the addresses, the keys and a curl command that sends a first email.
@@ -22,6 +24,8 @@ def show(console: Console, state: dict[str, Any], log: Path, *, keep: bool) -> N
     facts.add_column(style="dim")
     facts.add_column(overflow="fold")
     facts.add_row("API", f"{state['base_url']}/api/v1")
+    if DIST.exists():
+        facts.add_row("Dashboard", f"{state['base_url']}/app/")
     facts.add_row("Reference", f"{state['base_url']}/docs")
     facts.add_row("SMTP", f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey")
     facts.add_row("Inbox", state["inbox_url"])

@@ -126,7 +126,7 @@ class Edge:
             return refusal(error)
         path = self._route.canonical(request.scope["raw_path"].decode("latin-1"))
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
-            return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
+            return self._outside(path)
         length = request.headers.get("content-length")
         origin, limit = self._route.origin(request.method, path, int(length) if length else None)
         body = await _read(request, limit)
@@ -157,6 +157,12 @@ class Edge:
             if name.decode().lower() not in _HOP_BY_HOP
         )
         return response
+
+    def _outside(self, path: str) -> Response:
+        """Answer a path that is not the API's."""
+        if self._route.is_home(path):
+            return Response(status_code=302, headers={"location": "/app/"})
+        return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
 
     def _to_stage(self, request: Request, path: str, body: bytes) -> httpx.Request:
         headers = [

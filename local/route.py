@@ -36,6 +36,7 @@ class Route:
         self._sends = _pattern(code, "SENDS")
         self._literal = _pattern(code, "LITERAL")
         self._default_agents = _pattern(code, "DEFAULT_AGENTS")
+        self._home = _pattern(code, "HOME")
         #: The methods of each route, in the format of `Allow`.
         self.routes: dict[str, str] = json.loads(_constant(code, "ROUTES"))
 
@@ -48,6 +49,10 @@ class Route:
         if self._default_agents.search(agent or ""):
             message = "Send a User-Agent header that names your application."
             raise ServiceError("client_blocked", message)
+
+    def is_home(self, path: str) -> bool:
+        """Return whether a path leads to the dashboard."""
+        return self._home.search(path) is not None
 
     def canonical(self, path: str) -> str:
         """Return the path without the second `v1` of the literal reading `/api/v1/v1/…`."""

@@ -23,8 +23,9 @@ from admin.wiring import OperatorWiring
 from front.protocol import Protocol
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
+from local.dashboard import Dashboard
 from local.dns import DnsServer, answering_udp
-from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
+from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
 from local.engine import Engine
 from local.environment import environment_file, write_authorities
@@ -210,7 +211,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         )
         receiver = f"{urls['inbox']}/hooks/{SEEDED_RECEIVER}"
         await asyncio.to_thread(seed, wiring, mailbox, keys, receiver)
-        edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
+        edge = _edge(stage, front_origin, client, keys.texts["live"])
         await parts.enter_async_context(_serving(edge, sockets["edge"], settings.names))
         state = _this_process() | {
             "base_url": urls["edge"],
@@ -241,6 +242,14 @@ async def _run(settings: StackSettings, console: Console) -> int:
             f"[bold red]The engine stopped unexpectedly (exit {status}).[/] {settings.log}"
         )
         return 1
+
+
+def _edge(
+    stage: StageOrigin, front_origin: FrontOrigin, client: httpx.AsyncClient, key: str
+) -> App:
+    """Return what answers at the stack's own address: dashboard, reference and API."""
+    rules = template.load()
+    return Dashboard(ApiReference(Edge(rules, stage, front_origin, client), key), rules)
 
 
 _UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64)

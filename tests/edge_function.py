@@ -14,6 +14,10 @@ CODE: Final[str] = template.load()["Resources"]["EdgeRoute"]["Properties"]["Func
 ][0]
 
 
+#: The function that chooses the file of a page of the dashboard.
+PAGE_CODE: Final[str] = template.load()["Resources"]["DashboardPage"]["Properties"]["FunctionCode"]
+
+
 def _limit(name: str) -> int:
     return int(re.findall(rf"const {name} = (\d+);", CODE)[0])
 
@@ -57,8 +61,18 @@ def route(
             },
         },
     }
+    return _run(rest.replace("${Front}", json.dumps(front)), event)
+
+
+def page_file(uri: str) -> str:
+    """Run the function of the dashboard's pages on a path; return the path of the file."""
+    answer = _run(PAGE_CODE, {"request": {"uri": uri}})
+    return str(answer["uri"])
+
+
+def _run(code: str, event: dict[str, Any]) -> Any:
     process = subprocess.run(
-        [need_program("node"), "-e", _HARNESS % rest.replace("${Front}", json.dumps(front))],
+        [need_program("node"), "-e", _HARNESS % code],
         input=json.dumps(event),
         capture_output=True,
         text=True,

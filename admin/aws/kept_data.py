@@ -13,7 +13,7 @@ from admin.operations.teardown import KeptData, KeptTable
 #: The logical ids in the template.
 _TABLE: Final = "Table"
 _IDENTITIES: Final = "Identities"
-_BUCKETS: Final = ("SpoolBucket", "ErrorPages")
+_BUCKETS: Final = ("SpoolBucket", "ErrorPages", "DashboardFiles")
 _TABLE_OUTPUTS: Final = ("TableName", "IdentitiesTableName")
 #: S3's and DynamoDB's words for what does not exist.
 _MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})

@@ -67,6 +67,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.domain",
         "pillarbox.wiring",
     },
+    "dashboard": set(),
     "front": {
         "pillarbox.settings",
         "pillarbox.domain",

@@ -237,8 +237,7 @@ def test_what_no_origin_answers_has_the_envelope() -> None:
     gateway = _RESOURCES["Api"]["Properties"]["GatewayResponses"].values()
     ours = {status for status, _ in CODES.values()} | {r["StatusCode"] for r in gateway}
     assert not ours & pages.keys()
-    (behavior,) = edge["CacheBehaviors"]
-    assert behavior["PathPattern"] == "/errors/*"
+    (behavior,) = (b for b in edge["CacheBehaviors"] if b["PathPattern"] == "/errors/*")
     (origin,) = (o for o in edge["Origins"] if o.get("Id") == behavior["TargetOriginId"])
     assert origin["DomainName"] == {"Fn::GetAtt": ["ErrorPages", "RegionalDomainName"]}
 
@@ -250,3 +249,22 @@ def test_only_the_distribution_reads_the_error_page() -> None:
     assert allowed["Action"] == "s3:GetObject"
     (source,) = allowed["Condition"]["StringEquals"].values()
     assert source["Fn::Sub"].endswith(":distribution/${Edge}")
+
+
+def test_only_the_distribution_reads_the_dashboard() -> None:
+    """The bucket is private, and the distribution reads the two folders that it serves."""
+    _, read, look = _RESOURCES["DashboardFilesPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert (read["Action"], look["Action"]) == ("s3:GetObject", "s3:ListBucket")
+    assert [resource["Fn::Sub"] for resource in read["Resource"]] == [
+        "${DashboardFiles.Arn}/app/*",
+        "${DashboardFiles.Arn}/assets/*",
+    ]
+    for statement in (read, look):
+        assert statement["Principal"] == {"Service": "cloudfront.amazonaws.com"}
+        (source,) = statement["Condition"]["StringEquals"].values()
+        assert source["Fn::Sub"].endswith(":distribution/${Edge}")
+    edge = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]
+    paths = [b["PathPattern"] for b in edge["CacheBehaviors"] if b["TargetOriginId"] == "dashboard"]
+    assert paths == ["/app/*", "/assets/*"]
+    (origin,) = (o for o in edge["Origins"] if o.get("Id") == "dashboard")
+    assert origin["OriginAccessControlId"] == {"Fn::GetAtt": ["DashboardAccess", "Id"]}

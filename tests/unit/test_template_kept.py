@@ -24,6 +24,7 @@ _NAMES: Final = [
     "AlarmTopic",
     "ChangesDeadLetters",
     "ConfigurationSet",
+    "DashboardFiles",
     "Edge",
     "ErrorPages",
     "EventsDeadLetters",
@@ -72,10 +73,10 @@ def test_the_policy_denies_replacing_or_deleting_protected_resources() -> None:
 def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> None:
     """A protected resource has no property whose change replaces it, and no condition.
 
-    Only the distribution and its error page have one: the policy refuses to delete them again.
+    Only the distribution and its files have one: the policy refuses to delete them again.
     """
     resource = _RESOURCES[name]
-    edge = name in {"Edge", "ErrorPages"}
+    edge = name in {"DashboardFiles", "Edge", "ErrorPages"}
     assert resource.get("Condition") == ("WithEdge" if edge else None)
     assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 

@@ -28,6 +28,10 @@ def _firewall() -> dict[str, Any]:
 def test_everything_of_cloudfront_has_the_edge_as_its_condition() -> None:
     """Nothing of CloudFront is created, because AWS may not have verified the account yet."""
     assert conditions(_RESOURCES, "AWS::CloudFront::") == {
+        "DashboardAccess": "WithEdge",
+        "DashboardAssetHeaders": "WithEdge",
+        "DashboardPage": "WithEdge",
+        "DashboardPageHeaders": "WithEdge",
         "Edge": "WithEdge",
         "EdgeRoute": "WithEdge",
         "ErrorPagesAccess": "WithEdge",

@@ -168,7 +168,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     """A first deploy shows its programs, account, key, sender, a curl line and the findings."""
     output, log = rolled_out(script, capsys, sender="hello@shop.example", sam=["--guided"])
     build, deployed = script.ran
-    assert build == "make build"
+    assert build == "make build dashboard"
     options, _, overrides = deployed.partition(" --parameter-overrides ")
     assert options == (
         ".venv-sam/bin/sam deploy --config-env default --no-fail-on-empty-changeset --guided"
@@ -178,7 +178,9 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert {"LogLevel=DEBUG", "RequestsPerSecond=500", 'RelayImage=""'} <= {*overrides.split()}
     assert "pass account: AWS account 123456789012 in us-east-1" in log
     assert "parameter LogLevel: INFO -> DEBUG\n" in log
-    assert log.index("pass account") < log.index("$ make build\n$ .venv-sam/bin/sam deploy")
+    assert log.index("pass account") < log.index(
+        "$ make build dashboard\n$ .venv-sam/bin/sam deploy"
+    )
     assert "Could not" not in log
     assert output["sender"]["status"] == "verified"
     assert (output["stack"], output["baseUrl"]) == ("pillarbox-dev", script.address)

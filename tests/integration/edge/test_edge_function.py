@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+from starlette.responses import PlainTextResponse
 
+from local import template
+from local.dashboard import Dashboard
 from local.route import Origin
 from pillarbox.domain.errors import CODES, ServiceError
 from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import ROUTES
-from tests.edge_function import FRONT, LAMBDA, route
-from tests.unit.local.test_route import AGENTS, REQUESTS, ROUTE
+from tests.edge_function import FRONT, LAMBDA, page_file, route
+from tests.unit.local.test_route import AGENTS, HOMES, REQUESTS, ROUTE
 
 
 def error_of(answer: Any) -> Any:
@@ -110,7 +113,7 @@ def test_a_request_over_the_limit_is_answered_at_the_edge(
     assert (error["code"], error["details"]) == ("request_too_large", {"limit_bytes": limit})
 
 
-@pytest.mark.parametrize("uri", ["/", "/v1/emails", "/apis", "/api"])
+@pytest.mark.parametrize("uri", ["//", "/v1/emails", "/apis", "/api"])
 def test_a_path_outside_the_api_is_not_found(uri: str) -> None:
     """A path outside /api/ gets the contract's 404 from the edge."""
     assert error_of(route(10, uri=uri))["code"] == "route_not_found"
@@ -190,3 +193,19 @@ def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
     assert json.loads(answer["body"]) == {"error": refused.value.envelope()}
     assert answer["statusCode"] == refused.value.status
     assert answer["headers"]["allow"] == {"value": refused.value.headers["Allow"]}
+
+
+@pytest.mark.parametrize("path", HOMES)
+def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
+    """The host name alone, and `/app` without its slash, lead to the dashboard."""
+    answer = route(None, method="GET", uri=path)
+    assert (answer["statusCode"], answer["headers"]) == (302, {"location": {"value": "/app/"}})
+
+
+@pytest.mark.parametrize(
+    "path", ["/app/", "/app/activity/01a2", "/app/index.html", "/app/preview.js", "/app/a.b/c"]
+)
+def test_a_page_has_the_same_file_here(path: str) -> None:
+    """The function and the local stack choose the same file for a page of the dashboard."""
+    dashboard = Dashboard(PlainTextResponse("the API"), template.load())
+    assert dashboard.page(path) == page_file(path)

@@ -8,6 +8,8 @@ from pillarbox.http.routes import ROUTES
 
 ROUTE = Route(template.load())
 LAMBDA, FRONT = ROUTE.lambda_bytes, ROUTE.front_bytes
+#: What leads to the dashboard.
+HOMES = ["/", "/app"]
 #: A User-Agent, and whether the edge refuses it.
 AGENTS: list[tuple[str | None, bool]] = [
     ("Python-urllib/3.13", True),
@@ -69,3 +71,15 @@ def test_the_routes_are_those_of_the_api() -> None:
     assert list(ROUTE.routes.items()) == [
         (path, ", ".join(methods)) for path, methods in ROUTES.items()
     ]
+
+
+@pytest.mark.parametrize("path", HOMES)
+def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
+    """The host name alone, and `/app` without its slash, lead to the dashboard."""
+    assert ROUTE.is_home(path)
+
+
+@pytest.mark.parametrize("path", ["/app/", "/apps", "/api", "//", "/api/v1/emails"])
+def test_no_other_path_leads_there(path: str) -> None:
+    """Every other path has its own answer."""
+    assert not ROUTE.is_home(path)

@@ -1,0 +1,1 @@
+"""The web application of the service: its sources, and how to build it."""

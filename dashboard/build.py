@@ -1,0 +1,132 @@
+"""Builds the dashboard in dashboard/dist, unless the last build is newer than its sources.
+
+`dist/app/index.html` names the files of `dist/assets`, whose names contain a hash of their content.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from dashboard.api_types import api_types
+
+FOLDER: Final = Path(__file__).resolve().parent
+DIST: Final = FOLDER / "dist"
+INDEX: Final = DIST / "app" / "index.html"
+_ROOT: Final = FOLDER.parent
+_DOCUMENT: Final = _ROOT / "docs" / "openapi.json"
+_PROGRAMS: Final = _ROOT / ".venv-node" / "bin"
+_MODULES: Final = FOLDER / "node_modules"
+_TYPES: Final = FOLDER / "src" / "schema.ts"
+_MAIN: Final = "src/main.tsx"
+_BUNDLE: Final = (
+    "--bundle",
+    "--splitting",
+    "--format=esm",
+    "--minify",
+    "--target=es2022",
+    "--entry-names=[name]-[hash]",
+    "--chunk-names=[name]-[hash]",
+    "--asset-names=[name]-[hash]",
+    "--loader:.svg=file",
+    "--public-path=/assets",
+    "--log-level=warning",
+)
+
+
+def main() -> int:
+    """Build if necessary; return the exit code of the program that failed, or 0."""
+    with (FOLDER / "building").open("w") as lock:  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if not is_current():
+                build()
+        except subprocess.CalledProcessError as error:
+            return error.returncode or 1
+    return 0
+
+
+def is_current() -> bool:
+    """Return whether no source is newer than the last build."""
+    if not INDEX.exists():
+        return False
+    built = INDEX.stat().st_mtime
+    return all(source.stat().st_mtime <= built for source in _sources())
+
+
+def build() -> None:
+    """Install the packages if their list changed, check the types and write `dist`.
+
+    Raises:
+        subprocess.CalledProcessError: a program failed; it has printed why.
+    """
+    installed = _MODULES / ".package-lock.json"
+    lock = FOLDER / "package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        _run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    _TYPES.write_text(api_types(json.loads(_DOCUMENT.read_text())))
+    check_types()
+    new = FOLDER / "dist.new"
+    shutil.rmtree(new, ignore_errors=True)
+    metafile = new / "meta.json"
+    _run("esbuild", _MAIN, *_BUNDLE, f"--outdir={new / 'assets'}", f"--metafile={metafile}")
+    index = _index(json.loads(metafile.read_text())["outputs"])
+    metafile.unlink()
+    (new / "app").mkdir()
+    (new / "app" / "index.html").write_text(index)
+    shutil.rmtree(DIST, ignore_errors=True)
+    new.rename(DIST)
+
+
+def check_types(project: Path = FOLDER) -> None:
+    """Check the types of the sources.
+
+    Raises:
+        subprocess.CalledProcessError: a type is wrong.
+    """
+    _run("tsc", "--project", str(project))
+
+
+def _index(outputs: dict[str, Any]) -> str:
+    """Return the page, with the names of the files that it loads."""
+    name, entry = next(item for item in outputs.items() if item[1].get("entryPoint") == _MAIN)
+    icon = next(name for name in outputs if name.endswith(".svg"))
+    chunks = [part["path"] for part in entry["imports"] if part["kind"] == "import-statement"]
+    preloads = [f'<link rel="modulepreload" href="{_url(chunk)}">' for chunk in chunks]
+    page = (FOLDER / "src" / "index.html").read_text()
+    for placeholder, text in {
+        "{{main}}": _url(name),
+        "{{styles}}": _url(entry["cssBundle"]),
+        "{{icon}}": _url(icon),
+        "{{preloads}}": "\n  ".join(preloads),
+    }.items():
+        page = page.replace(placeholder, text)
+    return page
+
+
+def _url(path: str) -> str:
+    return f"/assets/{Path(path).name}"
+
+
+def _sources() -> Iterator[Path]:
+    """Yield what a build depends on; of the folders too, because a file may have been removed."""
+    yield from (_DOCUMENT, FOLDER / "package-lock.json", FOLDER / "tsconfig.json")
+    yield from FOLDER.glob("*.py")
+    yield from (path for path in (FOLDER / "src").rglob("*") if path != _TYPES)
+
+
+def _run(program: str, *arguments: str) -> None:
+    path = os.pathsep.join(
+        [str(_PROGRAMS), str(_MODULES / ".bin"), os.environ.get("PATH", os.defpath)]
+    )
+    environment = os.environ | {"PATH": path}
+    subprocess.run(["/usr/bin/env", program, *arguments], cwd=FOLDER, env=environment, check=True)  # noqa: S603  our own arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main())

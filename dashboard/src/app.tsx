@@ -1,0 +1,80 @@
+// Shows the sign-in page, or the page of the address in the frame that all pages share.
+
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { Route, Router, useLocation } from "preact-iso/router";
+
+import { ROUTES } from "./pages";
+import SignIn from "./pages/sign-in";
+import { Empty } from "./parts/basics";
+import { Loading, Notice } from "./parts/notice";
+import { Toasts } from "./parts/toast";
+import { renew, session } from "./session";
+import { Shell } from "./shell";
+
+const RETRY = 5_000; // milliseconds
+
+export function App() {
+  const { path } = useLocation();
+  const [down, setDown] = useState(false);
+  useEffect(() => {
+    if (session.value !== undefined || path === "/app/sign-in") return;
+    let timer = 0;
+    const begin = () =>
+      renew().then(
+        () => setDown(false),
+        () => {
+          setDown(true);
+          timer = window.setTimeout(begin, RETRY);
+        },
+      );
+    void begin();
+    return () => clearTimeout(timer);
+  }, [path]);
+  if (path === "/app/sign-in" || session.value === null) {
+    return <SignIn />;
+  }
+  if (!session.value) {
+    return (
+      <main class="alone">
+        {down ? <Notice kind="bad">The service does not answer. It is asked again in a moment.</Notice> : <Loading />}
+      </main>
+    );
+  }
+  return (
+    <Shell session={session.value}>
+      {session.value.account ? (
+        <Pages key={session.value.account.id} />
+      ) : (
+        <Empty icon="overview" title="You are not a member of an account">
+          <p>Ask an owner of the account to invite {session.value.user.email}.</p>
+        </Empty>
+      )}
+      <Toasts />
+    </Shell>
+  );
+}
+
+function Pages() {
+  const { url } = useLocation();
+  const [failure, recover] = useErrorBoundary();
+  useEffect(recover, [url]);
+  if (failure) return <Notice kind="bad">This page has failed. Load it again, or open another one.</Notice>;
+  return (
+    <Router>
+      {ROUTES.map(({ path, component }) => (
+        <Route path={path} component={component} key={path} />
+      ))}
+      <Route default component={Missing} />
+    </Router>
+  );
+}
+
+function Missing() {
+  return (
+    <Empty icon="search" title="There is no such page">
+      <p>
+        <a href="/app/">Go to the overview</a>
+      </p>
+    </Empty>
+  );
+}

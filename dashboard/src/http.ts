@@ -1,0 +1,73 @@
+// One JSON request to the service.
+
+import type { ErrorBody } from "./schema";
+
+/** The service refused a request. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The service cannot be reached, does not answer in time or answers no JSON. */
+export class Unreachable extends Error {
+  constructor() {
+    super("The service does not answer.");
+  }
+}
+
+const PATIENCE = 30_000; // milliseconds
+
+interface Options {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Send a request; return the JSON of the response, undefined if it has none. */
+export async function exchange<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json", ...options.headers };
+  const request: RequestInit = { method, headers, signal: deadline(options.signal) };
+  if (options.body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    request.body = JSON.stringify(options.body);
+  }
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`/api${path}`, request);
+    text = await response.text();
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Unreachable();
+  }
+  const content = parse(text);
+  if (response.ok) return content as T;
+  const error = (content as { error?: ErrorBody } | undefined)?.error;
+  if (!error || response.status >= 500) throw new Unreachable();
+  throw new ApiError(response.status, error.code, explain(error));
+}
+
+/** Return the message with what is wrong with each field. */
+function explain(error: ErrorBody): string {
+  const fields = error.details?.["errors"];
+  if (!Array.isArray(fields)) return error.message;
+  return fields.map(({ field, message }) => `${field}: ${message}`).join(" ");
+}
+
+function deadline(signal?: AbortSignal): AbortSignal {
+  const limit = AbortSignal.timeout(PATIENCE);
+  return signal ? AbortSignal.any([signal, limit]) : limit;
+}
+
+function parse(text: string): unknown {
+  try {
+    return text ? JSON.parse(text) : undefined;
+  } catch {
+    throw new Unreachable();
+  }
+}

@@ -1,0 +1,28 @@
+// Every page: where it is, and what it is called.
+
+import Activity from "./pages/activity";
+import Endpoint from "./pages/endpoint";
+import Overview from "./pages/overview";
+import Webhooks from "./pages/webhooks";
+import type { IconName } from "./parts/icon";
+
+export interface Entry {
+  href: string;
+  name: string;
+  icon: IconName;
+}
+
+export const NAVIGATION: Entry[] = [
+  { href: "/app/", name: "Overview", icon: "overview" },
+  { href: "/app/activity", name: "Activity", icon: "activity" },
+  { href: "/app/webhooks", name: "Webhooks", icon: "webhooks" },
+];
+
+// All in one file, which is smaller than the request for another. A page with large packages of its
+// own is loaded by `lazy` of preact-iso.
+export const ROUTES = [
+  { path: "/app", component: Overview },
+  { path: "/app/activity/:id?", component: Activity },
+  { path: "/app/webhooks", component: Webhooks },
+  { path: "/app/webhooks/:id", component: Endpoint },
+];

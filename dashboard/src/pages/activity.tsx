@@ -1,0 +1,202 @@
+// The emails of the account: searched, filtered, and one of them in a drawer.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso/router";
+
+import { call, search } from "../api";
+import { count } from "../format";
+import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
+import { Icon } from "../parts/icon";
+import { Loading, Trouble } from "../parts/notice";
+import { type Filters, useFilters } from "../query";
+import { useResource } from "../resource";
+import type { Message, Status } from "../schema";
+import { MessageDrawer } from "./message";
+
+const STATUSES: Status[] = ["pending", "sent", "delivered", "bounced", "complained", "failed"];
+const SIZE = 50;
+const LIST = "/app/activity";
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Whether this page opened the drawer, so that Back leads to the list. */
+let opened = false;
+
+export default function Activity() {
+  const { params } = useRoute();
+  const { route, back } = useLocation();
+  const [filters, change] = useFilters();
+  const page = Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
+  const query = toQuery(filters, page);
+  const list = useResource(`emails ${search(query)}`, (signal) => call("GET /v1/emails", { query, signal }), page === 1);
+  const filtered = ["recipient", "status", "tag", "from", "to"].some((name) => filters[name]);
+  function close() {
+    if (opened) back();
+    else route(LIST + search(filters), true);
+    opened = false;
+  }
+  return (
+    <Page title="Activity">
+      <FilterBar filters={filters} onChange={(changes) => change({ ...changes, page: "" })} />
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data?.items.length === 0 && (
+        <Empty icon="search" title={filtered ? "No email matches" : "No emails yet"}>
+          {filtered ? (
+            <button type="button" class="button" onClick={() => route(LIST)}>
+              Show all emails
+            </button>
+          ) : (
+            <p>Emails appear here as soon as the service has accepted them.</p>
+          )}
+        </Empty>
+      )}
+      {!!list.data?.items.length && (
+        <div class={list.stale ? "stale" : undefined}>
+          <table class="list emails">
+            <thead>
+              <tr>
+                <th scope="col">Status</th>
+                <th scope="col">To</th>
+                <th scope="col">Subject</th>
+                <th scope="col">Accepted</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.data.items.map((message) => (
+                <Row key={message.messageId} message={message} query={search(filters)} onOpen={() => (opened = true)} />
+              ))}
+            </tbody>
+          </table>
+          <Pager page={page} total={list.data.total} onChange={(next) => change({ page: next === 1 ? "" : String(next) })} />
+        </div>
+      )}
+      {params["id"] && <MessageDrawer key={params["id"]} id={params["id"]} onClose={close} />}
+    </Page>
+  );
+}
+
+/** Return the parameters of the API; dates are whole days of the reader's own time. */
+function toQuery(filters: Filters, page: number) {
+  const { status, tag, from, to } = filters;
+  return {
+    recipient: filters["recipient"] && recipient(filters["recipient"]),
+    status: STATUSES.find((known) => known === status),
+    tag,
+    from: from && midnight(from, 0),
+    to: to && midnight(to, 1),
+    skip: (page - 1) * SIZE,
+    limit: SIZE,
+  };
+}
+
+/** Return what finds an address by its beginning, unless it is complete. */
+function recipient(text: string): string {
+  return text.endsWith("*") || /@[^@]+\.[a-z]{2,}$/i.test(text) ? text : `${text}*`;
+}
+
+function midnight(date: string, days: number): string | undefined {
+  const time = new Date(`${date}T00:00:00`);
+  if (Number.isNaN(time.getTime())) return undefined;
+  time.setDate(time.getDate() + days);
+  return time.toISOString();
+}
+
+function Row({ message, query, onOpen }: { message: Message; query: string; onOpen: () => void }) {
+  return (
+    <tr>
+      <td>
+        <Badge status={message.status} />
+      </td>
+      <td class="who">
+        <a class="row" href={`${LIST}/${message.messageId}${query}`} onClick={onOpen}>
+          {message.recipientEmail}
+        </a>
+      </td>
+      <td class="what">
+        <span>{message.subject || "(no subject)"}</span>
+        <Tags tags={message.tags} />
+      </td>
+      <td class="when">
+        <Time at={message.createdAt} />
+      </td>
+    </tr>
+  );
+}
+
+function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes: Filters) => void }) {
+  const { route } = useLocation();
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(filters["recipient"] ?? "");
+  useEffect(() => setText(filters["recipient"] ?? ""), [filters["recipient"]]);
+  useEffect(() => {
+    function focus(event: KeyboardEvent) {
+      const typing = (event.target as HTMLElement).closest("input, select, textarea, dialog");
+      if (event.key !== "/" || typing) return;
+      event.preventDefault();
+      field.current?.focus();
+    }
+    document.addEventListener("keydown", focus);
+    return () => document.removeEventListener("keydown", focus);
+  }, []);
+  function find(event: Event) {
+    event.preventDefault();
+    const wanted = text.trim();
+    if (ID.test(wanted)) {
+      opened = true;
+      route(`${LIST}/${wanted}${search(filters)}`);
+    } else onChange({ recipient: wanted });
+  }
+  const input = (name: string) => ({
+    value: filters[name] ?? "",
+    onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim() }),
+  });
+  return (
+    <form class="filters" role="search" onSubmit={find}>
+      <label class="search">
+        <span class="hidden">Recipient or message id</span>
+        <Icon name="search" />
+        <input ref={field} type="search" placeholder="Recipient or message id" autocomplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} onBlur={find} />
+        <kbd aria-hidden="true">/</kbd>
+      </label>
+      <label class="choice">
+        <span class="hidden">Status</span>
+        <select {...input("status")}>
+          <option value="">All statuses</option>
+          {STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {status}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="choice">
+        <span class="hidden">Tag, as name:value</span>
+        <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} />
+      </label>
+      <label class="choice">
+        <span>From</span>
+        <input type="date" max={filters["to"]} {...input("from")} />
+      </label>
+      <label class="choice">
+        <span>To</span>
+        <input type="date" min={filters["from"]} {...input("to")} />
+      </label>
+    </form>
+  );
+}
+
+function Pager({ page, total, onChange }: { page: number; total: number; onChange: (page: number) => void }) {
+  const pages = Math.max(1, Math.ceil(total / SIZE));
+  return (
+    <nav class="pager" aria-label="Pages of the list">
+      <span>
+        {count((page - 1) * SIZE + 1)}–{count(Math.min(page * SIZE, total))} of {count(total)}
+      </span>
+      <button type="button" class="button small" disabled={page <= 1} onClick={() => onChange(page - 1)}>
+        <Icon name="left" /> Newer
+      </button>
+      <button type="button" class="button small" disabled={page >= pages} onClick={() => onChange(page + 1)}>
+        Older <Icon name="right" />
+      </button>
+    </nav>
+  );
+}

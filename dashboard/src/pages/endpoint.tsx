@@ -1,0 +1,199 @@
+// One endpoint: its deliveries, each attempt, and a replay.
+
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso/router";
+
+import { call } from "../api";
+import { exact } from "../format";
+import { Badge, Empty, Page, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { toast } from "../parts/toast";
+import { useFilters } from "../query";
+import { useResource } from "../resource";
+import type { Webhook, WebhookDelivery } from "../schema";
+import { describeTypes, EndpointState } from "./webhooks";
+
+const SIZE = 50;
+
+export default function Endpoint() {
+  const { params } = useRoute();
+  const id = params["id"] ?? "";
+  const path = { webhook_id: id };
+  const [{ cursor }, change] = useFilters();
+  const endpoint = useResource(`webhook ${id}`, (signal) => call("GET /v1/webhooks/{webhook_id}", { path, signal }));
+  const deliveries = useResource(
+    `deliveries ${id} ${cursor}`,
+    (signal) => call("GET /v1/webhooks/{webhook_id}/deliveries", { path, query: { limit: SIZE, cursor }, signal }),
+    !cursor,
+  );
+  return (
+    <Page
+      title="Endpoint"
+      actions={endpoint.data && <Actions of={endpoint.data} onChange={endpoint.reload} onTest={deliveries.reload} />}
+    >
+      <p class="crumbs">
+        <a href="/app/webhooks">Webhooks</a>
+      </p>
+      <Trouble of={endpoint} />
+      {endpoint.data && <Facts of={endpoint.data} />}
+      {endpoint.data && <Trouble of={deliveries} />}
+      <h2>Deliveries of the last 30 days</h2>
+      {!deliveries.data && !deliveries.error && <Loading />}
+      {deliveries.data?.items.length === 0 && (
+        <Empty icon="webhooks" title="No deliveries">
+          <p>Send a test event to see one here.</p>
+        </Empty>
+      )}
+      <ul class="deliveries">
+        {deliveries.data?.items.map((delivery) => (
+          <Delivery key={delivery.id} of={delivery} path={path} onReplay={deliveries.reload} />
+        ))}
+      </ul>
+      {(cursor || deliveries.data?.nextCursor) && (
+        <nav class="pager" aria-label="Pages of the list">
+          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
+            Newest
+          </button>
+          <button type="button" class="button small" disabled={!deliveries.data?.nextCursor} onClick={() => change({ cursor: deliveries.data?.nextCursor ?? "" })}>
+            Older
+          </button>
+        </nav>
+      )}
+    </Page>
+  );
+}
+
+function Facts({ of: endpoint }: { of: Webhook }) {
+  return (
+    <section class="card">
+      <dl class="facts">
+        <div>
+          <dt>Address</dt>
+          <dd>
+            <code>{endpoint.url}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>State</dt>
+          <dd>
+            <EndpointState of={endpoint} />
+          </dd>
+        </div>
+        <div>
+          <dt>Events</dt>
+          <dd>{describeTypes(endpoint.types)}</dd>
+        </div>
+        {endpoint.failingSince && (
+          <div>
+            <dt>Failing since</dt>
+            <dd>{exact(endpoint.failingSince)}</dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onChange: () => void; onTest: () => void }) {
+  const { route } = useLocation();
+  const [deleting, setDeleting] = useState(false);
+  const path = { webhook_id: id };
+  const test = () =>
+    attempt(async () => {
+      await call("POST /v1/webhooks/{webhook_id}/test", { path });
+      toast("The test event is on its way.");
+      onTest();
+    });
+  const toggle = () =>
+    attempt(async () => {
+      await call("PATCH /v1/webhooks/{webhook_id}", { path, body: { enabled: !enabled } });
+      toast(enabled ? "The endpoint gets no more events." : "The endpoint gets events again.");
+      onChange();
+    });
+  const remove = () =>
+    attempt(async () => {
+      await call("DELETE /v1/webhooks/{webhook_id}", { path });
+      toast("The endpoint is deleted.");
+      route("/app/webhooks", true);
+    });
+  return (
+    <>
+      <button type="button" class="button" onClick={test} disabled={!enabled}>
+        Send a test
+      </button>
+      <button type="button" class="button" onClick={toggle}>
+        {enabled ? "Disable" : "Enable"}
+      </button>
+      <button type="button" class="button danger" onClick={() => setDeleting(true)}>
+        Delete
+      </button>
+      {deleting && (
+        <Dialog title="Delete this endpoint?" onClose={() => setDeleting(false)}>
+          <Notice kind="bad">It gets no more events, and its deliveries can no longer be sent again.</Notice>
+          <p class="actions">
+            <button type="button" class="button" onClick={() => setDeleting(false)}>
+              Cancel
+            </button>
+            <button type="button" class="button danger" onClick={remove}>
+              Delete the endpoint
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+interface DeliveryProperties {
+  of: WebhookDelivery;
+  path: { webhook_id: string };
+  onReplay: () => void;
+}
+
+function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
+  const replay = () =>
+    attempt(async () => {
+      const place = { ...path, delivery_id: delivery.id };
+      await call("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay", { path: place });
+      toast("The event will be sent again.");
+      onReplay();
+    });
+  const last = delivery.attempts.at(-1);
+  return (
+    <li>
+      <details>
+        <summary>
+          <Badge status={delivery.status === "waiting" ? "pending" : delivery.status}>{delivery.status}</Badge>
+          <code>{delivery.type}</code>
+          <span class="answer">{last && (last.statusCode ?? "no response")}</span>
+          <Time at={delivery.at} />
+        </summary>
+        <ol class="timeline">
+          {delivery.attempts.map((one) => (
+            <li key={one.at} class={one.error === null ? "is-delivered" : "is-failed"}>
+              <b>{one.statusCode ?? "No response"}</b> <time dateTime={one.at}>{exact(one.at)}</time> in {one.milliseconds} ms
+              {one.error && <div class="reason">{one.error}</div>}
+            </li>
+          ))}
+          {delivery.next && (
+            <li class="is-pending">
+              <b>Next attempt</b> <Time at={delivery.next} />
+            </li>
+          )}
+        </ol>
+        <p class="actions">
+          <button type="button" class="button small" onClick={replay}>
+            Send again
+          </button>
+          {delivery.messageId && <a href={`/app/activity/${delivery.messageId}`}>Show the email</a>}
+        </p>
+      </details>
+    </li>
+  );
+}
+
+/** Run an action of a button; say why it failed. */
+function attempt(action: () => Promise<void>): void {
+  action().catch((failure: unknown) => toast((failure as Error).message));
+}

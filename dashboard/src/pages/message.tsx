@@ -1,0 +1,125 @@
+// One email: what it was, and everything that happened to it.
+
+import { call } from "../api";
+import { exact } from "../format";
+import { ApiError } from "../http";
+import { Badge, Copy, Tags } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Loading, Trouble } from "../parts/notice";
+import { useResource } from "../resource";
+import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
+
+const EVENTS: Record<EventKind, string> = {
+  accepted: "Accepted",
+  uncertain: "Sent or not: the provider did not answer",
+  sent: "Sent",
+  delayed: "Delayed",
+  delivered: "Delivered",
+  bounced: "Bounced",
+  bounced_transient: "Bounced for now",
+  complained: "Complaint",
+  failed: "Failed",
+};
+const ROUTES: Record<SendRoute, string> = {
+  http: "HTTP",
+  batch: "HTTP, in a batch",
+  smtp: "SMTP",
+  mcp: "MCP",
+  notice: "a notice of the service",
+};
+
+export function MessageDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const message = useResource(
+    `email ${id}`,
+    (signal) => call("GET /v1/emails/{message_id}", { path: { message_id: id }, signal }),
+    true,
+  );
+  const missing = message.error instanceof ApiError && message.error.status === 404;
+  return (
+    <Dialog drawer title={message.data?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
+      {missing ? <p>This account has no email with the id {id}.</p> : <Trouble of={message} />}
+      {!message.data && !message.error && <Loading />}
+      {message.data && <Detail of={message.data} />}
+    </Dialog>
+  );
+}
+
+function Detail({ of: message }: { of: MessageDetail }) {
+  const { messageId, status, events } = message;
+  const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
+  return (
+    <>
+      <p class="state">
+        <Badge status={status} />
+        {message.errorMessage && <span>{message.errorMessage}</span>}
+      </p>
+      <h3>What happened</h3>
+      <ol class="timeline">
+        {events.map((event, index) => (
+          <Event key={`${event.type} ${event.at} ${index}`} of={event} />
+        ))}
+      </ol>
+      <h3>Email</h3>
+      <dl class="facts">
+        <Fact name="From" value={message.fromName ? `${message.fromName} <${message.from}>` : message.from} />
+        <Fact name="To" value={message.to.join(", ")} />
+        <Fact name="Cc" value={message.cc.join(", ")} />
+        <Fact name="Bcc" value={message.bcc.join(", ")} />
+        <Fact name="Template" value={template(message)} />
+        <Fact name="Came by" value={message.route && ROUTES[message.route]} />
+        {message.keyId && (
+          <div>
+            <dt>API key</dt>
+            <dd>
+              <a href={`/app/?key=${message.keyId}`}>{message.keyId}</a>
+            </dd>
+          </div>
+        )}
+        {Object.keys(message.tags).length > 0 && (
+          <div>
+            <dt>Tags</dt>
+            <dd>
+              <Tags tags={message.tags} />
+            </dd>
+          </div>
+        )}
+        <Fact name="Message id" value={messageId} />
+        <Fact name="Provider’s id" value={message.providerMessageId} />
+        <Fact name="Request id" value={message.requestId} />
+      </dl>
+      <p class="hint">The service does not keep the content of an email after it is sent.</p>
+      <p class="actions">
+        <Copy text={messageId}>Copy the id</Copy>
+        <Copy text={command}>Copy as curl</Copy>
+      </p>
+    </>
+  );
+}
+
+function Event({ of: event }: { of: MessageEvent }) {
+  return (
+    <li class={`is-${event.type.replace("_transient", "")}`}>
+      <b>{EVENTS[event.type]}</b> <time dateTime={event.at}>{exact(event.at)}</time>
+      {event.recipient && <div>{event.recipient}</div>}
+      {(event.code || event.reason) && (
+        <div class="reason">
+          {event.code && <code>{event.code}</code>} {event.reason}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string | null | undefined }) {
+  return value ? (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  ) : null;
+}
+
+function template({ starterTemplate, templateId, templateVersion }: MessageDetail): string | null {
+  if (starterTemplate) return `${starterTemplate} (starter)`;
+  return templateId && (templateVersion ? `${templateId}, version ${templateVersion}` : templateId);
+}

@@ -1,0 +1,143 @@
+// Sign in with a code that comes by email, or with a link.
+
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+
+import { ApiError } from "../http";
+import icon from "../icon.svg";
+import { Field } from "../parts/basics";
+import { Notice } from "../parts/notice";
+import { farewell, requestCode, signIn } from "../session";
+
+const FLOW = "pillarbox.flow"; // survives a reload, in this tab alone
+
+interface Flow {
+  email: string;
+  flow: string;
+}
+
+export default function SignIn() {
+  const { path, route } = useLocation();
+  const [link, setLink] = useState(() => (path === "/app/sign-in" ? location.hash.slice(1) : ""));
+  const [flow, setFlow] = useState<Flow | null>(() => JSON.parse(sessionStorage.getItem(FLOW) ?? "null"));
+  useEffect(() => {
+    document.title = "Sign in · Pillarbox";
+  }, []);
+
+  function keep(next: Flow | null) {
+    if (next) sessionStorage.setItem(FLOW, JSON.stringify(next));
+    else sessionStorage.removeItem(FLOW);
+    setFlow(next);
+  }
+  async function enter(proof: Parameters<typeof signIn>[0]) {
+    await signIn(proof);
+    keep(null);
+    // Also takes the link's secret out of the history.
+    if (path === "/app/sign-in") route("/app/", true);
+  }
+  return (
+    <main class="alone">
+      <div class="card sign-in">
+        <img src={icon} alt="" width="40" height="40" />
+        <h1>Sign in to Pillarbox</h1>
+        {farewell.value && <Notice kind="note">{farewell.value}</Notice>}
+        {link ? (
+          <WithLink onUse={() => enter({ link })} onLeave={() => setLink("")} />
+        ) : flow ? (
+          <WithCode email={flow.email} onCode={(code) => enter({ flow: flow.flow, code })} onLeave={() => keep(null)} />
+        ) : (
+          <WithAddress onFlow={keep} />
+        )}
+      </div>
+    </main>
+  );
+}
+
+/** Run an action of a form, once at a time; keep what to say if it fails. */
+function useAction(action: () => Promise<void>) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState("");
+  async function run(event: Event) {
+    event.preventDefault();
+    setBusy(true);
+    setError("");
+    try {
+      await action();
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+    } finally {
+      setBusy(false);
+    }
+  }
+  return { busy, error, run: (event: Event) => void run(event) };
+}
+
+function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {
+  const [email, setEmail] = useState("");
+  const { busy, error, run } = useAction(async () => onFlow({ email, flow: await requestCode(email) }));
+  return (
+    <form onSubmit={run}>
+      <Field label="Email address" error={error}>
+        <input type="email" required autoFocus autocomplete="email" value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
+      </Field>
+      <button class="button primary" disabled={busy}>
+        {busy ? "One moment…" : "Send me a code"}
+      </button>
+    </form>
+  );
+}
+
+function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: string) => Promise<void>; onLeave: () => void }) {
+  const [code, setCode] = useState("");
+  const { busy, error, run } = useAction(async () => {
+    try {
+      await onCode(code);
+    } catch (failure) {
+      setCode("");
+      if (failure instanceof ApiError && failure.status === 401) throw new Error("This code is wrong or has expired.");
+      throw failure;
+    }
+  });
+  return (
+    <form onSubmit={run}>
+      <p>
+        If <b>{email}</b> may sign in, a code of six digits is on its way there. It is valid for 10 minutes, in this browser alone.
+      </p>
+      <Field label="Code" error={error}>
+        <input
+          class="digits"
+          required
+          autoFocus
+          inputMode="numeric"
+          autocomplete="one-time-code"
+          pattern="[0-9]{6}"
+          maxLength={6}
+          value={code}
+          onInput={(event) => setCode((event.currentTarget.value = event.currentTarget.value.replace(/\D/g, "")))}
+        />
+      </Field>
+      <button class="button primary" disabled={busy}>
+        {busy ? "One moment…" : "Sign in"}
+      </button>
+      <button type="button" class="link" onClick={onLeave}>
+        Use another address, or ask for a new code
+      </button>
+    </form>
+  );
+}
+
+function WithLink({ onUse, onLeave }: { onUse: () => Promise<void>; onLeave: () => void }) {
+  const { busy, error, run } = useAction(onUse);
+  return (
+    <form onSubmit={run}>
+      <p>This link signs you in once.</p>
+      {error && <Notice kind="bad">{error}</Notice>}
+      <button class="button primary" disabled={busy}>
+        {busy ? "One moment…" : "Sign in"}
+      </button>
+      <button type="button" class="link" onClick={onLeave}>
+        Sign in with a code instead
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,156 @@
+// The endpoints that events are sent to.
+
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+
+import { call } from "../api";
+import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { useResource } from "../resource";
+import type { CreateWebhookRequest, Webhook, WebhookWithSecret } from "../schema";
+
+export default function Webhooks() {
+  const list = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
+  const [adding, setAdding] = useState(false);
+  const add = (
+    <button type="button" class="button primary" onClick={() => setAdding(true)}>
+      <Icon name="plus" /> Add endpoint
+    </button>
+  );
+  return (
+    <Page title="Webhooks" actions={add}>
+      <p class="lead">The service sends what happens to your emails to these addresses, signed as Standard Webhooks.</p>
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data?.items.length === 0 && (
+        <Empty icon="webhooks" title="No endpoints yet">
+          <p>Add the address of your application that receives events.</p>
+        </Empty>
+      )}
+      {!!list.data?.items.length && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Endpoint</th>
+              <th scope="col">Events</th>
+              <th scope="col">State</th>
+              <th scope="col">Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.data.items.map((endpoint) => (
+              <tr key={endpoint.id}>
+                <td class="who">
+                  <a class="row" href={`/app/webhooks/${endpoint.id}`}>
+                    {endpoint.url}
+                  </a>
+                </td>
+                <td class="what">{describeTypes(endpoint.types)}</td>
+                <td>
+                  <EndpointState of={endpoint} />
+                </td>
+                <td class="when">
+                  <Time at={endpoint.createdAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {adding && <AddEndpoint onClose={() => setAdding(false)} onAdded={list.reload} />}
+    </Page>
+  );
+}
+
+export function describeTypes(types: string[]): string {
+  return types.includes("*") ? "All events" : types.join(", ");
+}
+
+export function EndpointState({ of: { enabled, disabledAt, failingSince } }: { of: Webhook }) {
+  if (disabledAt) return <Badge status="failed">disabled by the service</Badge>;
+  if (!enabled) return <Badge status="pending">disabled</Badge>;
+  return failingSince ? <Badge status="bounced">failing</Badge> : <Badge status="delivered">enabled</Badge>;
+}
+
+const TYPES = [
+  "email.sent",
+  "email.delivered",
+  "email.delayed",
+  "email.bounced",
+  "email.complained",
+  "email.failed",
+  "email.accepted",
+  "suppression.added",
+  "account.paused",
+] satisfies CreateWebhookRequest["types"];
+
+function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
+  const { route } = useLocation();
+  const [url, setUrl] = useState("");
+  const [types, setTypes] = useState<string[]>(["*"]);
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [added, setAdded] = useState<WebhookWithSecret>();
+  async function add(event: Event) {
+    event.preventDefault();
+    setBusy(true);
+    setError("");
+    try {
+      const body = { url, types } as CreateWebhookRequest;
+      setAdded(await call("POST /v1/webhooks", { body }));
+      onAdded();
+    } catch (failure) {
+      setError((failure as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  }
+  if (added) {
+    return (
+      <Dialog title="Save the secret now" onClose={onClose}>
+        <p>Your application checks the signature of each event with it. It is shown only once.</p>
+        <Code text={added.secret} />
+        <p class="actions">
+          <button type="button" class="button primary" onClick={() => route(`/app/webhooks/${added.id}`)}>
+            I have saved it
+          </button>
+        </p>
+      </Dialog>
+    );
+  }
+  const all = types.includes("*");
+  return (
+    <Dialog title="Add an endpoint" onClose={onClose}>
+      <form onSubmit={(event) => void add(event)}>
+        <Field label="Address" hint="An https: URL of your application.">
+          <input type="url" required autoFocus placeholder="https://shop.example/hooks" value={url} onInput={(event) => setUrl(event.currentTarget.value.trim())} />
+        </Field>
+        <fieldset class="options">
+          <legend>Events</legend>
+          <label>
+            <input type="checkbox" checked={all} onChange={() => setTypes(all ? TYPES.slice(0, 1) : ["*"])} />
+            All events except <code>email.accepted</code>
+          </label>
+          {!all &&
+            TYPES.map((type) => (
+              <label key={type}>
+                <input type="checkbox" checked={types.includes(type)} onChange={() => setTypes(types.includes(type) ? types.filter((other) => other !== type) : [...types, type])} />
+                <code>{type}</code>
+              </label>
+            ))}
+        </fieldset>
+        {error && <Notice kind="bad">{error}</Notice>}
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy || types.length === 0}>
+            Add endpoint
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,104 @@
+// Small parts that every page uses.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { exact, relative } from "../format";
+import { Icon, type IconName } from "./icon";
+
+/** The head of a page; its heading gets the focus when a link has led here. */
+export function Page(props: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${props.title} · Pillarbox`;
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, [props.title]);
+  return (
+    <div class="page">
+      <header class="head">
+        <h1 ref={heading} tabIndex={-1}>
+          {props.title}
+        </h1>
+        {props.actions && <div class="actions">{props.actions}</div>}
+      </header>
+      {props.children}
+    </div>
+  );
+}
+
+export function Badge({ status, children }: { status: string; children?: ComponentChildren }) {
+  return <span class={`badge is-${status}`}>{children ?? status}</span>;
+}
+
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={exact(at)}>
+      {relative(at)}
+    </time>
+  );
+}
+
+export function Empty(props: { icon: IconName; title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <Icon name={props.icon} />
+      <h2>{props.title}</h2>
+      {props.children}
+    </div>
+  );
+}
+
+/** Text that a program needs, with a button that copies it. */
+export function Code({ text }: { text: string }) {
+  return (
+    <div class="code">
+      <pre tabIndex={0}>{text}</pre>
+      <Copy text={text} />
+    </div>
+  );
+}
+
+const SHOWN = 1_500; // milliseconds
+
+export function Copy({ text, children = "Copy" }: { text: string; children?: ComponentChildren }) {
+  const [copied, setCopied] = useState(false);
+  async function copy() {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), SHOWN);
+  }
+  return (
+    <button type="button" class="button small" onClick={() => void copy()}>
+      <Icon name={copied ? "check" : "copy"} />
+      <span aria-live="polite">{copied ? "Copied" : children}</span>
+    </button>
+  );
+}
+
+export function Field(props: { label: string; hint?: string; error?: string; children: ComponentChildren }) {
+  return (
+    <label class="field">
+      <span class="label">{props.label}</span>
+      {props.children}
+      {props.hint && <span class="hint">{props.hint}</span>}
+      {props.error && (
+        <span class="error" role="alert">
+          {props.error}
+        </span>
+      )}
+    </label>
+  );
+}
+
+/** The tags of an email. */
+export function Tags({ tags }: { tags: Record<string, string> }) {
+  return (
+    <>
+      {Object.entries(tags).map(([name, value]) => (
+        <span class="tag" key={name}>
+          {` ${name}:${value}`}
+        </span>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+// Modal windows: the browser keeps the focus inside, and Esc closes them.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+import { Icon } from "./icon";
+
+interface Properties {
+  title: ComponentChildren;
+  /** A drawer comes from the right side and covers the whole height. */
+  drawer?: boolean;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function Dialog({ title, drawer, onClose, children }: Properties) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={drawer ? "drawer" : "window"}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault(); // the page removes the dialog
+        onClose();
+      }}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <div class="inside">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="button plain" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

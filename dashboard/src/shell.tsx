@@ -1,0 +1,101 @@
+// The frame of every page: navigation, account and menu.
+
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+
+import icon from "./icon.svg";
+import { NAVIGATION } from "./pages";
+import { Icon } from "./parts/icon";
+import { forgetAnswers } from "./resource";
+import { chooseAccount, type Session, signOut } from "./session";
+import { THEMES, theme } from "./theme";
+
+export function Shell({ session, children }: { session: Session; children: ComponentChildren }) {
+  const { path } = useLocation();
+  useEffect(() => {
+    for (const id of ["navigation", "menu"]) hide(id);
+  }, [path]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="side">
+        <a class="brand" href="/app/">
+          <img src={icon} alt="" width="24" height="24" /> Pillarbox
+        </a>
+        <button type="button" class="button plain narrow" popovertarget="navigation" aria-label="Pages">
+          <Icon name="menu" />
+        </button>
+        <button type="button" class="account" popovertarget="menu">
+          <span>
+            <b>{session.account?.name ?? "No account"}</b>
+            <small>{session.account ? `${session.account.plan} plan` : session.user.email}</small>
+          </span>
+          <Icon name="down" />
+        </button>
+        <Menu session={session} />
+        <nav id="navigation" popover="auto" aria-label="Pages">
+          {NAVIGATION.map(({ href, name, icon }) => (
+            <a key={href} href={href} aria-current={isCurrent(href, path) ? "page" : undefined}>
+              <Icon name={icon} /> {name}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Menu({ session }: { session: Session }) {
+  async function choose(id: string) {
+    hide("menu");
+    forgetAnswers();
+    await chooseAccount(id);
+  }
+  return (
+    <div id="menu" class="menu" popover="auto">
+      <p class="who">
+        {session.user.email}
+        {session.role && <small>{session.role}</small>}
+      </p>
+      {session.accounts.length > 1 && (
+        <ul aria-label="Accounts">
+          {session.accounts.map(({ id, name }) => (
+            <li key={id}>
+              <button type="button" aria-current={id === session.account?.id} onClick={() => void choose(id)}>
+                {name} {id === session.account?.id && <Icon name="check" />}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <fieldset class="segments">
+        <legend class="hidden">Colours</legend>
+        {THEMES.map((name) => (
+          <label key={name}>
+            <input type="radio" name="theme" checked={theme.value === name} onChange={() => (theme.value = name)} />
+            <span>{name}</span>
+          </label>
+        ))}
+      </fieldset>
+      <button type="button" onClick={() => void signOut().finally(forgetAnswers)}>
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+function hide(id: string) {
+  const element = document.getElementById(id);
+  if (element?.matches(":popover-open")) element.hidePopover();
+}
+
+function isCurrent(href: string, path: string): boolean {
+  const place = href.replace(/\/$/, "");
+  return place === "/app" ? path === place : path === place || path.startsWith(`${place}/`);
+}

@@ -1,0 +1,14 @@
+// Light, dark, or what the system says; the choice stays in this browser.
+
+import { effect, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+export const THEMES: Theme[] = ["system", "light", "dark"];
+const NAME = "pillarbox.theme";
+
+export const theme = signal<Theme>(THEMES.find((known) => known === localStorage.getItem(NAME)) ?? "system");
+
+effect(() => {
+  localStorage.setItem(NAME, theme.value);
+  document.documentElement.dataset.theme = theme.value;
+});

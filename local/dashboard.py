@@ -1,0 +1,93 @@
+"""Serves the files of the dashboard with the headers that CloudFront sends with them.
+
+The paths, the headers and the rule for pages are read from template.yaml.
+"""
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from local.template import ROOT, Template
+
+#: What `make dashboard` writes.
+DIST: Final = ROOT / "dashboard" / "dist"
+_PAGE: Final = "/app/index.html"
+_MISSING: Final = "The dashboard is not built. Run `make dashboard`, which says why.\n"
+
+
+class Dashboard:
+    """Serves `/app/…` and `/assets/…`; the API answers every other path."""
+
+    def __init__(self, api: ASGIApp, template: Template, dist: Path = DIST) -> None:
+        """Serve the files beside an API.
+
+        Args:
+            api: the application that answers every other path.
+            template: what `template.load` returns.
+            dist: the folder of the files.
+        """
+        self._api = api
+        self._headers = response_headers(template)
+        code = template["Resources"]["DashboardPage"]["Properties"]["FunctionCode"]
+        (pattern,) = re.findall(r"const FILE = /(.+)/;", code)
+        self._file: re.Pattern[str] = re.compile(pattern)
+        self._dist = dist
+        self._files = StaticFiles(directory=dist, check_dir=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it to the API."""
+        path = scope.get("path", "")
+        patterns = [pattern for pattern in self._headers if fnmatchcase(path, pattern)]
+        if scope["type"] != "http" or not patterns:
+            await self._api(scope, receive, send)
+            return
+        response = await self._respond(path, scope)
+        response.headers.update(self._headers[patterns[0]])
+        await response(scope, receive, send)
+
+    def page(self, path: str) -> str:
+        """Return the path of the file that answers a path below `/app/`."""
+        return path if self._file.search(path) else _PAGE
+
+    async def _respond(self, path: str, scope: Scope) -> Response:
+        if not (self._dist / _PAGE.lstrip("/")).exists():
+            return PlainTextResponse(_MISSING, 503)
+        name = self.page(path) if path.startswith("/app/") else path
+        try:
+            return await self._files.get_response(name.lstrip("/"), scope)
+        except HTTPException as error:
+            return PlainTextResponse(error.detail, error.status_code)
+
+
+def response_headers(template: Template) -> dict[str, dict[str, str]]:
+    """Return the headers that the distribution adds, by the path pattern of a behavior."""
+    resources = template["Resources"]
+    distribution = resources["Edge"]["Properties"]["DistributionConfig"]
+    return {
+        behavior["PathPattern"]: _headers(
+            resources[behavior["ResponseHeadersPolicyId"]["Ref"]]["Properties"]
+        )
+        for behavior in distribution["CacheBehaviors"]
+        if behavior["TargetOriginId"] == "dashboard"
+    }
+
+
+def _headers(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers of a response headers policy."""
+    config = properties["ResponseHeadersPolicyConfig"]
+    security = config["SecurityHeadersConfig"]
+    seconds = security["StrictTransportSecurity"]["AccessControlMaxAgeSec"]
+    return {
+        "content-security-policy": security["ContentSecurityPolicy"]["ContentSecurityPolicy"],
+        "x-content-type-options": "nosniff",
+        "x-frame-options": security["FrameOptions"]["FrameOption"],
+        "referrer-policy": security["ReferrerPolicy"]["ReferrerPolicy"],
+        "strict-transport-security": f"max-age={seconds}",
+    } | {item["Header"].lower(): item["Value"] for item in config["CustomHeadersConfig"]["Items"]}

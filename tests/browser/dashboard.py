@@ -1,0 +1,115 @@
+"""Opens the dashboard of the running local stack as a user who is signed in."""
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
+
+from tests.browser.chromium import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_VIOLATIONS: Final = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.violations.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
+"""
+
+
+class User:
+    """A browser window of somebody who is signed in with the role of an owner.
+
+    The routes of sessions do not exist yet: this class answers them, and turns the session's token
+    into the account's key. Everything else is the running stack.
+    """
+
+    def __init__(self, browser: Browser, stack: dict[str, Any], role: str = "live") -> None:
+        self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 900})
+        self.context.set_default_timeout(PATIENCE)
+        self.context.add_init_script(_VIOLATIONS)
+        self.base: str = stack["base_url"]
+        self.key: str = stack["keys"][role]
+        self.account = {"id": stack["accounts"][role], "name": "Acme", "plan": "standard"}
+        self.accounts = [{"id": self.account["id"], "name": "Acme", "role": "owner"}]
+        self.signed_in = True
+        self.tokens: list[str] = []
+        #: What the page logged as errors, and the requests that another origin would have got.
+        self.errors: list[str] = []
+        self.foreign: list[str] = []
+        #: Changes the answer to an API request, or returns None to pass it to the stack.
+        self.interfere: Callable[[Request], dict[str, Any] | None] = lambda _request: None
+        self.context.route("**/api/v1/**", self._api)
+        self.page: Page = self.open()
+
+    def open(self, path: str | None = None) -> Page:
+        """Open a tab."""
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._note)
+        if path is not None:
+            page.goto(self.base + path)
+        return page
+
+    def go(self, path: str) -> Page:
+        """Load a page of the dashboard in the first tab."""
+        self.page.goto(self.base + path)
+        return self.page
+
+    def violations(self) -> list[str]:
+        """Return what the policy of the current page blocked."""
+        found: list[str] = self.page.evaluate("window.violations")
+        return found
+
+    def close(self) -> None:
+        self.context.close()
+
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith((self.base, "data:", "about:")):
+            self.foreign.append(request.url)
+
+    def _api(self, route: Route) -> None:
+        request = route.request
+        path = request.url.removeprefix(f"{self.base}/api")
+        if answer := self.interfere(request):
+            route.fulfill(**answer)
+        elif path.startswith("/v1/session"):
+            self._session(route, request.method, path)
+        else:
+            headers = {n: v for n, v in request.headers.items() if n != "authorization"}
+            route.continue_(headers=headers | {"x-api-key": self.key})
+
+    def _session(self, route: Route, method: str, path: str) -> None:
+        body = json.loads(request_text) if (request_text := route.request.post_data) else {}
+        if method == "DELETE":
+            self.signed_in = False
+            route.fulfill(status=204)
+        elif path == "/v1/session/codes":
+            route.fulfill(status=202, json={"flow": "flow-1"})
+        elif path == "/v1/session" and body not in (
+            {"flow": "flow-1", "code": "123456"},
+            {"link": "flow-2.654321"},
+        ):
+            route.fulfill(status=401, json=_error("invalid_code", "The code is wrong."))
+        elif path == "/v1/session/token" and not self.signed_in:
+            route.fulfill(status=401, json=_error("not_signed_in", "Sign in."))
+        else:
+            self.signed_in = True
+            self.tokens.append(f"pbs_{len(self.tokens)}")
+            chosen = next(
+                (one for one in self.accounts if one["id"] == body.get("account")), self.account
+            )
+            route.fulfill(
+                json={
+                    "token": self.tokens[-1],
+                    "expiresIn": 900,
+                    "user": {"id": "u1", "email": "ada@acme.example", "operator": False},
+                    "account": self.account | {"id": chosen["id"], "name": chosen["name"]},
+                    "role": "owner",
+                    "accounts": self.accounts,
+                }
+            )
+
+
+def _error(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "type": "authentication_error"}}

@@ -1,0 +1,89 @@
+"""The local stack serves the dashboard's files as the edge does."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+
+from local import template
+from local.dashboard import Dashboard
+
+_TEMPLATE = template.load()
+
+
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    """A built dashboard of one page and one asset."""
+    for name in ("app/index.html", "assets/main-1.js"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def ask(dist: Path, path: str) -> httpx.Response:
+    async def request() -> httpx.Response:
+        dashboard = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist)
+        transport = httpx.ASGITransport(dashboard)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
+            return await client.get(path)
+
+    return asyncio.run(request())
+
+
+@pytest.mark.parametrize("path", ["/app/", "/app/activity", "/app/activity/1?status=sent"])
+def test_every_page_is_the_same_file(dist: Path, path: str) -> None:
+    """A path without an extension is a page, and a browser asks for its file each time."""
+    answer = ask(dist, path)
+    assert (answer.status_code, answer.text) == (200, "app/index.html")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_an_asset_is_kept_for_a_year(dist: Path) -> None:
+    """A browser never asks again for an asset, whose name changes with its content."""
+    answer = ask(dist, "/assets/main-1.js")
+    assert (answer.status_code, answer.text) == (200, "assets/main-1.js")
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize("path", ["/app/", "/assets/main-1.js", "/assets/none.js"])
+def test_every_file_has_the_headers_of_the_template(dist: Path, path: str) -> None:
+    """Policy, Trusted Types, HSTS and the others come from the response headers policies."""
+    headers = ask(dist, path).headers
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+    )
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert policy["require-trusted-types-for"] == "'script'"
+    assert policy["trusted-types"] == "'none'"
+    assert headers["strict-transport-security"] == "max-age=31536000"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert "camera=()" in headers["permissions-policy"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/none.js", "/app/none.js", "/assets/%2e%2e/%2e%2e/secret.txt", "/assets/"]
+)
+def test_no_other_file_is_served(dist: Path, path: str) -> None:
+    """A file that does not exist, or lies outside the folder, is 404."""
+    (dist.parent / "secret.txt").write_text("secret")
+    assert ask(dist, path).status_code == 404
+
+
+def test_a_dashboard_that_is_not_built_says_how(tmp_path: Path) -> None:
+    """Without a build every page is 503 and names the command."""
+    answer = ask(tmp_path, "/app/")
+    assert answer.status_code == 503
+    assert "make dashboard" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/application", "/assets"])
+def test_other_paths_reach_the_api(dist: Path, path: str) -> None:
+    """The API answers every path that is not the dashboard's."""
+    assert ask(dist, path).text == "the API"
