@@ -26,7 +26,7 @@ _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.
 
 Every request has an API key in `X-API-Key` and a `User-Agent` that names the application. Some
-routes also take a session of the dashboard, and those below `/v1/session` only that.
+routes also take a session of the dashboard, and those for the dashboard only that.
 Every error has the same envelope with a stable `code`. Every response of the service has an
 `X-Request-Id`; only the firewall's own and CloudFront's own responses may lack it.
 `{base_url}/api/v1/v1/…` is the same as `{base_url}/api/v1/…`.
@@ -38,6 +38,7 @@ _TAGS: Final = {
     "Saved templates": "Templates that were saved for the account.",
     "API key": "The key that a program uses.",
     "Sessions": "Signing in to the dashboard.",
+    "Domains": "The domains and addresses that the account sends from, for the dashboard.",
     "Webhooks": "Addresses of your application that learn what happens to emails.",
 }
 _HEADERS: Final = {

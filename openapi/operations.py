@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from openapi import examples
+from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
@@ -40,6 +41,8 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "webhook_id": (_UUID, "The endpoint's id."),
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
     "session_id": ({"type": "string"}, "The `id` of a session."),
+    "domain": ({"type": "string"}, "A domain of the account."),
+    "address": ({"type": "string"}, "A sender of the account."),
 }
 
 #: The errors that both ways of sending have (contract 4.1).
@@ -243,6 +246,7 @@ OPERATIONS: Final = (
         scope=TEMPLATES_WRITE,
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
+    *DOMAINS,
     *SESSIONS,
     *WEBHOOKS,
 )

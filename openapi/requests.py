@@ -13,6 +13,7 @@ from pillarbox.domain.key import KEY_ID
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
+from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
@@ -264,6 +265,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
     },
     EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
+    AddDomainRequest: {"domain": {"description": "Such as `shop.example`."}},
+    AddSenderRequest: {
+        "address": {"description": "An address of a verified domain or of a subdomain of it."}
+    },
     CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
@@ -373,6 +378,8 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ],
     },
     TokenRequest: {"description": "The account that an access token is for."},
+    AddDomainRequest: {"description": "A domain to send from."},
+    AddSenderRequest: {"description": "An address to send from."},
     CreateWebhookRequest: {"description": "A new endpoint."},
     ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
     ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},

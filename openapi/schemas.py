@@ -34,6 +34,10 @@ _PUBLISHED_NAMES: Final = {
     "FlowItem": "SignInFlow",
     "SessionItem": "Session",
     "UserItem": "User",
+    "DomainItem": "Domain",
+    "RecordItem": "DnsRecord",
+    "CheckedRecord": "CheckedDnsRecord",
+    "SenderItem": "Sender",
     "ReplayedEvents": "WebhookReplay",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
@@ -42,6 +46,7 @@ _ENUMS: Final = {
     "WebhookType": "The type of an event.",
     "Plan": "The plan of an account.",
     "Role": "What a user is in an account.",
+    "DomainState": "Whether the account can send from a domain.",
     "Bucket": "The length of time that one row of analytics covers.",
     "ErrorType": "A kind of error.",
     "EventKind": "What can happen to a message or to one of its recipients.",

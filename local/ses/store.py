@@ -143,6 +143,9 @@ class MailStore:
         self.account_id = account_id
         #: The command that sends a first email; the empty inbox shows it. The stack sets it.
         self.hint = ""
+        #: How long the owner of a new domain takes to create its DNS records. A third of that later
+        #: SES has found them. The stack sets it.
+        self.publishing_takes = timedelta(0)
         self.closing = asyncio.Event()
         self.suppressions: dict[str, SuppressedDestination] = {}
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
@@ -154,7 +157,8 @@ class MailStore:
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
         self._bytes = 0
         self._sent: deque[tuple[datetime, int]] = deque()
-        self._identities: dict[str, bool] = {}
+        #: From when on each identity is verified; None if it never is.
+        self._identities: dict[str, datetime | None] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
         self._listeners: set[asyncio.Queue[CapturedMail | str | None]] = set()
 
@@ -228,16 +232,17 @@ class MailStore:
 
     # Identities
 
-    def create_identity(self, identity: str) -> bool:
+    def create_identity(self, identity: str, *, new: bool = True) -> bool:
         """Add an address or a domain; return whether it is verified.
 
-        An identity is verified at once, except in `unverified.example` and its
-        subdomains, where it stays pending.
+        An address is verified at once, and a new domain when SES has found its records. In
+        `unverified.example` and its subdomains both stay pending.
         """
         domain = identity.rpartition("@")[2].lower()
-        verified = not f".{domain}".endswith(".unverified.example")
-        self._identities[_comparable(identity)] = verified
-        return verified
+        takes = self.publishing_takes * 4 / 3 if new and "@" not in identity else timedelta(0)
+        never = f".{domain}".endswith(".unverified.example")
+        self._identities[_comparable(identity)] = None if never else datetime.now(UTC) + takes
+        return self._is_verified(identity)
 
     def delete_identity(self, identity: str) -> bool:
         """Delete an identity; return False if it does not exist."""
@@ -246,18 +251,28 @@ class MailStore:
 
     def identity_verified(self, identity: str) -> bool | None:
         """Return whether an identity is verified, or None if it does not exist."""
-        return self._identities.get(_comparable(identity))
+        return self._is_verified(identity) if _comparable(identity) in self._identities else None
+
+    def published(self, domain: str) -> bool:
+        """Return whether the owner of a known domain has created its DNS records."""
+        verified_at = self._identities.get(domain)
+        early = self.publishing_takes / 3
+        return verified_at is not None and verified_at - early <= datetime.now(UTC)
 
     def identities(self) -> dict[str, bool]:
         """Return each identity in order of name, with whether it is verified."""
-        return dict(sorted(self._identities.items()))
+        return {name: self._is_verified(name) for name in sorted(self._identities)}
 
     def may_send_from(self, address: str) -> bool:
         """Return whether the address, its domain or a parent domain is verified."""
         address = _comparable(address)
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
-        return any(self._identities.get(name) for name in names)
+        return any(map(self._is_verified, names))
+
+    def _is_verified(self, identity: str) -> bool:
+        verified_at = self._identities.get(_comparable(identity))
+        return verified_at is not None and verified_at <= datetime.now(UTC)
 
     # Configuration sets
 

@@ -22,9 +22,13 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
-_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ})
+#: Scopes of sessions only: no key can have one.
+DOMAINS_READ: Final = "domains:read"
+DOMAINS_WRITE: Final = "domains:write"
+
+_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ, DOMAINS_READ})
 _AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE}
-_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE}
+_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, DOMAINS_WRITE}
 #: The scopes of a session by the role of its user. No role sends: a session only reads emails.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
     Role.OWNER: _DEVELOPER,

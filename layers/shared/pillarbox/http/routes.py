@@ -9,12 +9,17 @@ from pillarbox.domain.errors import MethodNotAllowed
 
 #: Generated from openapi/operations.py by `make openapi`.
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "/v1/domains": ("GET", "POST"),
+    "/v1/domains/{domain}": ("GET", "DELETE"),
     "/v1/emails": ("GET", "POST"),
     "/v1/emails/analytics": ("GET",),
     "/v1/emails/batch": ("POST",),
     "/v1/emails/{message_id}": ("GET",),
     "/v1/mcp": ("POST",),
     "/v1/me": ("GET",),
+    "/v1/senders": ("GET", "POST"),
+    "/v1/senders/{address}": ("DELETE",),
+    "/v1/senders/{address}/default": ("PUT",),
     "/v1/session": ("POST", "GET", "DELETE"),
     "/v1/session/codes": ("POST",),
     "/v1/session/token": ("POST",),

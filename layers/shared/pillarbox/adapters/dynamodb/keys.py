@@ -33,6 +33,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
+| domain      | DOM#<account>       | <domain>       |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
@@ -132,6 +133,11 @@ def suppression(account_id: str, address: str = "") -> Item:
 def template(account_id: str, template_id: UUID | None = None) -> Item:
     """Return the key of a saved template; without an id, of the account's list."""
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
+
+
+def domain(account_id: str, name: str = "") -> Item:
+    """Return the key of an account's domain; without a name, of the account's list."""
+    return _key(f"DOM#{account_id}", name)
 
 
 def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
