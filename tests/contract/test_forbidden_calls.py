@@ -77,6 +77,7 @@ _WRITTEN: Final = {
     "ReadWebhooksRole": set[str](),
     "WriteWebhooksRole": {"ACCT", "HOOKH"},
     "SignInRole": set[str](),
+    "ManageDomainsRole": {"ACCT", "DOM"},
     "MailCodeRole": {"MSG"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
@@ -96,6 +97,7 @@ _LISTED: Final = {
     "McpRole": {"MSG", "RCPT", "STAT", "SUP", "TAG", "TPL"},
     "ReadWebhooksRole": {"HOOKD"},
     "WriteWebhooksRole": {"MSG"},
+    "ManageDomainsRole": {"DOM"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
@@ -134,6 +136,7 @@ _CALLED_BY_USERS: Final = {
     "ReadWebhooksRole",
     "WriteWebhooksRole",
     "SignInRole",
+    "ManageDomainsRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -187,6 +190,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.quota("a"),
         keys.suppression("a"),
         keys.template("a"),
+        keys.domain("a"),
         keys.heartbeat(),
         keys.sending_rate(),
         keys.entries("a", 0),
@@ -286,9 +290,26 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
                 assert not _allows(role, action, *beside, table="Identities")
 
 
-def test_the_routes_of_webhooks_change_one_attribute_of_an_account() -> None:
-    """They mark the account. They can set no plan, limit or sender, and put no account."""
-    policy = iam.statements("WriteWebhooksRole")
+@pytest.mark.parametrize("role", _ROLES)
+def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
+    """Nothing else can, and nobody can delete one: accounts share the identity of a domain."""
+    policy = iam.statements(role)
+    for action in ("CreateEmailIdentity", "PutEmailIdentityMailFromAttributes"):
+        allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "*"))
+        assert allowed is (role == "ManageDomainsRole")
+    assert not iam.is_allowed(policy, AwsRequest("ses:DeleteEmailIdentity", "*"))
+
+
+@pytest.mark.parametrize(
+    ("role", "own"),
+    [
+        ("WriteWebhooksRole", ["has_webhooks"]),
+        ("ManageDomainsRole", ["senders", "default_sender"]),
+    ],
+)
+def test_a_role_changes_its_own_attributes_of_an_account(role: str, own: list[str]) -> None:
+    """It can set no other one, such as the plan or a limit, and put or delete no account."""
+    policy = iam.statements(role)
 
     def allowed(*attributes: str, action: str = "UpdateItem") -> bool:
         request = AwsRequest(
@@ -296,13 +317,14 @@ def test_the_routes_of_webhooks_change_one_attribute_of_an_account() -> None:
         )
         return iam.is_allowed(policy, request)
 
-    assert allowed("sk", "has_webhooks")
-    others = [name for name in records.account_item(builders.account()) if name not in {"pk", "sk"}]
-    assert "plan" in others
-    for name in (*others, "suspended", "keys_moved", "HAS_WEBHOOKS", "has_webhooks2"):
+    assert allowed("sk", *own)
+    names = {"pk", "sk", "suspended", "keys_moved", *records.account_item(builders.account())}
+    assert {"plan", "senders"} < names
+    wrong = [variant for name in own for variant in (name.upper(), f"{name}2")]
+    for name in (*(names - {"pk", "sk", *own}), *wrong):
         assert not allowed(name)
-        assert not allowed("has_webhooks", name)
-    assert not any(allowed("has_webhooks", action=name) for name in ("PutItem", "DeleteItem"))
+        assert not allowed(*own, name)
+    assert not any(allowed(*own, action=name) for name in ("PutItem", "DeleteItem"))
 
 
 @pytest.mark.parametrize("role", _ROLES)
