@@ -5,6 +5,7 @@ from datetime import timedelta
 from itertools import count
 from time import monotonic
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
@@ -177,7 +178,10 @@ def test_dns_may_say_anything(service: Service, domain: str) -> None:
     RECORDS[records[1]["host"], "CNAME"] = ["elsewhere.example."]
     detail = api.raw("GET", f"/domains/{domain}").json
     first, second = (record["dns"] for record in detail["records"][:2])
-    assert (first["state"], first["values"][0], len(first["values"])) == ("differs", hostile, 10)
+    assert (first["state"], len(first["values"])) == ("differs", 10)
+    RECORDS[records[0]["host"], "TXT"] = [f'"{hostile}"']
+    shown = api.raw("GET", f"/domains/{domain}").json["records"][0]["dns"]
+    assert shown["values"] == [hostile]
     assert (second["state"], second["values"]) == ("differs", ["elsewhere.example"])
     assert second["advice"] == "replace elsewhere.example"
     slow = f"{domain.partition('.')[0]}.slow.example"
@@ -213,7 +217,7 @@ def test_the_pages_work_without_ses(service: Service, domain: str) -> None:
     verified(service, api, domain)
     ses.failure = (400, "TooManyRequestsException")
     try:
-        later = wiring.utc_now() + timedelta(minutes=20)
+        later = wiring.utc_now() + timedelta(minutes=11)
         with service.at(later):
             known = api.raw("GET", f"/domains/{domain}")
         ses.failure = (503, "ServiceUnavailable")
@@ -230,7 +234,7 @@ def test_a_domain_that_fails_says_so(service: Service, domain: str) -> None:
     api, ses = member(service, service.account()), service.ses.domains
     verified(service, api, domain)
     ses.dkim[domain] = "TEMPORARY_FAILURE"
-    with service.at(wiring.utc_now() + timedelta(minutes=20)):
+    with service.at(wiring.utc_now() + timedelta(minutes=11)):
         assert api.raw("GET", "/domains").json["items"][0]["state"] == "failed"
     assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
 
@@ -240,7 +244,7 @@ def test_a_domain_that_the_operator_deleted_begins_again(service: Service, domai
     api, ses = member(service, service.account()), service.ses.domains
     verified(service, api, domain)
     del ses.known[domain]
-    with service.at(wiring.utc_now() + timedelta(minutes=20)):
+    with service.at(wiring.utc_now() + timedelta(minutes=11)):
         assert api.raw("GET", f"/domains/{domain}").json["state"] == "pending"
     assert ses.known[domain] is False
 
@@ -281,12 +285,8 @@ def test_an_address_with_special_characters_is_one_segment(service: Service, dom
     account = service.account()
     api = member(service, account)
     verified(service, api, domain)
-    for local, encoded in (
-        ("a+b", "a%2Bb"),
-        ("a/b", "a%2Fb"),
-        ("a%2Bc", "a%252Bc"),
-        ("a#b", "a%23b"),
-    ):
+    for local in ("a+b", "a/b", "a%2Bc", "a#b"):
+        encoded = quote(local, safe="")
         assert add_sender(api, f"{local}@{domain}").status == 201
         assert api.raw("PUT", f"/senders/{encoded}%40{domain}/default").json["address"] == (
             f"{local}@{domain}"

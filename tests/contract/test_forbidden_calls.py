@@ -7,11 +7,13 @@ every role until a row below allows it.
 import re
 from collections.abc import Iterable
 from typing import Final
+from uuid import UUID
 
 import pytest
 
 from local import template
 from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.domain.session import SERVICE_ACCOUNT_ID
 from tests import iam
 from tests.fakes import builders
 from tests.iam import AwsRequest
@@ -78,7 +80,7 @@ _WRITTEN: Final = {
     "WriteWebhooksRole": {"ACCT", "HOOKH"},
     "SignInRole": set[str](),
     "ManageDomainsRole": {"ACCT", "DOM"},
-    "MailCodeRole": {"MSG"},
+    "MailCodeRole": set[str](),  # but see below
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -288,6 +290,15 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
             for action in _WRITES:
                 beside = _RECORDS[own] | _RECORDS[kind]
                 assert not _allows(role, action, *beside, table="Identities")
+
+
+def test_a_code_is_a_message_of_the_service_only() -> None:
+    """The worker writes messages of the service's own account, and of no tenant."""
+    own = keys.message(SERVICE_ACCOUNT_ID, UUID(int=0))["pk"]["S"]
+    assert _allows("MailCodeRole", "PutItem", own)
+    for key in (f"{own}0", f"{own}#1", "MSG#abc", "MSG#000000000001"):
+        assert not _allows("MailCodeRole", "PutItem", key)
+        assert not _allows("MailCodeRole", "PutItem", own, key)
 
 
 @pytest.mark.parametrize("role", _ROLES)

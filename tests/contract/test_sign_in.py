@@ -35,7 +35,7 @@ def address(service: Service) -> Iterator[str]:
 
 
 def test_a_code_signs_in(service: Service, address: str) -> None:
-    """Address, code, session: the body has an access token, and the cookie is the documented one."""
+    """Address, code, session: the body has an access token, the header a cookie."""
     account, browser = service.account(), Browser()
     services().team.add_member(account, address, Role.AUTHOR)
     asked = browser.request_code(address.upper())
