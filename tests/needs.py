@@ -47,6 +47,13 @@ def need_node_package(name: str, version: str) -> str:
     return str(folder / "node_modules")
 
 
+def need_dashboard() -> None:
+    """Build the dashboard; if that fails, skip the test or, under CI, fail it."""
+    root = Path(__file__).parents[1]
+    if subprocess.run(["make", "--silent", "dashboard"], cwd=root, check=False).returncode:
+        missing("the dashboard cannot be built here")
+
+
 def need_root() -> None:
     """Skip the test unless the user is root, also under CI, which may run as another user."""
     if os.geteuid():

@@ -2,6 +2,7 @@
 
 import json
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 
@@ -10,7 +11,13 @@ from tests.browser.chromium import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VIOLATIONS: Final = """
+#: Firefox does not tell Playwright a request's body, so a header of the page's own has it too.
+_SCRIPT: Final = """
+const send = window.fetch;
+window.fetch = (path, options) => {
+  const body = encodeURIComponent(options?.body ?? "");
+  return send(path, { ...options, headers: { ...options?.headers, "x-body": body } });
+};
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
@@ -27,7 +34,7 @@ class User:
     def __init__(self, browser: Browser, stack: dict[str, Any], role: str = "live") -> None:
         self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 900})
         self.context.set_default_timeout(PATIENCE)
-        self.context.add_init_script(_VIOLATIONS)
+        self.context.add_init_script(_SCRIPT)
         self.base: str = stack["base_url"]
         self.key: str = stack["keys"][role]
         self.account = {"id": stack["accounts"][role], "name": "Acme", "plan": "standard"}
@@ -37,8 +44,10 @@ class User:
         #: What the page logged as errors, and the requests that another origin would have got.
         self.errors: list[str] = []
         self.foreign: list[str] = []
-        #: Changes the answer to an API request, or returns None to pass it to the stack.
-        self.interfere: Callable[[Request], dict[str, Any] | None] = lambda _request: None
+        #: Answers an API request instead of the stack, unless it returns False.
+        self.interfere: Callable[[Route], bool] = lambda _route: False
+        #: Changes the JSON of the stack's answers.
+        self.rewrite: Callable[[Any], Any] | None = None
         self.context.route("**/api/v1/**", self._api)
         self.page: Page = self.open()
 
@@ -71,16 +80,22 @@ class User:
     def _api(self, route: Route) -> None:
         request = route.request
         path = request.url.removeprefix(f"{self.base}/api")
-        if answer := self.interfere(request):
-            route.fulfill(**answer)
-        elif path.startswith("/v1/session"):
+        if self.interfere(route):
+            return
+        if path.startswith("/v1/session"):
             self._session(route, request.method, path)
+            return
+        headers = {n: v for n, v in request.headers.items() if n not in {"authorization", "x-body"}}
+        headers["x-api-key"] = self.key
+        if self.rewrite is None:
+            route.continue_(headers=headers)
         else:
-            headers = {n: v for n, v in request.headers.items() if n != "authorization"}
-            route.continue_(headers=headers | {"x-api-key": self.key})
+            answer = route.fetch(headers=headers)
+            route.fulfill(response=answer, json=self.rewrite(answer.json()))
 
     def _session(self, route: Route, method: str, path: str) -> None:
-        body = json.loads(request_text) if (request_text := route.request.post_data) else {}
+        text = unquote(route.request.headers["x-body"])
+        body = json.loads(text) if text else {}
         if method == "DELETE":
             self.signed_in = False
             route.fulfill(status=204)

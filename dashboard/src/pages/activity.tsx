@@ -145,6 +145,10 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       route(`${LIST}/${wanted}${search(filters)}`);
     } else onChange({ recipient: wanted });
   }
+  function type(next: string) {
+    setText(next);
+    if (!next && filters["recipient"]) onChange({ recipient: "" });
+  }
   const input = (name: string) => ({
     value: filters[name] ?? "",
     onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim() }),
@@ -154,9 +158,10 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       <label class="search">
         <span class="hidden">Recipient or message id</span>
         <Icon name="search" />
-        <input ref={field} type="search" placeholder="Recipient or message id" autocomplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} onBlur={find} />
+        <input ref={field} type="search" placeholder="Recipient or message id" autocomplete="off" spellcheck={false} value={text} onInput={(event) => type(event.currentTarget.value)} />
         <kbd aria-hidden="true">/</kbd>
       </label>
+      <button class="hidden" tabIndex={-1}>Search</button>
       <label class="choice">
         <span class="hidden">Status</span>
         <select {...input("status")}>

@@ -72,13 +72,18 @@ function useAction(action: () => Promise<void>) {
   return { busy, error, run: (event: Event) => void run(event) };
 }
 
+/** Give a field the focus as soon as it is there. */
+function focus(field: HTMLInputElement | null): void {
+  field?.focus();
+}
+
 function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {
   const [email, setEmail] = useState("");
   const { busy, error, run } = useAction(async () => onFlow({ email, flow: await requestCode(email) }));
   return (
     <form onSubmit={run}>
       <Field label="Email address" error={error}>
-        <input type="email" required autoFocus autocomplete="email" value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
+        <input ref={focus} type="email" required autocomplete="email" value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
       </Field>
       <button class="button primary" disabled={busy}>
         {busy ? "One moment…" : "Send me a code"}
@@ -106,8 +111,8 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
       <Field label="Code" error={error}>
         <input
           class="digits"
+          ref={focus}
           required
-          autoFocus
           inputMode="numeric"
           autocomplete="one-time-code"
           pattern="[0-9]{6}"

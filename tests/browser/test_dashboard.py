@@ -1,0 +1,406 @@
+"""The dashboard in Chromium and Firefox, with the running local stack."""
+
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from local.dashboard import DIST
+from tests.browser.accessibility import violations
+from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.dashboard import User
+from tests.browser.firefox import firefox
+from tests.needs import need_dashboard
+from tests.stack import AGENT, wait_for
+
+pytestmark = pytest.mark.stack
+
+RUN: Final = uuid4().hex[:8]
+HOSTILE: Final = '<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload=pwned=1>\'"&'
+#: Members whose values tenants, recipients or servers choose.
+FREE: Final = {
+    *("subject", "fromName", "errorMessage", "message", "reason", "code", "recipient", "error"),
+    *("recipientEmail", "from", "to", "cc", "bcc", "url", "name", "starterTemplate", "requestId"),
+    *("providerMessageId", "tags", "types"),
+}
+
+
+ADDRESSES: Final = {
+    "delivered": f"{RUN}@example.com",
+    "bounced": f"bounce+{RUN}@simulator.amazonses.com",
+}
+
+
+@pytest.fixture(scope="module", params=[chromium, firefox], ids=["chromium", "firefox"])
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """One browser for all tests of this module; each test has its own profile."""
+    need_dashboard()
+    with request.param() as running:
+        yield running
+
+
+@pytest.fixture
+def user(browser: Browser, stack: dict[str, Any]) -> Iterator[User]:
+    """A signed-in user, whose pages must cause no error and no violation of the policy."""
+    user = User(browser, stack)
+    yield user
+    for page in user.context.pages:
+        assert page.evaluate("window.violations ?? []") == []
+    assert (user.errors, user.foreign) == ([], [])
+    user.close()
+
+
+@pytest.fixture(scope="module")
+def emails(stack: dict[str, Any]) -> dict[str, str]:
+    """Send an email that arrives and one that bounces; return their ids."""
+    ids = {}
+    with httpx.Client(
+        base_url=f"{stack['base_url']}/api/v1",
+        headers={"X-API-Key": stack["keys"]["live"]} | AGENT,
+        timeout=PATIENCE / 1000,
+    ) as api:
+        for status, address in ADDRESSES.items():
+            sent = api.post(
+                "/emails",
+                json={
+                    "to": address,
+                    "subject": f"The {status} one",
+                    "html": "<p>Hello</p>",
+                    "tags": {"run": RUN},
+                },
+            )
+            ids[status] = sent.json()["messageId"]
+        wait_for(lambda: [api.get(f"/emails/{ids[s]}").json()["status"] for s in ids] == [*ids])
+    return ids
+
+
+def rows(page: Page) -> Any:
+    return page.locator("a.row")
+
+
+def drawer(page: Page) -> Any:
+    return page.locator("dialog.drawer")
+
+
+def test_the_shell_is_small(user: User, emails: dict[str, str]) -> None:
+    """Page, script, style and icon come in at most 6 requests and 40 KB of gzip."""
+    paths: list[str] = []
+    user.page.on("request", lambda request: paths.append(request.url.removeprefix(user.base)))
+    user.go(f"/app/activity/{emails['delivered']}")
+    expect(drawer(user.page).locator(".timeline")).to_be_visible()
+    files = {path for path in paths if not path.startswith("/api/")}
+    names = {"app/index.html"} | {path[1:] for path in files if path.startswith("/assets/")}
+    assert len(names) == len(files) <= 6
+    assert sum(len(gzip.compress((DIST / name).read_bytes())) for name in names) <= 40_000
+
+
+def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
+    """Links, Back, a reload and an address of its own work on each page."""
+    page = user.go("/")
+    expect(page).to_have_url(f"{user.base}/app/")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.locator(".figures dd").first).not_to_have_text("0")
+    page.get_by_role("navigation").get_by_role("link", name="Activity").click()
+    expect(page.get_by_role("heading", name="Activity")).to_be_visible()
+    row = page.get_by_role("link", name=ADDRESSES["delivered"])
+    row.click()
+    expect(page).to_have_url(re.compile(f"/app/activity/{emails['delivered']}$"))
+    expect(drawer(page).locator(".timeline")).to_contain_text("Delivered")
+    page.go_back()
+    expect(drawer(page)).to_have_count(0)
+    page.go_forward()
+    expect(drawer(page)).to_contain_text("The delivered one")
+    page.reload()
+    expect(drawer(page)).to_contain_text(ADDRESSES["delivered"])
+    page.keyboard.press("Escape")
+    expect(drawer(page)).to_have_count(0)
+    expect(page).to_have_url(f"{user.base}/app/activity")
+    page.get_by_role("navigation").get_by_role("link", name="Webhooks").click()
+    rows(page).first.click()
+    expect(page.get_by_role("heading", name="Deliveries of the last 30 days")).to_be_visible()
+    page.reload()
+    expect(page.locator(".deliveries summary").first).to_contain_text("delivered")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Webhooks")).to_be_visible()
+    user.go("/app/nothing")
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+
+
+def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> None:
+    """Filters change the address, survive a reload and go with Back; an id opens its email."""
+    page = user.go(f"/app/activity?tag=run:{RUN}")
+    expect(rows(page)).to_have_count(2)
+    page.get_by_label("Status").select_option("bounced")
+    expect(rows(page)).to_have_text([ADDRESSES["bounced"]])
+    assert "status=bounced" in page.url
+    page.reload()
+    expect(rows(page)).to_have_text([ADDRESSES["bounced"]])
+    page.go_back()
+    expect(rows(page)).to_have_count(2)
+    search = page.get_by_role("searchbox")
+    search.fill(RUN)
+    search.press("Enter")
+    expect(rows(page)).to_have_text([ADDRESSES["delivered"]])
+    search.fill(emails["bounced"])
+    search.press("Enter")
+    expect(drawer(page)).to_contain_text("The bounced one")
+    user.go("/app/activity?tag=no:such")
+    expect(page.get_by_role("heading", name="No email matches")).to_be_visible()
+    user.go(f"/app/activity/{uuid4()}")
+    expect(drawer(page)).to_contain_text("This account has no email")
+
+
+def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
+    """A search, an email and the way back need no pointer, and the focus returns to the row."""
+    page = user.go("/app/activity")
+    expect(page.get_by_role("link", name=ADDRESSES["delivered"])).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type(RUN)
+    page.keyboard.press("Enter")
+    row = page.get_by_role("link", name=ADDRESSES["delivered"])
+    expect(rows(page)).to_have_count(1)
+    for _ in range(20):  # a date has up to five places
+        if row.evaluate("node => node === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(row).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(drawer(page)).to_contain_text("The delivered one")
+    assert emails["delivered"] in page.url
+    page.keyboard.press("Escape")
+    expect(row).to_be_focused()
+
+
+def _hostile(value: Any, *, free: bool = False) -> Any:
+    match value:
+        case dict():
+            return {
+                name: part if "resetsAt" in value else _hostile(part, free=free or name in FREE)
+                for name, part in value.items()
+            }
+        case list():
+            return [_hostile(item, free=free) for item in value]
+        case str() if free:
+            return HOSTILE
+    return value
+
+
+def test_hostile_text_is_only_text(user: User, emails: dict[str, str]) -> None:
+    """Markup in any text of a tenant, a recipient or a server is shown, and does nothing."""
+    user.rewrite = _hostile
+    page = user.page
+    for path, ready in (
+        ("/app/", ".errors li"),
+        ("/app/activity", "a.row"),
+        (f"/app/activity/{emails['bounced']}", ".reason"),
+        ("/app/webhooks", "a.row"),
+    ):
+        user.go(path)
+        expect(page.locator(ready).first).to_contain_text(
+            HOSTILE
+        ) if ready != ".timeline li" else None
+        expect(page.locator(ready).first).to_be_visible()
+        expect(page.get_by_text(HOSTILE).first).to_be_attached()
+        assert (
+            page.locator(
+                "#app script, #app [onerror], #app [onload], #app img:not([alt=''])"
+            ).count()
+            == 0
+        )
+        assert page.evaluate("window.pwned") is None
+        assert user.violations() == []
+
+
+def test_sign_in_with_a_code(user: User) -> None:
+    """A code leads to the page that was asked for; a wrong one says so; a reload keeps the form."""
+    user.signed_in = False
+    page = user.go("/app/webhooks")
+    page.get_by_label("Email address").fill("ada@acme.example")
+    page.get_by_role("button", name="Send me a code").click()
+    code = page.get_by_label("Code")
+    expect(code).to_be_focused()
+    code.press_sequentially("11x11 11")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_have_text("This code is wrong or has expired.")
+    expect(code).to_have_value("")
+    page.reload()
+    code.fill("123456")
+    code.press("Enter")
+    expect(page.get_by_role("heading", name="Webhooks")).to_be_visible()
+    assert page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})").count("pbs_") == 0
+    page.get_by_role("button", name="Acme").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Email address")).to_be_visible()
+    assert user.signed_in is False
+
+
+def test_sign_in_with_a_link(user: User) -> None:
+    """A link signs in only after a click, and its secret leaves the address."""
+    user.signed_in = False
+    page = user.go("/app/sign-in#flow-2.654321")
+    button = page.get_by_role("button", name="Sign in", exact=True)
+    expect(button).to_be_visible()
+    assert user.tokens == []
+    button.click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert page.url == f"{user.base}/app/"
+
+
+def test_a_refused_token_is_renewed_once(user: User, emails: dict[str, str]) -> None:
+    """The page gets a new token if one is refused; if the session has ended it asks to sign in."""
+    assert emails
+    revoked = {"Bearer pbs_0"}
+    tokens: list[str] = []
+
+    def check(route: Route) -> bool:
+        if "/v1/emails" not in route.request.url:
+            return False
+        tokens.append(route.request.headers["authorization"])
+        if tokens[-1] not in revoked:
+            return False
+        route.fulfill(status=401, json={"error": {"code": "x", "message": "x", "type": "x"}})
+        return True
+
+    user.interfere = check
+    page = user.go("/app/activity")
+    expect(rows(page).first).to_be_visible()
+    assert tokens[:2] == ["Bearer pbs_0", "Bearer pbs_1"]
+    revoked.add("Bearer pbs_1")
+    user.signed_in = False
+    page.get_by_label("Status").select_option("sent")
+    expect(page.get_by_text("Your session has ended. Sign in again.")).to_be_visible()
+
+
+def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]) -> None:
+    """A page keeps its data and says since when; it recovers, and a first load waits."""
+    assert emails
+    page = user.go(f"/app/activity?tag=run:{RUN}")
+    expect(rows(page)).to_have_count(2)
+
+    def fail(route: Route) -> bool:
+        route.abort()
+        return True
+
+    user.interfere = fail
+    expect(page.get_by_text("The service does not answer. You see the data of")).to_be_visible()
+    expect(rows(page)).to_have_count(2)
+    user.interfere = lambda _route: False
+    page.get_by_role("button", name="Ask now").click()
+    expect(page.get_by_text("The service does not answer.")).to_have_count(0)
+    user.interfere = fail
+    page.reload()
+    expect(page.get_by_text("The service does not answer.")).to_be_visible()
+    user.interfere = lambda _route: False
+    expect(rows(page)).to_have_count(2)
+
+
+def test_a_slow_service_is_named(user: User, emails: dict[str, str]) -> None:
+    """After three seconds the page says that the service is slow, and then shows its data."""
+    assert emails
+    held: list[Route] = []
+
+    def hold(route: Route) -> bool:
+        if "/v1/emails" not in route.request.url or held:
+            return False
+        held.append(route)
+        return True
+
+    user.interfere = hold
+    page = user.go("/app/activity")
+    expect(page.get_by_text("The service is slow to answer.")).to_be_visible()
+    user._api(held[0])
+    expect(rows(page).first).to_be_visible()
+    expect(page.get_by_text("The service is slow to answer.")).to_have_count(0)
+
+
+def test_a_hidden_page_asks_for_nothing(user: User, emails: dict[str, str]) -> None:
+    """A visible page asks again, more and more seldom; a hidden one only when it is shown again."""
+    assert emails
+    asked: list[str] = []
+    user.page.on("request", lambda request: asked.append(request.url))
+    user.page.clock.install()
+    page = user.go(f"/app/activity?tag=run:{RUN}")
+    expect(rows(page)).to_have_count(2)
+
+    def polls() -> int:
+        return len([url for url in asked if "/v1/emails" in url])
+
+    assert polls() == 1
+    for wanted in (2, 3):
+        page.clock.run_for(12_000)
+        _wait_until(page, polls, wanted)
+    page.evaluate(
+        "Object.defineProperty(document, 'hidden', {get: () => window.away, configurable: true});"
+        "window.away = true"
+    )
+    page.clock.run_for(120_000)
+    page.wait_for_timeout(200)
+    assert polls() == 3
+    page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
+    _wait_until(page, polls, 4)
+
+
+def _wait_until(page: Page, number: Callable[[], int], wanted: int) -> None:
+    """Wait until a number is reached, while the browser goes on."""
+    wait_for(lambda: page.wait_for_timeout(50) or number() == wanted)
+
+
+def test_two_tabs_show_two_accounts(user: User) -> None:
+    """Each tab keeps the account that was chosen in it."""
+    user.accounts.append({"id": "other", "name": "Globex", "role": "viewer"})
+    first, second = user.go("/app/webhooks"), user.open("/app/webhooks")
+    second.get_by_role("button", name="Acme").click()
+    second.get_by_role("button", name="Globex").click()
+    expect(second.get_by_role("button", name="Globex")).to_be_visible()
+    for tab, name in ((first, "Acme"), (second, "Globex")):
+        tab.reload()
+        expect(tab.locator("button.account")).to_contain_text(name)
+
+
+def test_a_webhook_from_its_creation_to_its_end(user: User, stack: dict[str, Any]) -> None:
+    """An endpoint is added, its secret shown once, tested, its delivery sent again, and deleted."""
+    page = user.go("/app/webhooks")
+    page.get_by_role("button", name="Add endpoint").click()
+    url = f"{stack['inbox_url']}/hooks/{RUN}-{user.context.browser.browser_type.name}"  # type: ignore[union-attr]
+    page.get_by_label("Address").fill(url)
+    page.get_by_role("dialog").get_by_role("button", name="Add endpoint").click()
+    expect(page.locator("dialog pre")).to_contain_text("whsec_")
+    page.get_by_role("button", name="I have saved it").click()
+    expect(page.get_by_text(url)).to_be_visible()
+    page.get_by_role("button", name="Send a test").click()
+    delivery = page.locator(".deliveries li", has_text="webhook.test")
+    expect(delivery.locator("summary")).to_contain_text("delivered")
+    delivery.locator("summary").click()
+    delivery.get_by_role("button", name="Send again").click()
+    expect(page.get_by_text("The event will be sent again.")).to_be_visible()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete the endpoint").click()
+    expect(page).to_have_url(f"{user.base}/app/webhooks")
+    expect(page.get_by_text(url)).to_have_count(0)
+
+
+PLACES: Final = {
+    "/app/": ".quota",
+    "/app/activity": "a.row",
+    "/app/activity/{delivered}": ".timeline",
+    "/app/webhooks": "a.row",
+    "/app/sign-in": "form",
+}
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_the_pages_meet_wcag_aa(user: User, emails: dict[str, str], path: str) -> None:
+    """Each page passes axe's rules for WCAG 2.2 A and AA, light and dark, and fits 360 pixels."""
+    page = user.go(path.format_map(emails))
+    expect(page.locator(PLACES[path]).first).to_be_visible()
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in ("light", "dark"):
+            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            assert violations(page) == [], (width, theme)
