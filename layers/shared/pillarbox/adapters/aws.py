@@ -30,6 +30,7 @@ _TRANSIENT: Final = frozenset(
         "SlowDown",
         "Throttling",
         "ThrottlingException",
+        "TooManyRequestsException",
         "TransactionConflictException",
         "TransactionInProgressException",
     }
