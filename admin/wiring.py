@@ -30,8 +30,6 @@ from admin.operations.usage import QuotaUsage
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
@@ -41,7 +39,6 @@ from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
-from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.search import RecordSearch
@@ -79,20 +76,6 @@ class OperatorWiring(Wiring):
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""
         return DynamoAccounts(self.table).all_ids()
-
-    @cached_property
-    def api_keys(self) -> Keys:
-        """Work on API keys."""
-        return Keys(
-            records=DynamoApiKeys(self.identities, self.table),
-            accounts=DynamoAccounts(self.table),
-            clock=utc_now,
-        )
-
-    @cached_property
-    def key_uses(self) -> DynamoKeyUses:
-        """Read when keys were last used."""
-        return DynamoKeyUses(self.table)
 
     @cached_property
     def key_migration(self) -> KeyMigration:

@@ -148,6 +148,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             Settings.local_webhooks.variable: "true",
             # The template knows only the address of a distribution.
             Settings.api_url.variable: urls["edge"],
+            Settings.relay.variable: urls["smtp"].rpartition("/")[2],
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
         # From here on, an AWS SDK in this process calls the engine and never the user's account.

@@ -26,7 +26,7 @@ _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.
 
 Every request has an API key in `X-API-Key` and a `User-Agent` that names the application. Some
-routes also take a session of the dashboard, and those for the dashboard only that.
+routes also take a session of the dashboard, and those of the dashboard's own pages only that.
 Every error has the same envelope with a stable `code`. Every response of the service has an
 `X-Request-Id`; only the firewall's own and CloudFront's own responses may lack it.
 `{base_url}/api/v1/v1/…` is the same as `{base_url}/api/v1/…`.
@@ -38,6 +38,10 @@ _TAGS: Final = {
     "Saved templates": "Templates that were saved for the account.",
     "API key": "The key that a program uses.",
     "Sessions": "Signing in to the dashboard.",
+    "API keys": "The keys of the account, for its owners and developers.",
+    "Suppressions": "Addresses that the account does not send to.",
+    "Members": "The users of the dashboard with a role in the account.",
+    "Account": "The account's settings and limits.",
     "Domains": "The domains and addresses that the account sends from, for the dashboard.",
     "Webhooks": "Addresses of your application that learn what happens to emails.",
 }
@@ -181,12 +185,15 @@ def document() -> dict[str, Any]:
 
 
 def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+    caller = "key" if KEY in operation.security else "user's role"
     described: dict[str, Any] = {
         "operationId": operation.id,
         "tags": [operation.tag],
         "summary": operation.summary,
         "description": operation.description
-        + (f"\n\nThe key needs the permission `{operation.scope}`." if operation.scope else ""),
+        + (
+            f"\n\nThe {caller} needs the permission `{operation.scope}`." if operation.scope else ""
+        ),
     }
     if operation.security != (KEY,):
         described["security"] = [{name: []} for name in operation.security]

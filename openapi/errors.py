@@ -174,9 +174,9 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="You have no such session.",
     ),
     "scope_required": ErrorText(
-        when="The key does not have the required permission.",
+        when="The key, or the user's role, does not have the required permission.",
         about_details="`details.required_permission` names it.",
-        remedy="Use a key that has the permission.",
+        remedy="Use a key that has the permission, or ask an owner of the account.",
         message="The key lacks the permission emails:send.",
         details={"required_permission": "emails:send"},
     ),
@@ -254,6 +254,38 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Correct the id, or replay the time in which the email was accepted.",
         message="The endpoint has no such delivery.",
     ),
+    "SCOPE_NOT_ALLOWED_FOR_TIER": ErrorText(
+        when="The account's plan does not allow a scope of the new key.",
+        about_details="`details` has the `scopes` and the `plan`.",
+        remedy="Choose other scopes or a paid plan. No key was created.",
+        message="The free plan does not allow marketing:campaigns:read.",
+        details={"scopes": ["marketing:campaigns:read"], "plan": "free"},
+    ),
+    "key_not_found": ErrorText(
+        when="The account does not have the key.",
+        remedy="Correct the id, which `GET /v1/keys` lists.",
+        message="There is no such key.",
+    ),
+    "suppression_not_found": ErrorText(
+        when="The address is not suppressed.",
+        remedy="Nothing.",
+        message="The account does not suppress this address.",
+    ),
+    "member_not_found": ErrorText(
+        when="The account does not have the member.",
+        remedy="Correct the id, which `GET /v1/members` lists.",
+        message="The account has no such member.",
+    ),
+    "member_exists": ErrorText(
+        when="The invited address is that of a member.",
+        remedy="Change the member's role instead.",
+        message="The address is that of a member already.",
+    ),
+    "last_owner": ErrorText(
+        when="The member is the account's only owner.",
+        remedy="Make another member an owner first.",
+        message="An account needs an owner. Make another member an owner first.",
+    ),
     "webhook_limit_exceeded": ErrorText(
         when="The account has ten webhook endpoints.",
         about_details="`details` has `limit`.",
@@ -330,7 +362,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="The account's limit for this minute is reached, too many of its messages were"
         " refused or repeated in this minute, an IP address or a key sends too many requests,"
         " or one of them has too many large requests in progress. Or an address or a network asked"
-        " for too many one-time codes.",
+        " for too many one-time codes, or an account invited 50 members on this day.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",
@@ -368,31 +400,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
 }
 #: Only the operator's command reports these; no route responds with them.
 OPERATOR_ERRORS: Final[Mapping[str, ErrorText]] = {
-    "SCOPE_NOT_ALLOWED_FOR_TIER": ErrorText(
-        when="Operators only: the account's plan does not allow a scope of the new key.",
-        remedy="Choose other scopes or a paid plan. No key was created.",
-        message="The free plan does not allow marketing:campaigns:read.",
-        details={"scopes": ["marketing:campaigns:read"], "plan": "free"},
-    ),
     "account_not_found": ErrorText(
         when="Operators only: the account does not exist.",
         remedy="Correct the id; `pillarbox account list` shows all accounts.",
         message="There is no such account: `pillarbox account list` shows all.",
-    ),
-    "member_not_found": ErrorText(
-        when="Operators only: no user has the address, or it is no member of the account.",
-        remedy="Correct the address; `pillarbox member list` shows all members.",
-        message="Nobody has this address: `pillarbox member list` shows all members.",
-    ),
-    "key_not_found": ErrorText(
-        when="Operators only: the key does not exist.",
-        remedy="Correct the id; `pillarbox key list` shows the keys of an account.",
-        message="There is no such key: `pillarbox key list` shows those of an account.",
-    ),
-    "suppression_not_found": ErrorText(
-        when="Operators only: the address is not suppressed.",
-        remedy="Nothing.",
-        message="The account does not suppress this address.",
     ),
 }
 

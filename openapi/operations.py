@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from openapi import examples
+from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.requests import STARTER_SLUG
@@ -42,7 +43,10 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
     "session_id": ({"type": "string"}, "The `id` of a session."),
     "domain": ({"type": "string"}, "A domain of the account."),
-    "address": ({"type": "string"}, "A sender of the account."),
+    "sender": ({"type": "string"}, "A sender of the account."),
+    "key_id": ({"type": "string"}, "The `id` of an API key."),
+    "member_id": ({"type": "string"}, "The `id` of a member."),
+    "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
 }
 
 #: The errors that both ways of sending have (contract 4.1).
@@ -248,6 +252,10 @@ OPERATIONS: Final = (
     ),
     *DOMAINS,
     *SESSIONS,
+    *KEYS,
+    *SUPPRESSIONS,
+    *MEMBERS,
+    *ACCOUNT,
     *WEBHOOKS,
 )
 

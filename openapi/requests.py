@@ -9,10 +9,19 @@ from typing import Any, Final
 
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
-from pillarbox.domain.key import KEY_ID
+from pillarbox.domain.key import KEY_ID, SCOPES
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
+from pillarbox.http.account import (
+    MAX_ADDRESSES,
+    AddSuppressionsRequest,
+    ChangeAccountRequest,
+    ChangeMemberRequest,
+    CreateKeyRequest,
+    InviteMemberRequest,
+    SuppressionsQuery,
+)
 from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
 from pillarbox.http.models import (
     AttachmentModel,
@@ -269,6 +278,39 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     AddSenderRequest: {
         "address": {"description": "An address of a verified domain or of a subdomain of it."}
     },
+    CreateKeyRequest: {
+        "name": {"description": "A name for people.", "pattern": HEADER_TEXT, "maxLength": 128},
+        "preset": {"description": "A set of permissions."},
+        "scopes": {
+            "description": "The permissions of the key, with the preset `custom` alone.",
+            "items": {"type": "string", "enum": sorted(SCOPES)},
+        },
+    },
+    SuppressionsQuery: {
+        "search": {"description": "How each address begins, in any letter case."},
+        "limit": {"description": "The number of suppressions."},
+        "cursor": {"description": "The `nextCursor` of the page before."},
+    },
+    AddSuppressionsRequest: {
+        "address": {"description": "An address.", "format": "email"},
+        "addresses": {"description": "Addresses.", "maxItems": MAX_ADDRESSES},
+    },
+    InviteMemberRequest: {
+        "email": {"description": "The user's address.", "format": "email"},
+        "role": {"description": "The role in the account."},
+    },
+    ChangeMemberRequest: {"role": {"description": "The new role in the account."}},
+    ChangeAccountRequest: {
+        "name": {"description": "The account's name.", "pattern": HEADER_TEXT, "maxLength": 128},
+        "brandName": {"description": "Shown at the top of templates.", "pattern": HEADER_TEXT},
+        "logoUrl": {"description": "An https: URL of an image.", "pattern": "^(https://.*)?$"},
+        "accent": {
+            "description": "A colour that is visible on light and dark backgrounds.",
+            "pattern": "^(#[0-9a-fA-F]{6})?$",
+            "examples": ["#0a7d5a"],
+        },
+        "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
+    },
     CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
@@ -380,6 +422,38 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     TokenRequest: {"description": "The account that an access token is for."},
     AddDomainRequest: {"description": "A domain to send from."},
     AddSenderRequest: {"description": "An address to send from."},
+    CreateKeyRequest: {"description": "A new API key."},
+    AddSuppressionsRequest: {
+        "description": "Give either `address` or `addresses`.",
+        "allOf": [
+            {
+                "anyOf": [
+                    {
+                        "title": "one",
+                        "required": ["address"],
+                        "properties": {
+                            "address": {"type": "string"},
+                            "addresses": {"type": "null"},
+                        },
+                    },
+                    {
+                        "title": "many",
+                        "required": ["addresses"],
+                        "properties": {
+                            "address": {"type": "null"},
+                            "addresses": {"type": "array"},
+                        },
+                    },
+                ]
+            }
+        ],
+    },
+    InviteMemberRequest: {"description": "A new member."},
+    ChangeMemberRequest: {"description": "Another role."},
+    ChangeAccountRequest: {
+        "description": "Changes to the account. Null leaves a setting as it is, and an empty text"
+        " removes it."
+    },
     CreateWebhookRequest: {"description": "A new endpoint."},
     ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
     ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},

@@ -38,6 +38,11 @@ _PUBLISHED_NAMES: Final = {
     "RecordItem": "DnsRecord",
     "CheckedRecord": "CheckedDnsRecord",
     "SenderItem": "Sender",
+    "KeyItem": "Key",
+    "PresetItem": "KeyPreset",
+    "SuppressionItem": "Suppression",
+    "MemberItem": "Member",
+    "AccountDetail": "Account",
     "ReplayedEvents": "WebhookReplay",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
@@ -45,6 +50,8 @@ _ENUMS: Final = {
     "DeliveryState": "Whether the event arrived, another attempt follows, or none does.",
     "WebhookType": "The type of an event.",
     "Plan": "The plan of an account.",
+    "KeyType": "The type of an API key.",
+    "Preset": "A named set of permissions.",
     "Role": "What a user is in an account.",
     "DomainState": "Whether the account can send from a domain.",
     "Bucket": "The length of time that one row of analytics covers.",

@@ -57,15 +57,15 @@ def add_sender() -> Reply:
     return reply(sender_item(services().member_senders.add(account_id, address)), 201)
 
 
-@app.put("/v1/senders/<address>/default")
-def set_default_sender(address: str) -> Reply:
+@app.put("/v1/senders/<sender>/default")
+def set_default_sender(sender: str) -> Reply:
     account_id = _account_id(DOMAINS_WRITE)
-    return reply(sender_item(services().senders.make_default(account_id, unquote(address))))
+    return reply(sender_item(services().senders.make_default(account_id, unquote(sender))))
 
 
-@app.delete("/v1/senders/<address>")
-def remove_sender(address: str) -> Reply:
-    services().senders.remove(_account_id(DOMAINS_WRITE), unquote(address))
+@app.delete("/v1/senders/<sender>")
+def remove_sender(sender: str) -> Reply:
+    services().senders.remove(_account_id(DOMAINS_WRITE), unquote(sender))
     return reply_nothing()
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.needs import need_program
 
-PATIENCE: Final = 12_000.0  # milliseconds per step; only a broken run takes that long
+PATIENCE: Final = 60_000.0  # milliseconds per step; only a broken run takes that long
 # Playwright itself uses a new profile per start and disables updates.
 _SWITCHES: Final = ("--disable-gpu", "--disable-quic", "--disable-sync")
 

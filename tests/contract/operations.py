@@ -13,8 +13,8 @@ _DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="u
 #: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT: Final = {"message_id", "id", "webhook_id", "delivery_id"}
 OF_A_USER: Final = {"session_id"}
-#: The same of routes that take sessions only.
-OF_MEMBERS: Final = {"domain", "address"}
+#: Those that name something of one account for sessions only.
+OF_MEMBERS: Final = {"key_id", "member_id", "address", "domain", "sender"}
 OF_ALL: Final = {"slug": "otp"}
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from local import template
 from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.domain.brand import NO_BRAND
 from pillarbox.domain.session import SERVICE_ACCOUNT_ID
 from tests import iam
 from tests.fakes import builders
@@ -81,6 +82,9 @@ _WRITTEN: Final = {
     "SignInRole": set[str](),
     "ManageDomainsRole": {"ACCT", "DOM"},
     "MailCodeRole": set[str](),  # but see below
+    "ManageKeysRole": {"KEY"},  # of older releases
+    "ManageMembersRole": set[str](),  # but see below
+    "ManageAccountRole": {"ACCT", "SUP"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -105,6 +109,8 @@ _LISTED: Final = {
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
+    "ManageKeysRole": {"KEYS", "USED"},
+    "ManageAccountRole": {"SUP"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of whatever a caller with a key reaches.
@@ -124,6 +130,9 @@ _CALLED: Final = {
     "DeleteTemplateRole",
     "ReadWebhooksRole",
     "WriteWebhooksRole",
+    "ManageKeysRole",
+    "ManageMembersRole",
+    "ManageAccountRole",
 }
 #: The roles of the routes that also take a session.
 _CALLED_BY_USERS: Final = {
@@ -139,6 +148,9 @@ _CALLED_BY_USERS: Final = {
     "WriteWebhooksRole",
     "SignInRole",
     "ManageDomainsRole",
+    "ManageKeysRole",
+    "ManageMembersRole",
+    "ManageAccountRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -156,6 +168,16 @@ _IDENTITIES: Final = {
         "USER": {"GetItem"},
     },
     "MailCodeRole": {"USER": {"GetItem"}},
+    "ManageKeysRole": {
+        "KEY": {"PutItem", "UpdateItem"},
+        "KEYS": {"GetItem", "PutItem", "Query"},
+    },
+    "ManageMembersRole": {
+        "LINK": {"PutItem"},
+        "OF": {"DeleteItem", "PutItem"},
+        "TEAM": {"DeleteItem", "PutItem", "Query"},
+        "USER": {"PutItem"},
+    },
 }
 
 
@@ -237,10 +259,15 @@ def test_a_role_lists_its_own_records_only(role: str) -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
-    """No item of these lists can be read by its key, alone or hidden in a batch."""
+    """No item of these lists can be read by its key, alone or hidden in a batch.
+
+    Only the routes of keys read an entry of an account's list of keys, to revoke the key.
+    """
     for table in ("Table", "Identities"):
         for action in ("GetItem", "BatchGetItem"):
             for key in ("KEYS#abc", "ACCTS"):
+                if (role, action, key) == ("ManageKeysRole", "GetItem", "KEYS#abc"):
+                    continue
                 assert not _allows(role, action, key, table=table)
                 assert not _allows(role, action, "KEY#abc", "ACCT#abc", key, table=table)
 
@@ -272,7 +299,7 @@ def test_only_routes_that_take_sessions_read_them(role: str) -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_each_kind_of_identity_has_one_writer(role: str) -> None:
-    """The routes of webhooks write endpoints, and sign-in what it needs. Nobody else writes."""
+    """The routes of webhooks, keys and members and sign-in write what they need, nobody else."""
     written = {
         kind
         for kind, partition_keys in _RECORDS.items()
@@ -283,6 +310,8 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     of_role = {
         "WriteWebhooksRole": {"HOOK"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS"},
+        "ManageKeysRole": {"KEY", "KEYS"},
+        "ManageMembersRole": {"LINK", "OF", "TEAM", "USER"},
     }.get(role, set[str]())
     assert written == of_role
     for own in of_role:
@@ -292,13 +321,47 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
                 assert not _allows(role, action, *beside, table="Identities")
 
 
-def test_a_code_is_a_message_of_the_service_only() -> None:
-    """The worker writes messages of the service's own account, and of no tenant."""
+@pytest.mark.parametrize("role", ["MailCodeRole", "ManageMembersRole"])
+def test_a_code_and_an_invitation_are_messages_of_the_service_only(role: str) -> None:
+    """The role writes messages of the service's own account, and of no tenant."""
     own = keys.message(SERVICE_ACCOUNT_ID, UUID(int=0))["pk"]["S"]
-    assert _allows("MailCodeRole", "PutItem", own)
+    assert _allows(role, "PutItem", own)
     for key in (f"{own}0", f"{own}#1", "MSG#abc", "MSG#000000000001"):
-        assert not _allows("MailCodeRole", "PutItem", key)
-        assert not _allows("MailCodeRole", "PutItem", own, key)
+        assert not _allows(role, "PutItem", key)
+        assert not _allows(role, "PutItem", own, key)
+
+
+def test_who_invites_counts_invitations_only() -> None:
+    """The routes of members can change no count that limits signing in, and make no operator."""
+    role = "ManageMembersRole"
+    assert _allows(role, "UpdateItem", "COUNT#invitations#abc#1#2", table="Identities")
+    for subject in ("address", "block"):
+        assert not _allows(role, "UpdateItem", f"COUNT#{subject}#abc#1#2", table="Identities")
+
+    def allowed(*attributes: str) -> bool:
+        request = AwsRequest(
+            "dynamodb:PutItem", "Identities", frozenset({"USER#abc"}), frozenset(attributes)
+        )
+        return iam.is_allowed(iam.statements(role), request)
+
+    assert allowed("pk", "sk", "id", "address")
+    assert not allowed("pk", "sk", "id", "address", "operator")
+
+
+def test_the_routes_of_the_account_change_its_name_and_brand_only() -> None:
+    """They can set no plan, limit, sender or suspension."""
+
+    def allowed(name: str) -> bool:
+        request = AwsRequest(
+            "dynamodb:UpdateItem", "Table", frozenset({"ACCT#abc"}), frozenset({"pk", name})
+        )
+        return iam.is_allowed(iam.statements("ManageAccountRole"), request)
+
+    own = {"name", *records.brand_attributes(NO_BRAND)}
+    assert all(map(allowed, own))
+    others = records.account_item(builders.account()).keys() - own - {"pk", "sk"}
+    assert {"plan", "account"} <= others
+    assert not any(map(allowed, [*others, "suspended", "per_day", "contact"]))
 
 
 @pytest.mark.parametrize("role", _ROLES)

@@ -19,7 +19,16 @@ from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
 from tests.contract.test_tenants import Tenant, documented, unknown_ids
 
 _ADDRESS: Final = "ada@shop.example"
-_ABSENT: Final = {"session_id": "0" * 12}
+_SUPPRESSED: Final = "ada@customer.example"
+_OTHER: Final = ("other@shop.example", Role.DEVELOPER)
+_ABSENT: Final = {
+    "session_id": "0" * 12,
+    "key_id": f"key_{'0' * 20}",
+    "member_id": "0" * 12,
+    "address": "nobody@customer.example",
+    "domain": "gone.example",
+    "sender": "gone@news.example",
+}
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [
     one
@@ -29,7 +38,7 @@ _NOT_BEGINNING: Final = [
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
 _SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
-#: What a member does in an account, with or without a key.
+#: Those of one account. The others are about the user's own sessions.
 _OF_ACCOUNTS: Final = [one for one in OF_SESSIONS if one in _SHARED or one.permission]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
@@ -44,29 +53,30 @@ def tenant(service: Service) -> Tenant:
 
 
 def ids_of(tenant: Tenant) -> dict[str, str]:
-    """Return path parameters of the tenant, all of which exist except the session."""
-    tenant.service.domain(tenant.account, "shop.example")
-    return (
-        tenant.ids
-        | _ABSENT
-        | {
-            "domain": tenant.service.domain(tenant.account, "secret.example"),
-            "address": tenant.service.sender(tenant.account, "secret@news.example"),
-        }
-    )
+    return tenant.ids | _ABSENT
 
 
 def absent_ids() -> dict[str, str]:
-    return unknown_ids() | _ABSENT | {"domain": "gone.example", "address": "gone@news.example"}
+    return unknown_ids() | _ABSENT
+
+
+def full_ids(tenant: Tenant) -> dict[str, str]:
+    """Return ids of the account, all of things that exist."""
+    tenant.service.domain(tenant.account, "shop.example")
+    return ids_of(tenant) | {
+        "key_id": services().api_keys.issue_live(tenant.account, "web", Preset.SEND).record.key_id,
+        "member_id": services().team.add_member(tenant.account, *_OTHER).user_id,
+        "domain": tenant.service.domain(tenant.account, "secret.example"),
+        "sender": tenant.service.sender(tenant.account, "secret@news.example"),
+        "address": services().suppression_list.add(tenant.account, _SUPPRESSED).address,
+    }
 
 
 def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
-    of_users = {one.id for one in _SESSION_ONLY if one.permission is None}
-    assert of_users == {"list_sessions", "end_sessions", "end_session"}
-    of_members = {one.path.split("/")[2] for one in _SESSION_ONLY if one.permission}
-    assert of_members == {"domains", "senders"}
+    own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
+    assert own == {"list_sessions", "end_sessions", "end_session"}
     assert len(_SHARED) == 18
 
 
@@ -76,7 +86,8 @@ def test_a_role_may_do_what_its_scopes_allow(
     service: Service, tenant: Tenant, operation: Operation, role: Role
 ) -> None:
     """Each route with each role: a success with the scope, else 403 scope_required."""
-    response = operation.request(Api(session=service.session(tenant.account, role)), ids_of(tenant))
+    api = Api(session=service.session(tenant.account, role))
+    response = operation.request(api, full_ids(tenant))
     assert documented(operation, response)
     if operation.permission in {None, *ROLE_SCOPES[role]}:
         assert str(response.status) == min(operation.described["responses"])
@@ -90,13 +101,13 @@ def test_an_id_of_another_account_does_not_exist_for_a_session(
     service: Service, tenant: Tenant, operation: Operation
 ) -> None:
     """An id of another account gets the same bytes as an unknown id, and nothing of it shows."""
-    api, ids = Api(session=service.session(service.account())), ids_of(tenant)
+    api, ids = Api(session=service.session(service.account())), full_ids(tenant)
     foreign = operation.request(api, ids)
     missing = operation.request(api, absent_ids())
     assert "Secret" not in foreign.text
     if set(operation.parameters) & set(ids):
         assert foreign.status == 404
-        text = foreign.text.replace(ids["address"], absent_ids()["address"])
+        text = foreign.text.replace(ids["sender"], _ABSENT["sender"])
         assert (foreign.status, text) == (missing.status, missing.text)
     assert tenant.account not in foreign.text
 

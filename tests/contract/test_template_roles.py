@@ -30,6 +30,7 @@ from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.role import Role
 from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
 from pillarbox.domain.webhook import EndpointHealth
 from tests import iam
@@ -55,6 +56,7 @@ _FUNCTIONS: Final = {
 }
 _LARGE: Final = otp(attachments=[attachment(b"%PDF-1.7" + bytes(400_000))])
 
+_OTHER: Final = ("other@shop.example", Role.VIEWER)
 #: Actions that a role needs in addition to the calls of the function's code.
 _LAMBDAS_OWN: Final = {
     # Lambda itself uses these for logs, traces, queues and streams.
@@ -217,6 +219,11 @@ def _sign_in(service: Service) -> None:
         session = browser.token(account).json["token"]
         api = Api(session=session)
         ids["session_id"] = session[16:28]
+        ids["key_id"] = (
+            wiring.services().api_keys.issue_live(account, "web", Preset.SEND).record.key_id
+        )
+        ids["member_id"] = wiring.services().team.add_member(account, *_OTHER).user_id
+        ids["address"] = wiring.services().suppression_list.add(account, "b@shop.example").address
         assert operation.request(api, ids).status // 100 == 2, operation.id
         if "Session" in operation.credentials and operation.method == "DELETE":
             browser = signed_in(service, address)

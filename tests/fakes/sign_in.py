@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.account import Account
+from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User, digest_of
 from pillarbox.domain.session import user_digest as digest_of_address
 from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
@@ -40,6 +41,20 @@ class FakeMembers:
 
     def put(self, member: Member) -> None:
         self.members[member.account_id, member.user_id] = member
+
+    def add(self, member: Member) -> bool:
+        return self.members.setdefault((member.account_id, member.user_id), member) is member
+
+    def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
+        place = member.account_id, member.user_id
+        for one, needed in ((member, member.role), (keeper, Role.OWNER)):
+            stored = one and self.members.get((one.account_id, one.user_id))
+            if one and (stored is None or stored.role is not needed):
+                return None
+        if role is None:
+            return self.members.pop(place)
+        self.members[place] = replace(member, role=role)
+        return self.members[place]
 
     def remove(self, account_id: str, user_id: str) -> bool:
         return self.members.pop((account_id, user_id), None) is not None

@@ -91,6 +91,32 @@ def test_a_user_is_found_by_the_address_in_any_case(stores: Stores) -> None:
     assert stores.users.set_operator("bob@shop.example", operator=True) is None
 
 
+def test_a_member_is_added_once(stores: Stores) -> None:
+    """A second addition changes nothing; both sides have the first."""
+    assert stores.members.add(MEMBER)
+    assert not stores.members.add(replace(MEMBER, role=Role.OWNER))
+    assert stores.members.of_account(ACCOUNT) == stores.members.of_user(USER.user_id) == [MEMBER]
+
+
+def test_a_member_is_changed_while_an_owner_stays(stores: Stores) -> None:
+    """A change needs the role that was read, and another member who still is an owner."""
+    first = replace(MEMBER, user_id="u00000000003", role=Role.OWNER, added_at=at(1))
+    second = replace(MEMBER, role=Role.OWNER)
+    for owner in (first, second):
+        stores.members.put(owner)
+    assert stores.members.change(MEMBER, None, None) is None  # no longer an author
+    viewer = replace(second, role=Role.VIEWER)
+    assert stores.members.change(second, Role.VIEWER, first) == viewer
+    assert stores.members.change(first, None, second) is None  # who is no owner any more
+    assert stores.members.change(first, Role.AUTHOR, second) is None
+    assert stores.members.of_account(ACCOUNT) == [viewer, first]
+    assert stores.members.of_user(USER.user_id) == [viewer]
+    assert stores.members.change(viewer, None, first) == viewer
+    assert stores.members.of_account(ACCOUNT) == [first]
+    assert stores.members.of_user(USER.user_id) == []
+    assert stores.members.change(viewer, Role.OWNER, None) is None
+
+
 def test_a_member_is_found_by_account_and_by_user(stores: Stores) -> None:
     """The oldest comes first; a second role replaces the first; a removal removes both sides."""
     later = replace(MEMBER, account_id="acct00000002", added_at=at(5))

@@ -18,8 +18,13 @@ export function Dialog({ title, drawer, onClose, children }: Properties) {
   const id = useId();
   useEffect(() => {
     const dialog = element.current;
+    const before = document.activeElement;
     dialog?.showModal();
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      // Later, because the browser moves the focus when the element is removed.
+      requestAnimationFrame(() => before instanceof HTMLElement && before.focus());
+    };
   }, []);
   return (
     <dialog

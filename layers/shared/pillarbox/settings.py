@@ -333,7 +333,12 @@ class Settings:
         ("functions", "command", "local"),
         output="ApiUrl",
     )
-    relay = Setting(server, "the relay as host:port, if there is one", ("command",), default="")
+    relay = Setting(
+        server,
+        "the relay as host:port, if there is one",
+        ("functions", "command", "local"),
+        default="",
+    )
     relay_certificate = Setting(
         str,
         "the PEM file to trust at the relay; if empty, the system's authorities",

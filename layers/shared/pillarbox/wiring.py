@@ -18,14 +18,18 @@ from pillarbox.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
     from pillarbox.adapters.sqs.code_requests import SqsCodeRequests
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
+    from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
+    from pillarbox.application.accounts.keys import Keys
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
+    from pillarbox.application.accounts.usage import AccountUsage
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
         SessionAuthentication,
     )
     from pillarbox.application.sign_in.code_mail import CodeMail
+    from pillarbox.application.sign_in.members import AccountMembers
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.team import Team
     from pillarbox.application.templates.authoring import TemplateAuthoring
@@ -178,6 +183,68 @@ class Wiring:
             flows=DynamoFlows(self.identities),
             clock=utc_now,
         )
+
+    @cached_property
+    def account_members(self) -> "AccountMembers":
+        """Work on the members of the caller's account."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sign_in.invitation_mail import InvitationMail
+        from pillarbox.application.sign_in.members import AccountMembers
+
+        # An invitation is small, and does not expire within an hour.
+        jobs = SqsJobs(self.settings.jobs_queue_url, "", bucket="")
+        return AccountMembers(
+            users=DynamoUsers(self.identities),
+            members=DynamoMembers(self.identities),
+            flows=DynamoFlows(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            mail=InvitationMail(
+                jobs=jobs,
+                messages=DynamoMessages(self.table),
+                sender=self.settings.preview_sender,
+                base_url=self.settings.api_url,
+                clock=utc_now,
+            ),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def api_keys(self) -> "Keys":
+        """Work on the API keys of an account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+        from pillarbox.application.accounts.keys import Keys
+
+        return Keys(
+            records=DynamoApiKeys(self.identities, self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def key_uses(self) -> "DynamoKeyUses":
+        """Read when keys were last used."""
+        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+
+        return DynamoKeyUses(self.table)
+
+    @cached_property
+    def accounts(self) -> "Accounts":
+        """Change the caller's account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.application.accounts.accounts import Accounts
+
+        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+
+    @cached_property
+    def account_usage(self) -> "AccountUsage":
+        """Read what is used of an account's limits."""
+        from pillarbox.application.accounts.usage import AccountUsage
+
+        return AccountUsage(DynamoDirectory(self.table, self.identities), utc_now)
 
     @cached_property
     def caller_lookup(self) -> "CallerLookup":

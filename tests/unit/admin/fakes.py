@@ -1,6 +1,6 @@
 """Fakes of the ports for accounts and templates. They pass the tests of `port_suites`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -187,6 +187,17 @@ class FakeSuppressions:
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         return [self.suppressions[key] for key in sorted(self.suppressions) if key[0] == account_id]
+
+    def add_all(
+        self, account_id: str, suppressions: Sequence[Suppression]
+    ) -> Sequence[Suppression]:
+        return [self.add(account_id, one) for one in suppressions]
+
+    def page(
+        self, account_id: str, start: str, first: str | None, limit: int
+    ) -> Sequence[Suppression]:
+        found = (one for one in self.of_account(account_id) if one.address.startswith(start))
+        return [one for one in found if one.address >= (first or "")][:limit]
 
     def remove(self, account_id: str, address: str) -> bool:
         return self.suppressions.pop((account_id, address), None) is not None

@@ -298,6 +298,19 @@ class SuppressionRecordsSuite:
         assert [suppression.address for suppression in records.of_account(ACCOUNT)] == addresses
         assert [*records.of_account(OTHER_ACCOUNT)] == []
 
+    def test_suppressions_are_read_in_pages(self, records: SuppressionRecords) -> None:
+        """A page begins with an address, has so many at most, and only those with the start."""
+        texts = ("abe@x.example", "ada@x.example", "adb@x.example", "bob@x.example")
+        made = [Suppression(address=text, reason="manual", at=NOW) for text in texts]
+        assert records.add_all(ACCOUNT, made) == made
+        other = replace(made[0], reason="bounce")
+        assert records.add_all(ACCOUNT, [other]) == [made[0]]
+        assert records.page(ACCOUNT, "", None, 3) == made[:3]
+        assert records.page(ACCOUNT, "ad", None, 9) == made[1:3]
+        assert records.page(ACCOUNT, "ad", "adb@x.example", 9) == [made[2]]
+        assert records.page(ACCOUNT, "ad", "zoe@x.example", 9) == []
+        assert records.page(ACCOUNT, "b", "abe@x.example", 9) == [made[3]]
+
     def test_a_suppression_is_removed_once(self, records: SuppressionRecords) -> None:
         """Removing returns whether there was one, and keeps other accounts' suppressions."""
         suppression = Suppression(address="ann@example.com", reason="manual", at=NOW)

@@ -57,6 +57,8 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "webhook_limit_exceeded": (409, _INVALID),
     "domain_in_use": (409, _INVALID),
     "domain_limit_exceeded": (409, _INVALID),
+    "member_exists": (409, _INVALID),
+    "last_owner": (409, _INVALID),
     "request_too_large": (413, _INVALID),
     "validation_failed": (422, _INVALID),
     "rate_limit_exceeded": (429, "rate_limit_error"),

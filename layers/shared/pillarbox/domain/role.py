@@ -22,16 +22,29 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
-#: Scopes of sessions only: no key can have one.
+#: Permissions that no key has.
+KEYS_MANAGE: Final = "keys:manage"
+SUPPRESSIONS_READ: Final = "suppressions:read"
+SUPPRESSIONS_WRITE: Final = "suppressions:write"
+MEMBERS_READ: Final = "members:read"
+MEMBERS_WRITE: Final = "members:write"
+ACCOUNT_READ: Final = "account:read"
+ACCOUNT_WRITE: Final = "account:write"
 DOMAINS_READ: Final = "domains:read"
 DOMAINS_WRITE: Final = "domains:write"
 
-_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ, DOMAINS_READ})
+_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ}) | {
+    SUPPRESSIONS_READ,
+    MEMBERS_READ,
+    ACCOUNT_READ,
+    DOMAINS_READ,
+}
 _AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE}
-_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, DOMAINS_WRITE}
+_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, KEYS_MANAGE, SUPPRESSIONS_WRITE, DOMAINS_WRITE}
+_OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
 #: The scopes of a session by the role of its user. No role sends: a session only reads emails.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
-    Role.OWNER: _DEVELOPER,
+    Role.OWNER: _OWNER,
     Role.DEVELOPER: _DEVELOPER,
     Role.AUTHOR: _AUTHOR,
     Role.VIEWER: _VIEWER,

@@ -24,6 +24,8 @@ CODE_LENGTH: Final = 6
 MAX_ATTEMPTS: Final = 5
 #: How long a link of the operator's command is valid.
 LINK_TIME: Final = timedelta(hours=1)
+#: How long the link of an invitation is valid.
+INVITATION_TIME: Final = timedelta(days=7)
 
 _FLOW_ID_LENGTH: Final = 12
 _SECRET_LENGTH: Final = 32

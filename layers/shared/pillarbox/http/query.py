@@ -78,7 +78,7 @@ def _parse_timestamp(value: object) -> object:
         raise invalid("invalid_timestamp", _TIMESTAMP_ERROR) from None
 
 
-def _one_of[E: StrEnum](choices: type[E]) -> Schema[E]:
+def one_of[E: StrEnum](choices: type[E]) -> Schema[E]:
     def choose(value: object) -> object:
         if not isinstance(value, str) or value not in set(choices):
             raise invalid("invalid_choice", f"must be one of {', '.join(choices)}")
@@ -127,6 +127,8 @@ def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
 
 _SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
 _LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
+#: Of lists that a program reads as a whole.
+LONG_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=1_000))
 TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
 END_OF_RANGE: Final = after_fields(TIMESTAMP_UTC, _check_after_since)
 
@@ -159,10 +161,10 @@ class MessagesQuery(WireModel):
     in_query = True
     since = optional(TIMESTAMP_UTC, name="from")
     until = optional(END_OF_RANGE, name="to")
-    status = optional(_one_of(Status))
+    status = optional(one_of(Status))
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 50)
-    sort_by = with_default(_one_of(SortBy), SortBy.CREATED_AT)
+    sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
     recipient = optional(after(text(), _check_recipient))
     tag = optional(after(text(), _check_tag))
 
@@ -185,7 +187,7 @@ class AnalyticsQuery(WireModel):
 
     in_query = True
     since = required(TIMESTAMP_UTC, name="from")
-    bucket = with_default(_one_of(Bucket), Bucket.DAY)
+    bucket = with_default(one_of(Bucket), Bucket.DAY)
     key = optional(after(text(), _check_key_id))
     template = optional(after(text(), _check_template), check=_check_without_key)
     # Last, because its checks need the fields above.

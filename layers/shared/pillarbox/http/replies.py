@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.templates.starters import Preview
     from pillarbox.domain.message import Event, Message
+    from pillarbox.domain.quota import QuotaState
     from pillarbox.domain.template import SavedTemplate, StarterTemplate
     from pillarbox.http import reply_types
 
@@ -218,17 +219,22 @@ def caller_detail(caller: CallerProfile) -> reply_types.CallerDetail:
         "lastUsedAt": timestamp(caller.last_used_at) if caller.last_used_at else None,
         "accountId": account.account_id,
         "plan": account.plan,
-        "limits": [
-            {
-                "name": usage.window,
-                "limit": usage.limit,
-                "used": usage.used,
-                "remaining": usage.left,
-                "resetsAt": timestamp(usage.ends),
-            }
-            for usage in caller.quota.windows
-        ],
+        "limits": limit_states(caller.quota),
     }
+
+
+def limit_states(quota: QuotaState) -> list[reply_types.LimitState]:
+    """Return limits, and what is left of them."""
+    return [
+        {
+            "name": usage.window,
+            "limit": usage.limit,
+            "used": usage.used,
+            "remaining": usage.left,
+            "resetsAt": timestamp(usage.ends),
+        }
+        for usage in quota.windows
+    ]
 
 
 def starter_item(starter: StarterTemplate) -> reply_types.StarterItem:

@@ -19,5 +19,11 @@ def code_source() -> str:
     return _read("sign_in")
 
 
+@cache
+def invitation_source() -> str:
+    """Return the template of an invitation to an account."""
+    return _read("invitation")
+
+
 def _read(name: str) -> str:
     return (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8")

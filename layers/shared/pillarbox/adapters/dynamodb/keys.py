@@ -77,6 +77,9 @@ _IDENTITIES: Final = frozenset(
 LATEST: Final = 2**48 - 1
 #: Sorts after every character of an address.
 _AFTER_ASCII: Final = "\x7f"
+#: A sort key is not empty, and none has a higher character.
+_LOWEST: Final = "\x00"
+_LAST: Final = "\U0010ffff"
 #: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
 DUE_BUCKETS: Final = 8
 
@@ -128,6 +131,11 @@ def quota(sender_id: str) -> Item:
 def suppression(account_id: str, address: str = "") -> Item:
     """Return the key of an address's suppression; without an address, of the account's list."""
     return _key(f"SUP#{account_id}", address)
+
+
+def suppressions_from(account_id: str, start: str) -> tuple[Item, Item]:
+    """Return the lowest and the highest key of the addresses that begin with a text."""
+    return _key(f"SUP#{account_id}", start or _LOWEST), _key(f"SUP#{account_id}", f"{start}{_LAST}")
 
 
 def template(account_id: str, template_id: UUID | None = None) -> Item:

@@ -1,10 +1,11 @@
 """Addresses to which an account must not send any more."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
@@ -44,10 +45,27 @@ class DynamoSuppressions:
                 return suppression_of(failure.item)
         return suppression
 
+    def add_all(
+        self, account_id: str, suppressions: Sequence[Suppression]
+    ) -> Sequence[Suppression]:
+        """Put each in a request of its own: a batch cannot keep an earlier suppression."""
+        return in_parallel(lambda one: self.add(account_id, one), suppressions)
+
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""
         item = self._table.get(keys.suppression(account_id, address))
         return suppression_of(item) if item else None
+
+    def page(
+        self, account_id: str, start: str, first: str | None, limit: int
+    ) -> Sequence[Suppression]:
+        """Query a range of addresses."""
+        lowest, highest = keys.suppressions_from(account_id, start)
+        if first is not None and first > start:
+            lowest = keys.suppression(account_id, first)
+        if lowest["sk"]["S"] > highest["sk"]["S"]:
+            return []
+        return [*map(suppression_of, self._table.query(lowest, highest, limit=limit))]
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read the account's list."""

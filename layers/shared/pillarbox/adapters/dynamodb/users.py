@@ -1,11 +1,18 @@
 """Users, and their memberships in accounts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.attributes import (
+    Item,
+    from_text,
+    to_attribute,
+    to_item,
+    to_text,
+)
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Member, User, user_digest
 
@@ -56,11 +63,23 @@ class DynamoMembers:
 
     def put(self, member: Member) -> None:
         """Put both items; after a failure, putting the member again repairs the other."""
-        places = (
-            keys.member(member.account_id, member.user_id),
-            keys.membership(member.user_id, member.account_id),
+        self._identities.write_all(puts=[put["Item"] for put in self._puts(member)])
+
+    def add(self, member: Member) -> bool:
+        """Put both items in one transaction."""
+        of_account, of_user = self._puts(member)
+        return self._transact(
+            of_account | {"ConditionExpression": "attribute_not_exists(pk)"}, of_user
         )
-        self._identities.write_all(puts=[place | member_item(member) for place in places])
+
+    def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
+        """Write both items and, unchanged, that of another owner, in one transaction."""
+        changed = replace(member, role=role or member.role)
+        of_account, of_user = self._puts(changed) if role else self._deletes(member)
+        writes = [of_account | _if_role(member.role), of_user]
+        if keeper:
+            writes.append(self._puts(keeper)[0] | _if_role(Role.OWNER))
+        return changed if self._transact(*writes) else None
 
     def remove(self, account_id: str, user_id: str) -> bool:
         """Delete both items, the one that gives the right first."""
@@ -74,6 +93,25 @@ class DynamoMembers:
         self._identities.delete(keys.membership(user_id, account_id))
         return existed
 
+    def _puts(self, member: Member) -> list[dict[str, Any]]:
+        return [
+            {"TableName": self._identities.name, "Item": place | member_item(member)}
+            for place in _places(member)
+        ]
+
+    def _deletes(self, member: Member) -> list[dict[str, Any]]:
+        return [{"TableName": self._identities.name, "Key": place} for place in _places(member)]
+
+    def _transact(self, *writes: dict[str, Any]) -> bool:
+        """Make all writes; return False, and make none, if a condition fails."""
+        try:
+            self._identities.transact(
+                [{"Put" if "Item" in write else "Delete": write} for write in writes]  # type: ignore[misc]
+            )
+        except TransactionConditionsFailed:
+            return False
+        return True
+
     def of_account(self, account_id: str) -> Sequence[Member]:
         """Read the account's items."""
         return _by_time(self._identities.query(keys.member(account_id)))
@@ -81,6 +119,23 @@ class DynamoMembers:
     def of_user(self, user_id: str) -> Sequence[Member]:
         """Read the user's items."""
         return _by_time(self._identities.query(keys.membership(user_id)))
+
+
+def _places(member: Member) -> tuple[Item, Item]:
+    """Return the keys of a member's items: that of the account gives the right."""
+    return (
+        keys.member(member.account_id, member.user_id),
+        keys.membership(member.user_id, member.account_id),
+    )
+
+
+def _if_role(role: Role) -> dict[str, Any]:
+    """Return the condition that a stored member has a role."""
+    return {
+        "ConditionExpression": "#role = :role",
+        "ExpressionAttributeNames": {"#role": "role"},
+        "ExpressionAttributeValues": {":role": to_attribute(role.value)},
+    }
 
 
 def member_item(member: Member) -> Item:

@@ -1,13 +1,13 @@
 """Issue, list and revoke API keys (contract section 5)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
-from pillarbox.domain.account import Account
+from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
@@ -76,12 +76,12 @@ class Keys:
         check_text("name", name)
         granted = _granted_scopes(preset, frozenset(scopes))
         account = find_account(self.accounts, account_id)
-        refused: list[Json] = [*sorted(granted & PAID_SCOPES)]
-        if refused and not account.plan.paid:
+        if refused := refused_scopes(account.plan, granted):
+            details: list[Json] = [*refused]
             raise ServiceError(
                 "SCOPE_NOT_ALLOWED_FOR_TIER",
-                f"The {account.plan} plan does not allow {', '.join(map(str, refused))}.",
-                details={"scopes": refused, "plan": account.plan.value},
+                refusal(account.plan, refused),
+                details={"scopes": details, "plan": account.plan.value},
             )
         return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent)
 
@@ -95,19 +95,23 @@ class Keys:
         keys = self.records.of_account(account_id)
         return sorted(keys, key=lambda key: (key.created_at, key.key_id))
 
-    def revoke(self, key_id: str) -> ApiKey:
+    def revoke(self, key_id: str, only_of: str | None = None) -> ApiKey:
         """Revoke a key. It stops working at once, and this cannot be undone.
+
+        Args:
+            key_id: the id of the key.
+            only_of: the only account whose keys the caller may revoke; None for an operator.
 
         Raises:
             ServiceError: `key_not_found`.
         """
         account_id = _account_of_key_id(key_id)
-        revoked = self.records.revoke(account_id, key_id, self.clock()) if account_id else None
+        is_foreign = only_of is not None and account_id != only_of
+        revoked = None
+        if account_id and not is_foreign:
+            revoked = self.records.revoke(account_id, key_id, self.clock())
         if revoked is None:
-            raise ServiceError(
-                "key_not_found",
-                "There is no such key: `pillarbox key list` shows those of an account.",
-            )
+            raise ServiceError("key_not_found", "There is no such key.")
         return revoked
 
     def _issue(  # noqa: PLR0913  what two kinds of keys have
@@ -136,6 +140,16 @@ class Keys:
         )
         self.records.add(record)
         return IssuedKey(record, text)
+
+
+def refused_scopes(plan: Plan, scopes: frozenset[str]) -> Sequence[str]:
+    """Return which scopes a plan does not allow."""
+    return () if plan.paid else sorted(scopes & PAID_SCOPES)
+
+
+def refusal(plan: Plan, refused: Iterable[str]) -> str:
+    """Say that a plan does not allow some scopes."""
+    return f"The {plan} plan does not allow {', '.join(refused)}."
 
 
 def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:

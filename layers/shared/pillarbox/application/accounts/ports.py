@@ -150,8 +150,23 @@ class SuppressionRecords(Protocol):
         """Suppress a mailbox and return the stored suppression; an earlier one is kept."""
         ...
 
+    def add_all(
+        self, account_id: str, suppressions: Sequence[Suppression]
+    ) -> Sequence[Suppression]:
+        """Suppress mailboxes as `add` does, and return what is stored."""
+        ...
+
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""
+        ...
+
+    def page(
+        self, account_id: str, start: str, first: str | None, limit: int
+    ) -> Sequence[Suppression]:
+        """Read some suppressions whose addresses begin with a text, sorted by address.
+
+        `first` is the lowest address to return; None begins with the lowest of all.
+        """
         ...
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:

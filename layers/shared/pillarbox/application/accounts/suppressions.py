@@ -1,6 +1,6 @@
 """List, add and remove the suppressions of an account: mailboxes that it must not send to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,11 +9,27 @@ from pillarbox.application.accounts.ports import AccountRecords, Suppression, Su
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.suppression import hashed_mailbox
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionPage:
+    """A part of a list. `following` is where the next part begins; None at the end."""
+
+    items: Sequence[Suppression]
+    following: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddedSuppressions:
+    """The suppressions of some addresses, and what was wrong with the others by their position."""
+
+    items: Sequence[Suppression]
+    refused: Sequence[tuple[int, FieldError]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +51,45 @@ class SuppressionList:
         find_account(self.accounts, account_id)
         suppression = Suppression(address=mailbox, reason=MANUAL, at=self.clock())
         return self.records.add(account_id, suppression)
+
+    def add_all(self, account_id: str, addresses: Sequence[str]) -> AddedSuppressions:
+        """Suppress many addresses by hand, except those that are not valid.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        find_account(self.accounts, account_id)
+        now, refused = self.clock(), list[tuple[int, FieldError]]()
+        mailboxes: dict[str, Suppression] = {}
+        for position, address in enumerate(addresses):
+            try:
+                mailbox = mailbox_key(normalize_address(address))
+            except ValidationFailed as failed:
+                refused.append((position, failed.errors[0]))
+            else:
+                mailboxes[mailbox] = Suppression(address=mailbox, reason=MANUAL, at=now)
+        added = self.records.add_all(account_id, [*mailboxes.values()])
+        return AddedSuppressions(added, refused)
+
+    def page(
+        self, account_id: str, start: str | None, cursor: str | None, limit: int
+    ) -> SuppressionPage:
+        """Read a part of an account's suppressions, sorted by address.
+
+        Args:
+            account_id: the account.
+            start: how each address begins, in any letter case; None for all of them.
+            cursor: where the part begins: `following` of the part before.
+            limit: the number of suppressions.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        find_account(self.accounts, account_id)
+        beginning = mailbox_key(start or "")
+        found = self.records.page(account_id, beginning, cursor, limit + 1)
+        following = found[limit].address if len(found) > limit else None
+        return SuppressionPage(found[:limit], following)
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read an account's suppressions, sorted by address.

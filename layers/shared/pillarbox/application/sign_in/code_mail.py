@@ -20,7 +20,8 @@ from pillarbox.domain.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.sign_in import CODE_TIME, CodeRequest
 from pillarbox.rendering.notice import code_source
 
-_SERVICE: Final = Account(
+#: The account of the service's own emails.
+SERVICE: Final = Account(
     account_id=SERVICE_ACCOUNT_ID,
     name="Pillarbox",
     plan=Plan.ENTERPRISE,
@@ -55,7 +56,7 @@ class CodeMail:
         mail = self._mail(user.address, request)
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
         origin = MessageOrigin(route=SendRoute.NOTICE)
-        prepared = PreparedMessage.of(mail, _SERVICE, body_hash, now, origin).with_id(message_id)
+        prepared = PreparedMessage.of(mail, SERVICE, body_hash, now, origin).with_id(message_id)
         self.jobs.put(replace(prepared.job(), deadline=expires_at), mail)
         self.messages.commit(prepared.message, None, StoredResponse("", message_ids=(message_id,)))
         return True
@@ -65,7 +66,7 @@ class CodeMail:
         url = f"{self.base_url}/app/sign-in#{request.flow_id}.{request.code}"
         return Mail(
             sender=self.sender,
-            from_name=_SERVICE.name,
+            from_name=SERVICE.name,
             to=(address,),
             cc=(),
             bcc=(),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pillarbox.domain.account import Account
+from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User
 from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
 
@@ -31,6 +32,18 @@ class Members(Protocol):
 
     def put(self, member: Member) -> None:
         """Store a member, in place of the role that the user has there."""
+        ...
+
+    def add(self, member: Member) -> bool:
+        """Store a new member; return False if the user is one already."""
+        ...
+
+    def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
+        """Change a member's role, or remove it without one, and return it.
+
+        Return None, and change nothing, if the member is not what the caller has read, or `keeper`
+        is no longer an owner.
+        """
         ...
 
     def remove(self, account_id: str, user_id: str) -> bool:

@@ -1,0 +1,74 @@
+"""GET and PATCH /v1/account, and /v1/suppressions…: the account of a session."""
+
+from pillarbox.application.accounts.suppressions import AddedSuppressions
+from pillarbox.domain.account import Account
+from pillarbox.domain.role import (
+    ACCOUNT_READ,
+    ACCOUNT_WRITE,
+    SUPPRESSIONS_READ,
+    SUPPRESSIONS_WRITE,
+)
+from pillarbox.http.account import (
+    read_account_changes,
+    read_address,
+    read_new_suppressions,
+    read_suppressions_query,
+)
+from pillarbox.http.account_replies import account_detail, added_suppressions, suppression_page
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.sessions import read_session
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/account")
+def get_account() -> Reply:
+    return _reply_account(_account(ACCOUNT_READ))
+
+
+@app.patch("/v1/account")
+def change_account() -> Reply:
+    account_id = _account(ACCOUNT_WRITE).account_id
+    changes = read_account_changes(app.current_event)
+    return _reply_account(services().accounts.update(account_id, changes))
+
+
+@app.get("/v1/suppressions")
+def list_suppressions() -> Reply:
+    account_id = _account(SUPPRESSIONS_READ).account_id
+    query = read_suppressions_query(app.current_event)
+    page = services().suppression_list.page(account_id, query.start, query.cursor, query.limit)
+    return reply(suppression_page(page))
+
+
+@app.post("/v1/suppressions")
+def add_suppressions() -> Reply:
+    account_id = _account(SUPPRESSIONS_WRITE).account_id
+    body = read_new_suppressions(app.current_event)
+    if body.addresses is not None:
+        added = services().suppression_list.add_all(account_id, body.addresses)
+    else:
+        one = services().suppression_list.add(account_id, body.address or "")
+        added = AddedSuppressions([one], [])
+    return reply(added_suppressions(added), 201)
+
+
+@app.delete("/v1/suppressions/<address>")
+def remove_suppression(address: str) -> Reply:
+    account_id = _account(SUPPRESSIONS_WRITE).account_id
+    services().suppression_list.remove(account_id, read_address(address))
+    return reply_nothing()
+
+
+def _reply_account(account: Account) -> Reply:
+    return reply(account_detail(account, services().account_usage.of(account)))
+
+
+def _account(scope: str) -> Account:
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, scope).account
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,42 @@
+"""GET, POST and DELETE /v1/keys…: the API keys of the account of a session."""
+
+from pillarbox.domain.role import KEYS_MANAGE
+from pillarbox.domain.session import MemberPrincipal
+from pillarbox.http.account import read_new_key
+from pillarbox.http.account_replies import key_list, new_key
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.sessions import read_session
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/keys")
+def list_keys() -> Reply:
+    account, settings = _principal().account, services().settings
+    keys = services().api_keys.of_account(account.account_id)
+    uses = services().key_uses.last_uses(account.account_id)
+    return reply(key_list(keys, uses, account.plan, settings.upgrade_url, settings.relay))
+
+
+@app.post("/v1/keys")
+def create_key() -> Reply:
+    account_id = _principal().account.account_id
+    body = read_new_key(app.current_event)
+    issued = services().api_keys.issue_live(account_id, body.name, body.preset, body.scopes or ())
+    return reply(new_key(issued), 201)
+
+
+@app.delete("/v1/keys/<key_id>")
+def revoke_key(key_id: str) -> Reply:
+    services().api_keys.revoke(key_id, only_of=_principal().account.account_id)
+    return reply_nothing()
+
+
+def _principal() -> MemberPrincipal:
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, KEYS_MANAGE)
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,47 @@
+"""GET, POST, PATCH and DELETE /v1/members…: the members of the account of a session."""
+
+from pillarbox.domain.role import MEMBERS_READ, MEMBERS_WRITE
+from pillarbox.domain.session import MemberPrincipal
+from pillarbox.http.account import read_invitation, read_role
+from pillarbox.http.account_replies import member_item, member_list
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.sessions import read_session
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/members")
+def list_members() -> Reply:
+    principal = _principal(MEMBERS_READ)
+    members = services().account_members.of_account(principal)
+    return reply(member_list(members, principal.session.user_id))
+
+
+@app.post("/v1/members")
+def invite_member() -> Reply:
+    principal, body = _principal(MEMBERS_WRITE), read_invitation(app.current_event)
+    member = services().account_members.invite(principal, body.email, body.role)
+    return reply(member_item(member, principal.session.user_id), 201)
+
+
+@app.patch("/v1/members/<member_id>")
+def change_member(member_id: str) -> Reply:
+    principal, role = _principal(MEMBERS_WRITE), read_role(app.current_event)
+    member = services().account_members.change_role(principal, member_id, role)
+    return reply(member_item(member, principal.session.user_id))
+
+
+@app.delete("/v1/members/<member_id>")
+def remove_member(member_id: str) -> Reply:
+    services().account_members.remove(_principal(MEMBERS_WRITE), member_id)
+    return reply_nothing()
+
+
+def _principal(scope: str) -> MemberPrincipal:
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, scope)
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,386 @@
+"""Keys, suppressions, members and the account, as a member sees and changes them."""
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from email import message_from_bytes, policy
+from typing import Any, Final
+from unittest import mock
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.domain.account import Plan
+from pillarbox.domain.key import KeyType
+from pillarbox.domain.role import Role
+from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.http.account import MAX_ADDRESSES
+from pillarbox.wiring import services
+from tests.contract.bodies import otp
+from tests.contract.client import Api, ApiResponse
+from tests.contract.service import SENDER, UPGRADE_URL, Service
+from tests.contract.sign_in import Browser
+
+_ADA: Final = "ada@shop.example"
+_BOB: Final = "bob@shop.example"
+#: What HTML, a spreadsheet or a header could misread.
+_HOSTILE: Final = "<img src=x onerror=alert(1)>=cmd|' /C calc'!A0"
+
+
+class Owner:
+    """An owner of a new account."""
+
+    def __init__(self, service: Service, plan: Plan = Plan.STANDARD) -> None:
+        self.account = service.account(plan, senders={SENDER: True}, default=SENDER)
+        self.api = Api(session=service.session(self.account))
+
+    def post(self, path: str, body: object) -> ApiResponse:
+        return self.api.raw("POST", path, json.dumps(body))
+
+    def patch(self, path: str, body: object) -> ApiResponse:
+        return self.api.raw("PATCH", path, json.dumps(body))
+
+    def items(self, path: str, **query: str) -> list[Any]:
+        items: list[Any] = self.api.raw("GET", path, query=query).json["items"]
+        return items
+
+
+@pytest.fixture
+def owner(service: Service) -> Owner:
+    return Owner(service)
+
+
+def test_a_key_is_shown_once_and_sends(owner: Owner) -> None:
+    """The text is in the response to its creation alone; the key works until it is revoked."""
+    created = owner.post("/keys", {"name": _HOSTILE, "preset": "send"})
+    assert created.status == 201
+    key = created.json["key"]
+    assert Api(key).send(otp()).status == 200
+    listed = owner.api.raw("GET", "/keys")
+    assert key not in listed.text
+    (item,) = listed.json["items"]
+    assert item == {name: value for name, value in created.json.items() if name != "key"}
+    assert (item["name"], item["scopes"]) == (_HOSTILE, ["emails:read", "emails:send"])
+    assert owner.api.raw("DELETE", f"/keys/{item['id']}").status == 204
+    assert Api(key).send(otp()).code == "invalid_api_key"
+    assert owner.items("/keys")[0]["revokedAt"] is not None
+    assert owner.api.raw("DELETE", f"/keys/{item['id']}").status == 204  # the first time stays
+
+
+def test_the_list_says_when_a_key_was_used(service: Service, owner: Owner) -> None:
+    """The use that the statistics recorded; null before."""
+    created = owner.post("/keys", {"name": "web", "preset": "send"}).json
+    assert owner.items("/keys")[0]["lastUsedAt"] is None
+    now = wiring.utc_now()
+    services().key_uses.record(owner.account, created["id"], now)
+    assert service
+    assert owner.items("/keys")[0]["lastUsedAt"] is not None
+
+
+def test_presets_have_the_reason_why_a_plan_refuses_them(service: Service, owner: Owner) -> None:
+    """A free plan refuses what needs campaigns: in the list, and when a key is created."""
+    free = Owner(service, Plan.FREE)
+    answer = free.api.raw("GET", "/keys").json
+    presets = {one["preset"]: one for one in answer["presets"]}
+    assert {name: one["allowed"] for name, one in presets.items()} == {
+        "send": True,
+        "marketing": False,
+        "analytics": False,
+        "custom": True,
+    }
+    assert (
+        presets["analytics"]["reason"] == "The free plan does not allow marketing:campaigns:read."
+    )
+    assert presets["send"]["reason"] is None
+    assert "webhooks:read" in presets["custom"]["scopes"]
+    assert answer["upgradeUrl"] == UPGRADE_URL
+    refused = free.post("/keys", {"name": "x", "preset": "analytics"})
+    assert (refused.status, refused.code) == (403, "SCOPE_NOT_ALLOWED_FOR_TIER")
+    assert free.items("/keys") == []
+    assert all(one["allowed"] for one in owner.api.raw("GET", "/keys").json["presets"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"preset": "send"},
+        {"name": "", "preset": "send"},
+        {"name": "a\r\nb", "preset": "send"},
+        {"name": "x" * 129, "preset": "send"},
+        {"name": "x", "preset": "all"},
+        {"name": "x", "preset": "custom"},
+        {"name": "x", "preset": "custom", "scopes": ["everything"]},
+        {"name": "x", "preset": "custom", "scopes": ["keys:manage"]},
+        {"name": "x", "preset": "send", "scopes": ["emails:send"]},
+        {"name": "x", "preset": "send", "account": "qh4ybvcvbqzk"},
+    ],
+)
+def test_a_wrong_key_is_not_created(owner: Owner, body: object) -> None:
+    """An unknown field, preset or scope is 422; no key gets a permission of roles."""
+    refused = owner.post("/keys", body)
+    assert (refused.status, refused.code) == (422, "validation_failed")
+    assert owner.items("/keys") == []
+
+
+def test_keys_of_another_account_stay(service: Service, owner: Owner) -> None:
+    """Another account's key, an unknown and a malformed id get the same bytes."""
+    other = Owner(service).post("/keys", {"name": "web", "preset": "send"}).json
+    unknown = f"key_{owner.account}{'0' * 8}"
+    answers = [
+        owner.api.raw("DELETE", f"/keys/{quote(one, safe='')}")
+        for one in (other["id"], unknown, "nonsense", "key_", "../keys")
+    ]
+    assert {one.code for one in answers} == {"key_not_found"}
+    assert len({one.text for one in answers}) == 1
+    assert Api(other["key"]).send(otp()).status == 200
+
+
+def test_preview_keys_are_listed(service: Service, owner: Owner) -> None:
+    """Keys that an operator created are in the list, with their type."""
+    service.key(owner.account, None, key_type=KeyType.PREVIEW)
+    services().api_keys.issue_preview(owner.account, "first")
+    assert {(one["type"], one["preset"]) for one in owner.items("/keys")} == {("preview", None)}
+
+
+def test_suppressions_are_added_searched_and_removed(owner: Owner) -> None:
+    """A suppressed address is refused in any letter case until it is removed."""
+    added = owner.post("/suppressions", {"address": "Ann+x@Customer.example"})
+    assert added.status == 201
+    assert added.json["items"][0]["address"] == "ann+x@customer.example"
+    assert added.json["items"][0]["reason"] == "manual"
+    owner.post("/suppressions", {"addresses": ["abe@x.example", "ANNE@x.example"]})
+    key = owner.post("/keys", {"name": "web", "preset": "send"}).json["key"]
+    refused = Api(key).send(otp(to="ann+x@customer.example"))
+    assert refused.code == "recipient_suppressed"
+    found = [one["address"] for one in owner.items("/suppressions", search="ANN")]
+    assert found == ["ann+x@customer.example", "anne@x.example"]
+    path = f"/suppressions/{quote('ANN+x@customer.example', safe='')}"
+    assert owner.api.raw("DELETE", path).status == 204
+    assert owner.api.raw("DELETE", path).code == "suppression_not_found"
+    assert Api(key).send(otp(to="ann+x@customer.example")).status == 200
+
+
+@pytest.mark.parametrize("local", ["a/b", "a%40b", "a?b", "a#b", "a&b", "o'neil", "a+b", "ü"])
+def test_an_address_is_removed_whatever_its_local_part(owner: Owner, local: str) -> None:
+    """Characters that have a meaning in a URL are only parts of the address."""
+    added = owner.post("/suppressions", {"address": f"{local}@x.example"})
+    if local == "ü":
+        assert added.status == 422
+        return
+    assert added.status == 201
+    path = f"/suppressions/{quote(f'{local}@x.example', safe='')}"
+    assert owner.api.raw("DELETE", path).status == 204
+    assert owner.items("/suppressions") == []
+
+
+def test_suppressions_are_read_in_pages(owner: Owner) -> None:
+    """Each page begins where the one before ended; a changed cursor shows no other account."""
+    addresses = [f"{number:03}@x.example" for number in range(25)]
+    assert len(owner.post("/suppressions", {"addresses": addresses}).json["items"]) == 25
+    seen, cursor = [], None
+    for _ in range(4):
+        query = {"limit": "10"} | ({"cursor": cursor} if cursor else {})
+        page = owner.api.raw("GET", "/suppressions", query=query).json
+        seen += [one["address"] for one in page["items"]]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            break
+    assert seen == addresses
+    assert owner.items("/suppressions", cursor="zzz") == []
+    assert len(owner.items("/suppressions", limit="1000")) == 25
+    for query in ({"limit": "1001"}, {"limit": "0"}, {"cursor": "x" * 255}, {"search": "é" * 201}):
+        assert owner.api.raw("GET", "/suppressions", query=query).code == "validation_failed"
+    assert owner.items("/suppressions", search="\U0010ffff" * 200) == []
+
+
+def test_an_import_reports_what_it_left_out(service: Service, owner: Owner) -> None:
+    """Invalid addresses are named by position; an earlier reason stays; a thousand are accepted."""
+    store = DynamoSuppressions(services().table)
+    store.put(owner.account, "old@x.example", "bounce", wiring.utc_now(), uuid4())
+    body = {
+        "addresses": ["old@x.example", "no address", _HOSTILE, "new@x.example", "New@x.example"]
+    }
+    answer = owner.post("/suppressions", body).json
+    assert [one["reason"] for one in answer["items"]] == ["bounce", "manual"]
+    assert [one["position"] for one in answer["refused"]] == [1, 2]
+    many = [f"{number}@x.example" for number in range(MAX_ADDRESSES)]
+    assert len(owner.post("/suppressions", {"addresses": many}).json["items"]) == MAX_ADDRESSES
+    over = owner.post("/suppressions", {"addresses": [*many, "one@x.example"]})
+    assert over.errors == {"addresses": "too_long"}
+    for wrong in ({}, {"address": "a@x.example", "addresses": ["b@x.example"]}, {"addresses": []}):
+        assert owner.post("/suppressions", wrong).code == "validation_failed"
+    assert service
+
+
+def test_an_erased_person_is_a_hash(owner: Owner) -> None:
+    """The list shows that it is one; the address removes it."""
+    store = DynamoSuppressions(services().table)
+    hashed = hashed_mailbox(owner.account, "gone@x.example")
+    store.put(owner.account, hashed, "complaint", wiring.utc_now(), None)
+    (item,) = owner.items("/suppressions")
+    assert (item["address"], item["erased"]) == (hashed, True)
+    assert owner.api.raw("DELETE", "/suppressions/gone@x.example").status == 204
+
+
+def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner) -> None:
+    """The email has a link for one use within seven days, and the role counts from then on."""
+    service.deliver()  # what other tests have sent
+    start = wiring.utc_now()
+    address = f"new-{owner.account}@shop.example"
+    with service.at(start):
+        invited = owner.post("/members", {"email": address.upper(), "role": "developer"})
+    assert (invited.status, invited.json["role"]) == (201, "developer")
+    already = len(service.ses.mails)
+    assert service.deliver() == []
+    (sent,) = service.ses.mails[already:]
+    mail = message_from_bytes(sent["raw"], policy=policy.default)
+    assert mail["to"] == address
+    (link,) = set(re.findall(r"/app/sign-in#([0-9a-z]{32})", str(mail)))
+    with service.at(start + timedelta(days=6, hours=23)):
+        response = Browser().post("", {"link": link})
+    assert response.status == 200
+    assert response.json["account"]["id"] == owner.account
+    assert response.json["role"] == "developer"
+    assert Browser().post("", {"link": link}).code == "invalid_code"
+
+
+def test_the_link_of_an_invitation_expires(service: Service, owner: Owner) -> None:
+    """After seven days it does not work."""
+    start = wiring.utc_now()
+    link = "0" * 31 + "1"
+    with (
+        service.at(start),
+        mock.patch("pillarbox.application.sign_in.members.new_link", return_value=link),
+    ):
+        owner.post("/members", {"email": f"late-{owner.account}@shop.example", "role": "viewer"})
+    with service.at(start + timedelta(days=7)):
+        assert Browser().post("", {"link": link}).code == "invalid_code"
+
+
+def test_a_removed_member_stops_at_once(service: Service, owner: Owner) -> None:
+    """Its access token gets 401 at the next request; its other accounts stay."""
+    session = service.session(owner.account, Role.DEVELOPER, _BOB)
+    bob = next(one for one in owner.items("/members") if one["email"] == _BOB)
+    assert Api(session=session).raw("GET", "/members").status == 200
+    assert owner.api.raw("DELETE", f"/members/{bob['id']}").status == 204
+    gone = Api(session=session).raw("GET", "/members")
+    assert (gone.status, gone.code) == (401, "invalid_session")
+    assert owner.api.raw("DELETE", f"/members/{bob['id']}").code == "member_not_found"
+
+
+def test_a_role_changes_at_the_next_request(service: Service, owner: Owner) -> None:
+    """A viewer becomes a developer with the same token, and back."""
+    api = Api(session=service.session(owner.account, Role.VIEWER, _BOB))
+    bob = next(one for one in owner.items("/members") if one["email"] == _BOB)
+    assert api.raw("GET", "/keys").code == "scope_required"
+    for role, status in (("developer", 200), ("viewer", 403)):
+        changed = owner.patch(f"/members/{bob['id']}", {"role": role})
+        assert changed.json == bob | {"role": role}
+        assert api.raw("GET", "/keys").status == status
+
+
+def test_an_account_keeps_an_owner(service: Service, owner: Owner) -> None:
+    """The last owner can neither leave nor become something else; with a second one both can."""
+    (me,) = owner.items("/members")
+    assert me["current"] is True
+    for attempt in (
+        owner.api.raw("DELETE", f"/members/{me['id']}"),
+        owner.patch(f"/members/{me['id']}", {"role": "viewer"}),
+    ):
+        assert (attempt.status, attempt.code) == (409, "last_owner")
+    assert owner.patch(f"/members/{me['id']}", {"role": "owner"}).json == me
+    service.session(owner.account, Role.OWNER, _BOB)
+    assert owner.api.raw("DELETE", f"/members/{me['id']}").status == 204
+    assert owner.api.raw("GET", "/members").code == "invalid_session"
+
+
+def test_two_owners_cannot_remove_each_other_at_once(service: Service, owner: Owner) -> None:
+    """Of two removals at the same time one fails, so an owner stays."""
+    other = Api(session=service.session(owner.account, Role.OWNER, _BOB))
+    ids = {one["email"]: one["id"] for one in owner.items("/members")}
+    with ThreadPoolExecutor(2) as pool:
+        calls = [
+            pool.submit(api.raw, "DELETE", f"/members/{ids[victim]}")
+            for api, victim in ((owner.api, _BOB), (other, _ADA))
+        ]
+        statuses = sorted(call.result().status for call in calls)
+    assert statuses[0] == 204
+    assert statuses[1] in {401, 409}
+    (left,) = services().team.members_of(owner.account)
+    assert left.role is Role.OWNER
+
+
+def test_a_member_is_not_invited_twice(owner: Owner) -> None:
+    """A member's address is 409 member_exists, and the role stays: also that of the last owner."""
+    again = owner.post("/members", {"email": _ADA, "role": "viewer"})
+    assert (again.status, again.code) == (409, "member_exists")
+    assert [one["role"] for one in owner.items("/members")] == ["owner"]
+    for body in ({"email": "x", "role": "viewer"}, {"email": _BOB, "role": "operator"}):
+        assert owner.post("/members", body).code == "validation_failed"
+
+
+def test_members_of_another_account_do_not_exist(service: Service, owner: Owner) -> None:
+    """A member of another account, and no member at all, get the same bytes."""
+    other = Owner(service)
+    service.session(other.account, Role.VIEWER, _BOB)
+    bob = next(one for one in other.items("/members") if one["email"] == _BOB)
+    for request in (
+        lambda one: owner.api.raw("DELETE", f"/members/{one}"),
+        lambda one: owner.patch(f"/members/{one}", {"role": "viewer"}),
+    ):
+        foreign, absent = request(bob["id"]), request("0" * 12)
+        assert foreign.code == "member_not_found"
+        assert foreign.text == absent.text
+    assert bob in other.items("/members")
+
+
+def test_invitations_are_limited(owner: Owner) -> None:
+    """The service's own address sends 50 invitations of one account in a day at most."""
+    for number in range(50):
+        services().account_members.counts.count(
+            f"invitations#{owner.account}", timedelta(days=1), 50, wiring.utc_now()
+        )
+        assert number < 50
+    refused = owner.post("/members", {"email": _BOB, "role": "viewer"})
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+    assert len(owner.items("/members")) == 1
+
+
+def test_the_account_shows_limits_and_changes_its_brand(owner: Owner) -> None:
+    """What is left out stays, an empty text removes, and what is used is counted."""
+    key = owner.post("/keys", {"name": "web", "preset": "send"}).json["key"]
+    Api(key).send(otp())
+    account = owner.api.raw("GET", "/account").json
+    assert (account["id"], account["plan"]) == (owner.account, "standard")
+    assert {one["name"]: one["used"] for one in account["limits"]}["month"] == 1
+    brand = {"brandName": _HOSTILE, "logoUrl": "https://x.example/l.png", "accent": "#0A7D5A"}
+    changed = owner.patch("/account", brand | {"fromName": "Shop"}).json
+    assert (changed["brandName"], changed["accent"]) == (_HOSTILE, "#0a7d5a")
+    changed = owner.patch("/account", {"logoUrl": "", "name": "Shop & Co"}).json
+    assert (changed["logoUrl"], changed["fromName"], changed["name"]) == (None, "Shop", "Shop & Co")
+    assert owner.api.raw("GET", "/account").json == changed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"plan": "enterprise"},
+        {"perMonth": 10},
+        {"name": ""},
+        {"name": "a\nb"},
+        {"accent": "red"},
+        {"accent": "#ffffff"},
+        {"logoUrl": "javascript:alert(1)"},
+        {"logoUrl": "http://x.example/l.png"},
+        {"brandName": "x" * 129},
+    ],
+)
+def test_a_wrong_change_of_the_account_changes_nothing(owner: Owner, body: object) -> None:
+    """Plan and limits are the operator's, and a brand that cannot be shown is refused."""
+    before = owner.api.raw("GET", "/account").json
+    assert owner.patch("/account", body).code == "validation_failed"
+    assert owner.api.raw("GET", "/account").json == before
