@@ -1,6 +1,8 @@
 // Every page: where it is, and what it is called.
 
 import Activity from "./pages/activity";
+import DomainPage from "./pages/domain";
+import Domains from "./pages/domains";
 import Endpoint from "./pages/endpoint";
 import Overview from "./pages/overview";
 import Webhooks from "./pages/webhooks";
@@ -15,6 +17,7 @@ export interface Entry {
 export const NAVIGATION: Entry[] = [
   { href: "/app/", name: "Overview", icon: "overview" },
   { href: "/app/activity", name: "Activity", icon: "activity" },
+  { href: "/app/domains", name: "Domains", icon: "domains" },
   { href: "/app/webhooks", name: "Webhooks", icon: "webhooks" },
 ];
 
@@ -23,6 +26,8 @@ export const NAVIGATION: Entry[] = [
 export const ROUTES = [
   { path: "/app", component: Overview },
   { path: "/app/activity/:id?", component: Activity },
+  { path: "/app/domains", component: Domains },
+  { path: "/app/domains/:domain", component: DomainPage },
   { path: "/app/webhooks", component: Webhooks },
   { path: "/app/webhooks/:id", component: Endpoint },
 ];

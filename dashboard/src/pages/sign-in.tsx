@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso/router";
 
 import { ApiError } from "../http";
 import icon from "../icon.svg";
+import { useAction } from "../parts/action";
 import { Field } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { farewell, requestCode, signIn } from "../session";
@@ -51,25 +52,6 @@ export default function SignIn() {
       </div>
     </main>
   );
-}
-
-/** Run an action of a form, once at a time; keep what to say if it fails. */
-function useAction(action: () => Promise<void>) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState("");
-  async function run(event: Event) {
-    event.preventDefault();
-    setBusy(true);
-    setError("");
-    try {
-      await action();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    } finally {
-      setBusy(false);
-    }
-  }
-  return { busy, error, run: (event: Event) => void run(event) };
 }
 
 /** Give a field the focus as soon as it is there. */
