@@ -37,7 +37,7 @@ def upload(stack_name: str, dist: Path, now: dt.datetime) -> int | None:
     _put(s3, bucket, _PAGE, (dist / _PAGE).read_bytes())
     before = _read_replaced(s3, bucket)
     replaced = {key: before.get(key, now) for key in stored - built.keys()}
-    expired = [{"Key": key} for key, at in replaced.items() if now - at > _KEPT]
+    expired: list[Any] = [{"Key": key} for key, at in replaced.items() if now - at > _KEPT]
     if expired:
         s3.delete_objects(Bucket=bucket, Delete={"Objects": expired, "Quiet": True})
     kept = {key: at.isoformat() for key, at in replaced.items() if now - at <= _KEPT}

@@ -100,10 +100,10 @@ class User:
             self.signed_in = False
             route.fulfill(status=204)
         elif path == "/v1/session/codes":
-            route.fulfill(status=202, json={"flow": "flow-1"})
+            route.fulfill(status=202, json={"flow": "flow-1.secret"})
         elif path == "/v1/session" and body not in (
-            {"flow": "flow-1", "code": "123456"},
-            {"link": "flow-2.654321"},
+            {"flow": "flow-1.secret", "code": "123456"},
+            {"link": "one-time-link"},
         ):
             route.fulfill(status=401, json=_error("invalid_code", "The code is wrong."))
         elif path == "/v1/session/token" and not self.signed_in:

@@ -240,15 +240,29 @@ def test_sign_in_with_a_code(user: User) -> None:
 
 
 def test_sign_in_with_a_link(user: User) -> None:
-    """A link signs in only after a click, and its secret leaves the address."""
+    """A one-time link signs in only after a click, and its secret leaves the address."""
     user.signed_in = False
-    page = user.go("/app/sign-in#flow-2.654321")
+    page = user.go("/app/sign-in#one-time-link")
     button = page.get_by_role("button", name="Sign in", exact=True)
     expect(button).to_be_visible()
     assert user.tokens == []
     button.click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     assert page.url == f"{user.base}/app/"
+
+
+def test_the_link_of_the_email(user: User) -> None:
+    """It signs in where the code was asked for; another browser shows the code to type there."""
+    user.signed_in = False
+    page = user.go("/app/sign-in#flow-1.123456")
+    expect(page.get_by_text("Type it there: 123456")).to_be_visible()
+    page = user.go("/app/")
+    page.get_by_label("Email address").fill("ada@acme.example")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Code")).to_be_visible()
+    other = user.open("/app/sign-in#flow-1.123456")
+    other.get_by_role("button", name="Sign in", exact=True).click()
+    expect(other.get_by_role("heading", name="Overview")).to_be_visible()
 
 
 def test_a_refused_token_is_renewed_once(user: User, emails: dict[str, str]) -> None:
@@ -347,7 +361,12 @@ def test_a_hidden_page_asks_for_nothing(user: User, emails: dict[str, str]) -> N
 
 def _wait_until(page: Page, number: Callable[[], int], wanted: int) -> None:
     """Wait until a number is reached, while the browser goes on."""
-    wait_for(lambda: page.wait_for_timeout(50) or number() == wanted)
+
+    def look() -> bool:
+        page.wait_for_timeout(50)
+        return number() == wanted
+
+    wait_for(look)
 
 
 def test_two_tabs_show_two_accounts(user: User) -> None:

@@ -10,24 +10,37 @@ import { Field } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { farewell, requestCode, signIn } from "../session";
 
-const FLOW = "pillarbox.flow"; // survives a reload, in this tab alone
+const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
+const VALID = 600_000; // milliseconds
+/** What follows the # of the email's link: the first part of a flow, and the code. */
+const BY_EMAIL = /^([^.]+)\.(\d{6})$/;
 
 interface Flow {
   email: string;
   flow: string;
+  at: number;
+}
+
+/** Return the flow that this browser has begun, unless its code has expired. */
+function begun(): Flow | null {
+  const flow: Flow | null = JSON.parse(localStorage.getItem(FLOW) ?? "null");
+  return flow && Date.now() - flow.at < VALID ? flow : null;
 }
 
 export default function SignIn() {
   const { path, route } = useLocation();
   const [link, setLink] = useState(() => (path === "/app/sign-in" ? location.hash.slice(1) : ""));
-  const [flow, setFlow] = useState<Flow | null>(() => JSON.parse(sessionStorage.getItem(FLOW) ?? "null"));
+  const [flow, setFlow] = useState<Flow | null>(begun);
+  const [, start, code] = BY_EMAIL.exec(link) ?? [];
+  const elsewhere = code !== undefined && flow?.flow.split(".")[0] !== start;
+  const proof = code !== undefined && flow ? { flow: flow.flow, code } : { link };
   useEffect(() => {
     document.title = "Sign in · Pillarbox";
   }, []);
 
   function keep(next: Flow | null) {
-    if (next) sessionStorage.setItem(FLOW, JSON.stringify(next));
-    else sessionStorage.removeItem(FLOW);
+    if (next) localStorage.setItem(FLOW, JSON.stringify(next));
+    else localStorage.removeItem(FLOW);
     setFlow(next);
   }
   async function enter(proof: Parameters<typeof signIn>[0]) {
@@ -42,8 +55,12 @@ export default function SignIn() {
         <img src={icon} alt="" width="40" height="40" />
         <h1>Sign in to Pillarbox</h1>
         {farewell.value && <Notice kind="note">{farewell.value}</Notice>}
-        {link ? (
-          <WithLink onUse={() => enter({ link })} onLeave={() => setLink("")} />
+        {elsewhere ? (
+          <p>
+            You asked for this code in another browser. Type it there: <b>{code}</b>
+          </p>
+        ) : link ? (
+          <WithLink onUse={() => enter(proof)} onLeave={() => setLink("")} />
         ) : flow ? (
           <WithCode email={flow.email} onCode={(code) => enter({ flow: flow.flow, code })} onLeave={() => keep(null)} />
         ) : (
@@ -61,7 +78,7 @@ function focus(field: HTMLInputElement | null): void {
 
 function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {
   const [email, setEmail] = useState("");
-  const { busy, error, run } = useAction(async () => onFlow({ email, flow: await requestCode(email) }));
+  const { busy, error, run } = useAction(async () => onFlow({ email, flow: await requestCode(email), at: Date.now() }));
   return (
     <form onSubmit={run}>
       <Field label="Email address" error={error}>
