@@ -143,8 +143,8 @@ class MailStore:
         self.account_id = account_id
         #: The command that sends a first email; the empty inbox shows it. The stack sets it.
         self.hint = ""
-        #: How long the owner of a new domain takes to create its DNS records. A third of that later
-        #: SES has found them. The stack sets it.
+        #: How long the owner of a new domain takes to create its DNS records, and SES then to find
+        #: them. The stack sets it.
         self.publishing_takes = timedelta(0)
         self.closing = asyncio.Event()
         self.suppressions: dict[str, SuppressedDestination] = {}
@@ -239,7 +239,7 @@ class MailStore:
         `unverified.example` and its subdomains both stay pending.
         """
         domain = identity.rpartition("@")[2].lower()
-        takes = self.publishing_takes * 4 / 3 if new and "@" not in identity else timedelta(0)
+        takes = self.publishing_takes * 2 if new and "@" not in identity else timedelta(0)
         never = f".{domain}".endswith(".unverified.example")
         self._identities[_comparable(identity)] = None if never else datetime.now(UTC) + takes
         return self._is_verified(identity)
@@ -256,8 +256,7 @@ class MailStore:
     def published(self, domain: str) -> bool:
         """Return whether the owner of a known domain has created its DNS records."""
         verified_at = self._identities.get(domain)
-        early = self.publishing_takes / 3
-        return verified_at is not None and verified_at - early <= datetime.now(UTC)
+        return verified_at is not None and verified_at - self.publishing_takes <= datetime.now(UTC)
 
     def identities(self) -> dict[str, bool]:
         """Return each identity in order of name, with whether it is verified."""

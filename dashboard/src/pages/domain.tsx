@@ -48,7 +48,7 @@ export default function DomainPage() {
             <DomainState of={data} /> {ADVICE[data.state]}
           </p>
           <p class="lead">
-            Create these records where the DNS of {data.domain} is managed.
+            {data.state === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 seconds while you look.`}
           </p>
           <ul class="records">
