@@ -41,7 +41,7 @@ def host_address() -> str:
 def environment_of_containers(environment: Mapping[str, str], port: int) -> dict[str, str]:
     """Return the functions' settings with the addresses that are right in a container.
 
-    The API's address stays: it is for links in a browser.
+    The addresses of API and relay stay: users see them.
 
     Args:
         environment: the settings of functions that run beside the stack.
@@ -49,8 +49,9 @@ def environment_of_containers(environment: Mapping[str, str], port: int) -> dict
     """
     own = f"{HOST_NAME}:{port}"
     moved = {name: _ADDRESS.sub(own, text) for name, text in environment.items()}
-    kept = Settings.api_url.variable
-    return moved | {"NO_PROXY": HOST_NAME, kept: environment[kept]}
+    shown = (Settings.api_url.variable, Settings.relay.variable)
+    kept = {name: environment[name] for name in shown if name in environment}
+    return moved | {"NO_PROXY": HOST_NAME} | kept
 
 
 class ContainerGateway:

@@ -1,10 +1,14 @@
 // Every page: where it is, and what it is called.
 
+import Account from "./pages/account";
 import Activity from "./pages/activity";
 import DomainPage from "./pages/domain";
 import Domains from "./pages/domains";
 import Endpoint from "./pages/endpoint";
+import Keys from "./pages/keys";
+import Members from "./pages/members";
 import Overview from "./pages/overview";
+import Suppressions from "./pages/suppressions";
 import Webhooks from "./pages/webhooks";
 import type { IconName } from "./parts/icon";
 
@@ -19,6 +23,10 @@ export const NAVIGATION: Entry[] = [
   { href: "/app/activity", name: "Activity", icon: "activity" },
   { href: "/app/domains", name: "Domains", icon: "domains" },
   { href: "/app/webhooks", name: "Webhooks", icon: "webhooks" },
+  { href: "/app/suppressions", name: "Suppressions", icon: "suppressions" },
+  { href: "/app/keys", name: "API keys", icon: "keys" },
+  { href: "/app/members", name: "Members", icon: "members" },
+  { href: "/app/account", name: "Account", icon: "account" },
 ];
 
 // All in one file, which is smaller than the request for another. A page with large packages of its
@@ -30,4 +38,8 @@ export const ROUTES = [
   { path: "/app/domains/:domain", component: DomainPage },
   { path: "/app/webhooks", component: Webhooks },
   { path: "/app/webhooks/:id", component: Endpoint },
+  { path: "/app/suppressions", component: Suppressions },
+  { path: "/app/keys", component: Keys },
+  { path: "/app/members", component: Members },
+  { path: "/app/account", component: Account },
 ];

@@ -52,7 +52,7 @@ async function exchangeCookie(): Promise<Session | null> {
     return begin(await post("/v1/session/token", account ? { account } : {}));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (account && (error.status === 403 || error.status === 404)) {
+    if (account && error.status === 422) {
       sessionStorage.removeItem(CHOSEN); // the user has left this account
       return exchangeCookie();
     }

@@ -14,10 +14,11 @@ app = build_app()
 
 @app.get("/v1/keys")
 def list_keys() -> Reply:
-    account, settings = _principal().account, services().settings
+    account = _principal().account
     keys = services().api_keys.of_account(account.account_id)
     uses = services().key_uses.last_uses(account.account_id)
-    return reply(key_list(keys, uses, account.plan, settings.upgrade_url, settings.relay))
+    upgrade_url, server = services().settings.upgrade_url, services().submission_server
+    return reply(key_list(keys, uses, account.plan, upgrade_url, server))
 
 
 @app.post("/v1/keys")

@@ -53,7 +53,7 @@ def test_a_domain_from_its_first_record_to_its_removal(user: User) -> None:
     dialog.get_by_label("Domain").fill(name)
     dialog.get_by_role("button", name="Add domain").click()
     expect(page).to_have_url(f"{user.base}/app/domains/{name}")
-    answers = page.locator(".records .badge")
+    answers = page.locator(".zone .badge")
     expect(answers).to_have_text(["not found"] * 8)
     page.reload()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
@@ -151,7 +151,7 @@ def test_what_dns_says_is_only_text(user: User) -> None:
         **{"domains": [domain], "domains/acme.example": domain, "senders": [sender]}
     )
     for path, ready in (
-        ("/app/domains/acme.example", ".records dd"),
+        ("/app/domains/acme.example", ".zone dd"),
         ("/app/domains", ".senders .who"),
         ("/app/", ".attention b"),
     ):
@@ -160,7 +160,7 @@ def test_what_dns_says_is_only_text(user: User) -> None:
         assert page.locator("#app script, #app [onerror], #app img:not([alt=''])").count() == 0
         assert page.evaluate("window.pwned") is None
     user.go("/app/domains/acme.example")
-    expect(page.locator(".records .badge")).to_have_text("another value")
+    expect(page.locator(".zone .badge")).to_have_text("another value")
 
 
 @pytest.mark.parametrize("empty", [True, False], ids=["empty", "full"])
@@ -185,7 +185,7 @@ def test_the_pages_of_domains_meet_wcag_aa(user: User, *, empty: bool) -> None:
     _fits(page)
     if not empty:
         user.go("/app/domains/acme.example")
-        expect(page.locator(".records li")).to_have_count(2)
+        expect(page.locator(".zone li")).to_have_count(2)
         _fits(page)
 
 

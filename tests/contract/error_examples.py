@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
-from pillarbox.domain.account import Suspension
+from pillarbox.domain.account import Plan, Suspension
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.attachment import MAX_BYTES_EACH
 from pillarbox.domain.key import SCOPES, Preset
@@ -138,6 +138,21 @@ def _edge(**request: Any) -> Callable[[Service], Any]:
     return lambda _: json.loads(edge_function.route(**request)["body"])
 
 
+def _ask(
+    service: Service, method: str, path: str, body: object = None, plan: Plan = Plan.STANDARD
+) -> Any:
+    """Send a request of an account's owner."""
+    session = service.session(service.account(plan))
+    text = None if body is None else json.dumps(body)
+    return Api(session=session).raw(method, path, text).json
+
+
+def _last_owner(service: Service) -> Any:
+    api = Api(session=service.session(service.account()))
+    (owner,) = api.raw("GET", "/members").json["items"]
+    return api.raw("DELETE", f"/members/{owner['id']}").json
+
+
 #: By code: a request that is refused with it, as a function that returns the answer's JSON.
 ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "missing_field": lambda s: s.live().send({"to": "ada@customer.example"}).json,
@@ -169,6 +184,16 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "invalid_code": lambda _: Browser().sign_in("x", "482913").json,
     "session_required": lambda s: Api(s.live().key).raw("GET", "/session").json,
     "cross_site_request": lambda _: Browser().post("/token", {}, Origin="null").json,
+    "SCOPE_NOT_ALLOWED_FOR_TIER": lambda s: _ask(
+        s, "POST", "/keys", {"name": "web", "preset": "analytics"}, plan=Plan.FREE
+    ),
+    "key_not_found": lambda s: _ask(s, "DELETE", f"/keys/key_{'0' * 20}"),
+    "suppression_not_found": lambda s: _ask(s, "DELETE", "/suppressions/ada@customer.example"),
+    "member_not_found": lambda s: _ask(s, "DELETE", "/members/000000000000"),
+    "member_exists": lambda s: _ask(
+        s, "POST", "/members", {"email": "ada@shop.example", "role": "viewer"}
+    ),
+    "last_owner": _last_owner,
     "session_not_found": lambda s: (
         Api(session=s.session(s.account())).raw("DELETE", "/session/4kq7x2m9r5tb").json
     ),

@@ -51,7 +51,10 @@ TYPES = {
     500: "api_error",
     503: "service_unavailable",
 }
-EXCEPTIONS = dict.fromkeys(("template_in_use", "webhook_limit_exceeded"), "invalid_request_error")
+EXCEPTIONS = dict.fromkeys(
+    ("template_in_use", "webhook_limit_exceeded", "member_exists", "last_owner"),
+    "invalid_request_error",
+)
 
 _SECTION = re.compile(
     r"^### `(\w+)`\n\n(\d{3}) `(\w+)`\. (.+)\n\n"
@@ -73,7 +76,7 @@ def test_each_code_has_the_status_of_the_contract(code: str, status: int) -> Non
 
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_has_the_type_of_its_status(code: str) -> None:
-    """7, decisions: each code has the type of its status, except two of 409."""
+    """7, decisions: each code has the type of its status, except some of 409."""
     status, kind = CODES[code]
     assert kind == EXCEPTIONS.get(code, TYPES[status])
 

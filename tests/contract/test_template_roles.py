@@ -20,6 +20,7 @@ from botocore.client import BaseClient
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
@@ -228,6 +229,12 @@ def _sign_in(service: Service) -> None:
         if "Session" in operation.credentials and operation.method == "DELETE":
             browser = signed_in(service, address)
     api = Api(session=browser.token(account).json["token"])
+    # A key of an older release is in the first table.
+    table = wiring.services().table
+    former = replace(wiring.services().api_keys, records=DynamoApiKeys(table, table))
+    key_id = former.issue_live(account, "old", Preset.SEND).record.key_id
+    assert api.raw("GET", "/keys").status == 200
+    assert api.raw("DELETE", f"/keys/{key_id}").status == 204
     assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
 
 

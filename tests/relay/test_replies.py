@@ -47,6 +47,14 @@ HTTP_ONLY = {
     "webhook_not_found",
     "webhook_limit_exceeded",
     "delivery_not_found",
+    "invalid_session",
+    "invalid_code",
+    "session_required",
+    "cross_site_request",
+    "session_not_found",
+    "member_not_found",
+    "member_exists",
+    "last_owner",
 }
 
 

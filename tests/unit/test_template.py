@@ -232,7 +232,8 @@ def test_every_setting_that_is_read_is_set() -> None:
         for name in function.get("Environment", {}).get("Variables", {})
         if name.startswith("PILLARBOX_")
     }
-    assert {row.variable for row in rows if row.default is None} == given
+    required = {row.variable for row in rows if row.default is None}
+    assert required == given - {Settings.relay.variable}  # a stack may have no relay
 
 
 def test_functions_time_out_before_their_leases_end() -> None:

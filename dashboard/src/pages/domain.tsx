@@ -51,7 +51,7 @@ export default function DomainPage() {
             {data.state === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 seconds while you look.`}
           </p>
-          <ul class="records">
+          <ul class="zone">
             {data.records.map((record) => (
               <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain} />
             ))}

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
+import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
 import { Badge, Empty, Page, Time } from "../parts/basics";
@@ -191,9 +192,4 @@ function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
       </details>
     </li>
   );
-}
-
-/** Run an action of a button; say why it failed. */
-function attempt(action: () => Promise<void>): void {
-  action().catch((failure: unknown) => toast((failure as Error).message));
 }

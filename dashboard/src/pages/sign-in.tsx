@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
+import { useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
 import { useAction } from "../parts/action";

@@ -9,11 +9,13 @@ interface Properties {
   title: ComponentChildren;
   /** A drawer comes from the right side and covers the whole height. */
   drawer?: boolean;
-  onClose: () => void;
+  wide?: boolean;
+  /** Without it the window stays until one of its buttons removes it. */
+  onClose?: () => void;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, drawer, onClose, children }: Properties) {
+export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -29,20 +31,22 @@ export function Dialog({ title, drawer, onClose, children }: Properties) {
   return (
     <dialog
       ref={element}
-      class={drawer ? "drawer" : "window"}
+      class={drawer ? "drawer" : wide ? "window wide" : "window"}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault(); // the page removes the dialog
-        onClose();
+        onClose?.();
       }}
-      onClick={(event) => event.target === element.current && onClose()}
+      onClick={(event) => event.target === element.current && onClose?.()}
     >
       <div class="inside">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="button plain" aria-label="Close" onClick={onClose}>
-            <Icon name="close" />
-          </button>
+          {onClose && (
+            <button type="button" class="button plain" aria-label="Close" onClick={onClose}>
+              <Icon name="close" />
+            </button>
+          )}
         </header>
         {children}
       </div>

@@ -224,6 +224,11 @@ class Wiring:
             clock=utc_now,
         )
 
+    @property
+    def submission_server(self) -> "tuple[str, int] | None":
+        """Return where programs submit email over SMTP, if there is a relay."""
+        return self.settings.relay
+
     @cached_property
     def key_uses(self) -> "DynamoKeyUses":
         """Read when keys were last used."""

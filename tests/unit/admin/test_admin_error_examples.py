@@ -6,27 +6,14 @@ from typing import Final
 import pytest
 
 from openapi.errors import OPERATOR_ERRORS, example_of
-from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Preset
 from tests.unit.admin.use_cases import UseCases
-
-
-def _forbidden_scope(cases: UseCases) -> object:
-    account_id = cases.create_account(Plan.FREE)
-    return cases.keys.issue_live(account_id, "web", Preset.ANALYTICS, [])
-
 
 #: By code: a call that is refused with it.
 CALLS: Final[dict[str, Callable[[UseCases], object]]] = {
-    "SCOPE_NOT_ALLOWED_FOR_TIER": _forbidden_scope,
     "account_not_found": lambda cases: cases.accounts.get("acct99999999"),
-    "key_not_found": lambda cases: cases.keys.revoke("unknown"),
     "sender_not_found": lambda cases: cases.senders.remove(
         cases.create_account(), "news@acme.example"
-    ),
-    "suppression_not_found": lambda cases: cases.suppressions.remove(
-        cases.create_account(), "ann@example.com"
     ),
 }
 

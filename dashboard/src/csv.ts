@@ -1,0 +1,35 @@
+// CSV files of suppressions, with the columns of `pillarbox suppression export`.
+
+import type { Suppression } from "./schema";
+
+const COLUMNS = ["address", "reason", "createdAt", "messageId"];
+
+/** Return the addresses of a file: its column `address`, or the first one without a header. */
+export function addressesOf(text: string): string[] {
+  const rows = parse(text.replace(/^\ufeff/, "")).filter((row) => row.some(Boolean));
+  const header = rows[0]?.map((cell) => cell.toLowerCase()) ?? [];
+  const column = header.indexOf("address");
+  const cells = rows.slice(column < 0 ? 0 : 1).map((row) => row[Math.max(column, 0)] ?? "");
+  return [...new Set(cells.filter(Boolean))];
+}
+
+export function toCsv(items: Suppression[]): string {
+  const rows = items.map((one) => [one.address, one.reason, one.at, one.messageId ?? ""]);
+  return [COLUMNS, ...rows].map((row) => `${row.map(quote).join(",")}\r\n`).join("");
+}
+
+function quote(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/** Split a file into rows of trimmed cells (RFC 4180; `;` separates cells too). */
+function parse(text: string): string[][] {
+  const rows: string[][] = [[]];
+  for (const match of text.matchAll(/("(?:[^"]|"")*"|[^",;\r\n]*)([,;]|\r?\n|$)/g)) {
+    const [, cell = "", end] = match;
+    rows.at(-1)?.push((cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell).trim());
+    if (end === "") break;
+    if (end !== "," && end !== ";") rows.push([]);
+  }
+  return rows;
+}

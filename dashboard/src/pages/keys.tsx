@@ -1,0 +1,260 @@
+// The API keys of the account: create one, see what each may do and when it was used, revoke it.
+
+import { useState } from "preact/hooks";
+
+import { attempt, useAction } from "../action";
+import { call } from "../api";
+import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { toast } from "../parts/toast";
+import { useResource } from "../resource";
+import { may } from "../rights";
+import type { Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
+import { session } from "../session";
+
+export default function Keys() {
+  if (!may("keys")) {
+    return (
+      <Page title="API keys">
+        <Empty icon="keys" title="Your role does not manage API keys">
+          <p>Owners and developers of the account create and revoke them.</p>
+        </Empty>
+      </Page>
+    );
+  }
+  return <KeyPage />;
+}
+
+function KeyPage() {
+  const list = useResource("keys", (signal) => call("GET /v1/keys", { signal }));
+  const [creating, setCreating] = useState(false);
+  const [revoking, setRevoking] = useState<Key>();
+  const keys = list.data?.items ?? [];
+  const revoked = keys.filter((key) => key.revokedAt);
+  const create = (
+    <button type="button" class="button primary" disabled={!list.data} onClick={() => setCreating(true)}>
+      <Icon name="plus" /> Create key
+    </button>
+  );
+  return (
+    <Page title="API keys" actions={create}>
+      <p class="lead">Programs send with a key. Give each program its own, with no more than it needs.</p>
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data && keys.length === revoked.length && (
+        <Empty icon="keys" title="No keys yet">
+          <p>Create a key to send your first email with it.</p>
+        </Empty>
+      )}
+      <Table caption="Keys" keys={keys.filter((key) => !key.revokedAt)} onRevoke={setRevoking} />
+      {revoked.length > 0 && (
+        <details class="more">
+          <summary>Revoked keys: {revoked.length}</summary>
+          <Table caption="Revoked keys" keys={revoked} />
+        </details>
+      )}
+      {creating && list.data && <Create terms={list.data} onClose={() => setCreating(false)} onCreated={list.reload} />}
+      {revoking && <Revoke of={revoking} onClose={() => setRevoking(undefined)} onRevoked={list.reload} />}
+    </Page>
+  );
+}
+
+function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRevoke?: (key: Key) => void }) {
+  if (keys.length === 0) return null;
+  return (
+    <table class="list records">
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">May do</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Created</th>
+          <th scope="col">{onRevoke ? <span class="hidden">Revoke</span> : "Revoked"}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <td class="who">
+              <b>{key.name}</b> <small>{key.id}</small>
+            </td>
+            <td class="what">
+              {key.type === "preview" ? <Badge status="pending">preview</Badge> : <Badge status="sent">{key.preset ?? "custom"}</Badge>}{" "}
+              {key.agent && <Badge status="note">agent</Badge>} <small>{key.scopes.join(", ")}</small>
+            </td>
+            <td data-label="Last used">{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
+            <td data-label="Created">
+              <Time at={key.createdAt} />
+            </td>
+            <td class="do">
+              {onRevoke ? (
+                <button type="button" class="button small danger" aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
+                  Revoke
+                </button>
+              ) : (
+                key.revokedAt && <Time at={key.revokedAt} />
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Revoke({ of: key, onClose, onRevoked }: { of: Key; onClose: () => void; onRevoked: () => void }) {
+  const revoke = () =>
+    attempt(async () => {
+      await call("DELETE /v1/keys/{key_id}", { path: { key_id: key.id } });
+      toast("The key is revoked.");
+      onRevoked();
+      onClose();
+    });
+  return (
+    <Dialog title={`Revoke “${key.name}”?`} onClose={onClose}>
+      <Notice kind="bad">Programs that use it can no longer send, from now on. This cannot be undone.</Notice>
+      <p class="actions">
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="button danger" onClick={revoke}>
+          Revoke the key
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+const ABOUT: Record<Preset, string> = {
+  send: "Send emails, and look up those of the account.",
+  marketing: "Everything of the contract, with campaigns and contacts.",
+  analytics: "Read only: emails, figures and templates.",
+  custom: "The permissions that you choose.",
+};
+
+interface CreateProperties {
+  terms: KeyList;
+  onClose: () => void;
+  onCreated: () => void;
+}
+
+function Create({ terms, onClose, onCreated }: CreateProperties) {
+  const [name, setName] = useState("");
+  const [preset, setPreset] = useState<Preset>("send");
+  const [scopes, setScopes] = useState<string[]>([]);
+  const [created, setCreated] = useState<NewKey>();
+  const chosen = terms.presets.find((one) => one.preset === preset);
+  const { busy, error, run } = useAction(async () => {
+    const body = preset === "custom" ? { name, preset, scopes: scopes as NewKey["scopes"] } : { name, preset };
+    setCreated(await call("POST /v1/keys", { body: body as never }));
+    onCreated();
+  });
+  if (created) return <Created of={created} smtp={terms.smtp} onClose={onClose} />;
+  return (
+    <Dialog title="Create a key" wide onClose={onClose}>
+      <form onSubmit={run}>
+        <Field label="Name" hint="The program that uses it, such as “shop”.">
+          <input ref={focus} required maxLength={128} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        </Field>
+        <fieldset class="cards">
+          <legend>Preset</legend>
+          {terms.presets.map((one) => (
+            <Card key={one.preset} of={one} upgradeUrl={terms.upgradeUrl} checked={one.preset === preset} onChoose={() => setPreset(one.preset)} />
+          ))}
+        </fieldset>
+        {preset === "custom" && (
+          <fieldset class="options">
+            <legend>Permissions</legend>
+            {chosen?.scopes.map((scope) => (
+              <label key={scope} class={chosen.refusedScopes.includes(scope) ? "off" : undefined}>
+                <input
+                  type="checkbox"
+                  disabled={chosen.refusedScopes.includes(scope)}
+                  checked={scopes.includes(scope)}
+                  onChange={() => setScopes(scopes.includes(scope) ? scopes.filter((other) => other !== scope) : [...scopes, scope])}
+                />
+                <code>{scope}</code>
+              </label>
+            ))}
+            {chosen?.reason && <p class="hint">{chosen.reason}</p>}
+          </fieldset>
+        )}
+        {error && <Notice kind="bad">{error}</Notice>}
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy || (preset === "custom" && scopes.length === 0)}>
+            Create key
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function Card({ of: one, upgradeUrl, checked, onChoose }: { of: KeyPreset; upgradeUrl: string; checked: boolean; onChoose: () => void }) {
+  return (
+    <div class={one.allowed ? "choose" : "choose off"}>
+      <label>
+        <input type="radio" name="preset" disabled={!one.allowed} checked={checked} onChange={onChoose} />
+        <b>{one.preset}</b>
+        <span>{ABOUT[one.preset]}</span>
+        {one.preset !== "custom" && (
+          <span class="scopes">
+            {one.scopes.map((scope) => (
+              <code key={scope}>{scope}</code>
+            ))}
+          </span>
+        )}
+      </label>
+      {!one.allowed && (
+        <p class="hint">
+          {one.reason} <a href={upgradeUrl}>Compare the plans</a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]; onClose: () => void }) {
+  const sends = key.scopes.includes("emails:send");
+  return (
+    <Dialog title="Store the key now" wide>
+      <p>Whoever has it can use it. This is the only time that it is shown.</p>
+      <Code text={key.key} />
+      <h3>{sends ? "Send an email to yourself" : "Try it"}</h3>
+      <Code text={sends ? sendWith(key.key) : `curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />
+      {sends && smtp && (
+        <>
+          <h3>Or over SMTP</h3>
+          <Code text={`Host: ${smtp.host}\nPort: ${smtp.port}, with STARTTLS\nUser: apikey\nPassword: ${key.key}`} />
+        </>
+      )}
+      <p class="actions">
+        <button type="button" class="button primary" onClick={onClose}>
+          I have stored it
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function sendWith(key: string): string {
+  const email = { to: session.value?.user.email, starterTemplate: "welcome", variables: { name: "Ada" } };
+  const body = JSON.stringify(email).replaceAll("'", "'\\''"); // an address may contain a quote
+  return [
+    `curl ${location.origin}/api/v1/emails`,
+    `  -H 'X-API-Key: ${key}'`,
+    "  -H 'Content-Type: application/json'",
+    `  -d '${body}'`,
+  ].join(" \\\n");
+}
+
+/** Give a field the focus as soon as it is there. */
+function focus(field: HTMLInputElement | null): void {
+  field?.focus();
+}

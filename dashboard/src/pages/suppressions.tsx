@@ -1,0 +1,260 @@
+// The addresses that the account does not send to.
+
+import { useRef, useState } from "preact/hooks";
+
+import { attempt, useAction } from "../action";
+import { call } from "../api";
+import { addressesOf, toCsv } from "../csv";
+import { count } from "../format";
+import { Badge, Empty, Field, Page, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { toast } from "../parts/toast";
+import { useFilters } from "../query";
+import { useResource } from "../resource";
+import { may } from "../rights";
+import type { Suppression } from "../schema";
+
+const SIZE = 50;
+const LARGEST = 1_000; // of a request
+
+export default function Suppressions() {
+  const [{ search, cursor }, change] = useFilters();
+  const list = useResource(`suppressions ${search} ${cursor}`, (signal) =>
+    call("GET /v1/suppressions", { query: { search, cursor, limit: SIZE }, signal }),
+  );
+  const [adding, setAdding] = useState(false);
+  const [importing, setImporting] = useState(false);
+  const [removing, setRemoving] = useState<Suppression>();
+  const writable = may("suppressions");
+  const items = list.data?.items ?? [];
+  const actions = (
+    <>
+      <button type="button" class="button" onClick={() => attempt(saveAll)}>
+        Export
+      </button>
+      <button type="button" class="button" disabled={!writable} onClick={() => setImporting(true)}>
+        Import
+      </button>
+      <button type="button" class="button primary" disabled={!writable} onClick={() => setAdding(true)}>
+        <Icon name="plus" /> Add address
+      </button>
+    </>
+  );
+  return (
+    <Page title="Suppressions" actions={actions}>
+      <p class="lead">Nothing is sent to these addresses. The service adds those that bounced or complained.</p>
+      {!writable && <Notice kind="note">Owners and developers add and remove addresses.</Notice>}
+      <Search value={search ?? ""} onSearch={(text) => change({ search: text, cursor: "" })} />
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data && items.length === 0 && (
+        <Empty icon="suppressions" title={search ? "No address begins like this" : "No suppressed addresses"}>
+          <p>{search ? "Search for the beginning of an address." : "Import the list of your former service, so that you do not send to those addresses again."}</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <table class={`list records ${list.stale ? "stale" : ""}`}>
+          <caption class="hidden">Suppressed addresses</caption>
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">Reason</th>
+              <th scope="col">Since</th>
+              <th scope="col">
+                <span class="hidden">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((one) => (
+              <tr key={one.address}>
+                <td class="who">{one.erased ? <span class="hint">an erased address</span> : one.address}</td>
+                <td class="what">
+                  <Badge status={one.reason === "manual" ? "pending" : one.reason}>{one.reason}</Badge>{" "}
+                  {one.messageId && <a href={`/app/activity/${one.messageId}`}>Show the email</a>}
+                </td>
+                <td data-label="Since">
+                  <Time at={one.at} />
+                </td>
+                <td class="do">
+                  <button type="button" class="button small" disabled={!writable || one.erased} aria-label={`Remove ${one.address}`} onClick={() => setRemoving(one)}>
+                    Remove
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {(cursor || list.data?.nextCursor) && (
+        <nav class="pager" aria-label="Pages of the list">
+          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
+            First
+          </button>
+          <button type="button" class="button small" disabled={!list.data?.nextCursor} onClick={() => change({ cursor: list.data?.nextCursor ?? "" })}>
+            Next
+          </button>
+        </nav>
+      )}
+      {adding && <Add onClose={() => setAdding(false)} onAdded={list.reload} />}
+      {importing && <Import onClose={() => setImporting(false)} onAdded={list.reload} />}
+      {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onRemoved={list.reload} />}
+    </Page>
+  );
+}
+
+function Search({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  function submit(event: Event) {
+    event.preventDefault();
+    onSearch(field.current?.value.trim() ?? "");
+  }
+  return (
+    <form class="filters" role="search" onSubmit={submit}>
+      <div class="search">
+        <Icon name="search" />
+        <input ref={field} type="search" aria-label="Search" placeholder="How the address begins" maxLength={200} key={value} defaultValue={value} onChange={submit} />
+      </div>
+    </form>
+  );
+}
+
+function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
+  const [address, setAddress] = useState("");
+  const { busy, error, run } = useAction(async () => {
+    await call("POST /v1/suppressions", { body: { address } as never });
+    toast("Nothing is sent to this address any more.");
+    onAdded();
+    onClose();
+  });
+  return (
+    <Dialog title="Suppress an address" onClose={onClose}>
+      <form onSubmit={run}>
+        <Field label="Address" error={error}>
+          <input ref={focus} type="email" required value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+        </Field>
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy}>
+            Add address
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+interface Imported {
+  added: number;
+  refused: { address: string; message: string }[];
+}
+
+function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
+  const [addresses, setAddresses] = useState<string[]>([]);
+  const [result, setResult] = useState<Imported>();
+  const { busy, error, run } = useAction(async () => {
+    const sum: Imported = { added: 0, refused: [] };
+    for (let start = 0; start < addresses.length; start += LARGEST) {
+      const part = addresses.slice(start, start + LARGEST);
+      const answer = await call("POST /v1/suppressions", { body: { addresses: part } as never });
+      sum.added += answer.items.length;
+      sum.refused.push(...answer.refused.map(({ position, message }) => ({ address: part[position] ?? "", message })));
+    }
+    setResult(sum);
+    onAdded();
+  });
+  if (result) {
+    return (
+      <Dialog title="The file is imported" onClose={onClose}>
+        <p>{count(result.added)} addresses are suppressed.</p>
+        {result.refused.length > 0 && (
+          <>
+            <h3>{count(result.refused.length)} lines are left out</h3>
+            <ul class="scroll">
+              {result.refused.map(({ address, message }) => (
+                <li key={address}>
+                  <code>{address}</code> {message}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        <p class="actions">
+          <button type="button" class="button primary" onClick={onClose}>
+            Done
+          </button>
+        </p>
+      </Dialog>
+    );
+  }
+  async function choose(file: File | undefined) {
+    setAddresses(file ? addressesOf(await file.text()) : []);
+  }
+  return (
+    <Dialog title="Import a list" onClose={onClose}>
+      <form onSubmit={run}>
+        <Field label="File" hint="CSV with a column “address”, or one address a line." error={error}>
+          <input type="file" accept=".csv,.txt,text/csv,text/plain" required onChange={(event) => void choose(event.currentTarget.files?.[0])} />
+        </Field>
+        <p aria-live="polite">{addresses.length > 0 && `The file has ${count(addresses.length)} different addresses.`}</p>
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy || addresses.length === 0}>
+            {busy ? "One moment…" : "Import"}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({ of: one, onClose, onRemoved }: { of: Suppression; onClose: () => void; onRemoved: () => void }) {
+  const remove = () =>
+    attempt(async () => {
+      await call("DELETE /v1/suppressions/{address}", { path: { address: one.address } });
+      toast("Emails to this address are sent again.");
+      onRemoved();
+      onClose();
+    });
+  return (
+    <Dialog title={`Send to ${one.address} again?`} onClose={onClose}>
+      {one.reason === "complained" && <Notice kind="bad">The recipient called an email of yours spam. Another complaint harms all of your emails.</Notice>}
+      {one.reason === "bounced" && <Notice kind="note">The address did not exist. If it still does not, it is added again.</Notice>}
+      <p class="actions">
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="button danger" onClick={remove}>
+          Remove the address
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** Read the whole list, and let the browser save it as a file. */
+async function saveAll(): Promise<void> {
+  const items: Suppression[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await call("GET /v1/suppressions", { query: { limit: LARGEST, cursor } });
+    items.push(...page.items);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([toCsv(items)], { type: "text/csv" }));
+  link.download = "suppressions.csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Give a field the focus as soon as it is there. */
+function focus(field: HTMLInputElement | null): void {
+  field?.focus();
+}
