@@ -35,11 +35,6 @@ export async function bearer(): Promise<string | null> {
   return (await renew())?.token ?? null;
 }
 
-/** Return whether the user may change what developers set up. The service checks it again. */
-export function mayWrite(): boolean {
-  return ["owner", "developer"].includes(session.value?.role ?? "");
-}
-
 /** Exchange the cookie for a new token; simultaneous callers share one request. */
 export function renew(): Promise<Session | null> {
   renewal ??= exchangeCookie().finally(() => (renewal = undefined));

@@ -3,15 +3,15 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
+import { useAction } from "../action";
 import { call } from "../api";
 import { clock } from "../format";
-import { useAction } from "../parts/action";
 import { Badge, Copy, Page } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
-import { mayWrite } from "../session";
+import { may } from "../rights";
 import type { CheckedDnsRecord, DomainDetail } from "../schema";
 import { DomainState } from "./domains";
 
@@ -32,7 +32,7 @@ export default function DomainPage() {
             <a class="button" download={`${data.domain}.zone`} href={zoneFile(data)}>
               Zone file
             </a>
-            {mayWrite() && <Remove name={data.domain} />}
+            {may("domains") && <Remove name={data.domain} />}
           </>
         )
       }

@@ -3,22 +3,22 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
+import { attempt, useAction } from "../action";
 import { call } from "../api";
-import { useAction } from "../parts/action";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
-import { mayWrite } from "../session";
+import { may } from "../rights";
 import type { Domain, Sender } from "../schema";
 
 export default function Domains() {
   const list = useResource("domains", (signal) => call("GET /v1/domains", { signal }), true);
   const { route } = useLocation();
   const [adding, setAdding] = useState(false);
-  const add = mayWrite() && (
+  const add = may("domains") && (
     <button type="button" class="button primary" onClick={() => setAdding(true)}>
       <Icon name="plus" /> Add domain
     </button>
@@ -109,7 +109,7 @@ function Senders({ domains }: { domains: Domain[] }) {
     <section class="part" id="senders">
       <header class="head">
         <h2>Senders</h2>
-        {mayWrite() && ready.length > 0 && (
+        {may("domains") && ready.length > 0 && (
           <button type="button" class="button" onClick={() => setAdding(true)}>
             <Icon name="plus" /> Add sender
           </button>
@@ -147,16 +147,18 @@ function Senders({ domains }: { domains: Domain[] }) {
 function SenderRow({ of: { address, verified, default: isDefault }, onChange }: { of: Sender; onChange: () => void }) {
   const [removing, setRemoving] = useState(false);
   const path = { sender: address };
-  const choose = useAction(async () => {
-    await call("PUT /v1/senders/{sender}/default", { path });
-    toast(`Emails without a sender come from ${address}.`);
-    onChange();
-  }, toast);
-  const remove = useAction(async () => {
-    await call("DELETE /v1/senders/{sender}", { path });
-    toast(`${address} is removed.`);
-    onChange();
-  }, toast);
+  const choose = () =>
+    attempt(async () => {
+      await call("PUT /v1/senders/{sender}/default", { path });
+      toast(`Emails without a sender come from ${address}.`);
+      onChange();
+    });
+  const remove = () =>
+    attempt(async () => {
+      await call("DELETE /v1/senders/{sender}", { path });
+      toast(`${address} is removed.`);
+      onChange();
+    });
   return (
     <tr>
       <td class="who">{address}</td>
@@ -164,10 +166,10 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
         {isDefault ? <Badge status="sent">default</Badge> : !verified && <Badge status="pending">not verified</Badge>}
       </td>
       <td class="when">
-        {mayWrite() && (
+        {may("domains") && (
           <span class="actions">
             {verified && !isDefault && (
-              <button type="button" class="button small" disabled={choose.busy} onClick={choose.run}>
+              <button type="button" class="button small" onClick={choose}>
                 Make default
               </button>
             )}
@@ -183,7 +185,7 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
               <button type="button" class="button" onClick={() => setRemoving(false)}>
                 Cancel
               </button>
-              <button type="button" class="button danger" disabled={remove.busy} onClick={remove.run}>
+              <button type="button" class="button danger" onClick={remove}>
                 Remove the sender
               </button>
             </p>

@@ -6,7 +6,6 @@ import { useLocation } from "preact-iso/router";
 import { useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
-import { useAction } from "../parts/action";
 import { Field } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { farewell, requestCode, signIn } from "../session";

@@ -2,6 +2,7 @@
 
 import { call } from "../api";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import { Icon } from "./icon";
 
 interface Step {
@@ -15,7 +16,7 @@ interface Step {
 export function Checklist() {
   const domains = useResource("domains", (signal) => call("GET /v1/domains", { signal }));
   const senders = useResource("senders", (signal) => call("GET /v1/senders", { signal }));
-  const keys = useResource("keys", (signal) => call("GET /v1/keys", { signal }));
+  const keys = useResource("keys", async (signal) => (may("keys") ? call("GET /v1/keys", { signal }) : undefined));
   const emails = useResource("first email", (signal) => call("GET /v1/emails", { query: { limit: 1 }, signal }), true);
   const webhooks = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
   if (!domains.data || !senders.data || !emails.data || !webhooks.data) return null;
