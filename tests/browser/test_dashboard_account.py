@@ -122,7 +122,7 @@ def test_a_custom_key_has_what_was_chosen(owner: Member) -> None:
 
 def test_a_plan_refuses_presets_with_the_reason(sign_in: SignIn, stack: dict[str, Any]) -> None:
     """The cards of a free plan spell out their scopes, and the refused ones cannot be chosen."""
-    member = sign_in(link(stack["accounts"]["free"], "free@acme.example", "developer"))
+    member = sign_in(link(stack["accounts"]["live_free"], "free@acme.example", "developer"))
     page = member.go("/app/keys")
     page.get_by_role("button", name="Create key").click()
     cards = dialog(page).locator(".choose")

@@ -131,8 +131,6 @@ _CALLED: Final = {
     "ReadWebhooksRole",
     "WriteWebhooksRole",
     "ManageKeysRole",
-    "ManageMembersRole",
-    "ManageAccountRole",
 }
 #: The roles of the routes that also take a session.
 _CALLED_BY_USERS: Final = {

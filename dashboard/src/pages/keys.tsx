@@ -4,14 +4,14 @@ import { useState } from "preact/hooks";
 
 import { attempt, useAction } from "../action";
 import { call } from "../api";
-import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
+import { Badge, Code, Empty, Field, Page, Time, focus } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
-import type { Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
+import type { CreateKeyRequest, Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
 import { session } from "../session";
 
 export default function Keys() {
@@ -148,8 +148,8 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
   const [created, setCreated] = useState<NewKey>();
   const chosen = terms.presets.find((one) => one.preset === preset);
   const { busy, error, run } = useAction(async () => {
-    const body = preset === "custom" ? { name, preset, scopes: scopes as NewKey["scopes"] } : { name, preset };
-    setCreated(await call("POST /v1/keys", { body: body as never }));
+    const body = (preset === "custom" ? { name, preset, scopes } : { name, preset }) as CreateKeyRequest;
+    setCreated(await call("POST /v1/keys", { body: body }));
     onCreated();
   });
   if (created) return <Created of={created} smtp={terms.smtp} onClose={onClose} />;
@@ -252,9 +252,4 @@ function sendWith(key: string): string {
     "  -H 'Content-Type: application/json'",
     `  -d '${body}'`,
   ].join(" \\\n");
-}
-
-/** Give a field the focus as soon as it is there. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus();
 }

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { attempt, useAction } from "../action";
 import { call } from "../api";
-import { Badge, Field, Page, Time } from "../parts/basics";
+import { Badge, Field, Page, Time, focus } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
@@ -171,9 +171,4 @@ function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () =>
       </p>
     </Dialog>
   );
-}
-
-/** Give a field the focus as soon as it is there. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus();
 }

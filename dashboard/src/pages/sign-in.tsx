@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso/router";
 import { useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
-import { Field } from "../parts/basics";
+import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { farewell, requestCode, signIn } from "../session";
 
@@ -69,11 +69,6 @@ export default function SignIn() {
       </div>
     </main>
   );
-}
-
-/** Give a field the focus as soon as it is there. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus();
 }
 
 function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {

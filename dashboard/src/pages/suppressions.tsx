@@ -6,7 +6,7 @@ import { attempt, useAction } from "../action";
 import { call } from "../api";
 import { addressesOf, toCsv } from "../csv";
 import { count } from "../format";
-import { Badge, Empty, Field, Page, Time } from "../parts/basics";
+import { Badge, Empty, Field, Page, Time, focus } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
@@ -124,7 +124,7 @@ function Search({ value, onSearch }: { value: string; onSearch: (text: string) =
 function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const [address, setAddress] = useState("");
   const { busy, error, run } = useAction(async () => {
-    await call("POST /v1/suppressions", { body: { address } as never });
+    await call("POST /v1/suppressions", { body: { address } });
     toast("Nothing is sent to this address any more.");
     onAdded();
     onClose();
@@ -160,7 +160,7 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
     const sum: Imported = { added: 0, refused: [] };
     for (let start = 0; start < addresses.length; start += LARGEST) {
       const part = addresses.slice(start, start + LARGEST);
-      const answer = await call("POST /v1/suppressions", { body: { addresses: part } as never });
+      const answer = await call("POST /v1/suppressions", { body: { addresses: part } });
       sum.added += answer.items.length;
       sum.refused.push(...answer.refused.map(({ position, message }) => ({ address: part[position] ?? "", message })));
     }
@@ -252,9 +252,4 @@ async function saveAll(): Promise<void> {
   link.download = "suppressions.csv";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-/** Give a field the focus as soon as it is there. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus();
 }
