@@ -37,10 +37,8 @@ from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.ses.domains import SesDomains
-from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
-from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.search import RecordSearch
@@ -83,11 +81,6 @@ class OperatorWiring(Wiring):
     def key_migration(self) -> KeyMigration:
         """Move the keys of older releases."""
         return KeyMigration(records=DynamoFormerKeys(self.table, self.identities), pause=sleep)
-
-    @cached_property
-    def senders(self) -> Senders:
-        """Work on senders."""
-        return Senders(accounts=DynamoAccounts(self.table), identities=SesIdentities())
 
     @cached_property
     def domains(self) -> Domains:

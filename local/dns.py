@@ -9,6 +9,8 @@
 | `slow.example`   | no answer |
 | any other        | `10 mx.<name>`, 127.0.0.1 and ::1 |
 
+A zone may know better: `local/ses/published.py` has the records of sending domains.
+
 dnspython parses and writes the messages. It has no server, so this module opens the sockets.
 
 Start programs that use this module with `python -m`: a script in this folder would import this
@@ -16,8 +18,9 @@ file as `dns` instead of dnspython.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Final, cast
 
 import dns.exception
@@ -41,10 +44,20 @@ _TCP_IDLE: Final = 10.0  # seconds
 _ADDRESSES: Final = {dns.rdatatype.A: "127.0.0.1", dns.rdatatype.AAAA: "::1"}
 
 
+#: The values of a name and a type, none if there are none, or None if the zone does not know them.
+type Zone = Callable[[str, str], Sequence[str] | None]
+
+
+def _no_zone(_name: str, _kind: str) -> None:
+    return None
+
+
 class DnsServer:
     """Answers over UDP and TCP on one port, in the event loop that starts it."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone: Zone = _no_zone) -> None:
+        """Store what knows better than the table above."""
+        self._zone = zone
         self._udp: asyncio.DatagramTransport | None = None
         self._tcp: asyncio.Server | None = None
 
@@ -59,10 +72,12 @@ class DnsServer:
         """
         loop = asyncio.get_running_loop()
         for attempts_left in range(9, -1, -1):
-            udp, _ = await loop.create_datagram_endpoint(_Udp, local_addr=(host, port))
+            udp, _ = await loop.create_datagram_endpoint(
+                lambda: _Udp(self._zone), local_addr=(host, port)
+            )
             bound: int = udp.get_extra_info("sockname")[1]
             try:
-                self._tcp = await asyncio.start_server(_serve_tcp, host, bound)
+                self._tcp = await asyncio.start_server(partial(_serve_tcp, self._zone), host, bound)
             except OSError:  # another program uses this TCP port
                 udp.close()
                 if port or not attempts_left:
@@ -84,10 +99,10 @@ class DnsServer:
 
 
 @asynccontextmanager
-async def answering_udp(host: str, port: int) -> AsyncIterator[None]:
+async def answering_udp(host: str, port: int, zone: Zone = _no_zone) -> AsyncIterator[None]:
     """Answer over UDP only, until the block ends; another server may use the port over TCP."""
     loop = asyncio.get_running_loop()
-    transport, _ = await loop.create_datagram_endpoint(_Udp, local_addr=(host, port))
+    transport, _ = await loop.create_datagram_endpoint(lambda: _Udp(zone), local_addr=(host, port))
     try:
         yield
     finally:
@@ -97,21 +112,26 @@ async def answering_udp(host: str, port: int) -> AsyncIterator[None]:
 class _Udp(asyncio.DatagramProtocol):
     _transport: asyncio.DatagramTransport
 
+    def __init__(self, zone: Zone) -> None:
+        self._zone = zone
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        if (response := answer(data)) is not None:
+        if (response := answer(data, self._zone)) is not None:
             self._transport.sendto(response, addr)
 
 
-async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _serve_tcp(
+    zone: Zone, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     """Answer each message; two bytes before it hold its length (RFC 1035 section 4.2.2)."""
     with suppress(asyncio.IncompleteReadError, ConnectionError, TimeoutError):
         while True:
             async with asyncio.timeout(_TCP_IDLE):
                 query = await reader.readexactly(int.from_bytes(await reader.readexactly(2)))
-            if (response := answer(query)) is not None:
+            if (response := answer(query, zone)) is not None:
                 writer.write(len(response).to_bytes(2) + response)
                 await writer.drain()
     writer.close()
@@ -119,7 +139,7 @@ async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
         await writer.wait_closed()
 
 
-def answer(packet: bytes) -> bytes | None:
+def answer(packet: bytes, zone: Zone = _no_zone) -> bytes | None:
     """Return the response to a packet, or None if it gets none.
 
     Only a query gets a response: two servers that answered responses would never stop.
@@ -140,13 +160,20 @@ def answer(packet: bytes) -> bytes | None:
     elif query.question[0].name.is_subdomain(_SLOW):
         return None
     else:
-        _fill(response, query.question[0].name, query.question[0].rdtype)
+        _fill(response, query.question[0].name, query.question[0].rdtype, zone)
     return response.to_wire()
 
 
 def _fill(
-    response: dns.message.Message, name: dns.name.Name, rdtype: dns.rdatatype.RdataType
+    response: dns.message.Message, name: dns.name.Name, rdtype: dns.rdatatype.RdataType, zone: Zone
 ) -> None:
+    records = zone(name.to_text(omit_final_dot=True).lower(), dns.rdatatype.to_text(rdtype))
+    if records is not None:
+        if records:
+            response.answer.append(dns.rrset.from_text(name, _TTL, "IN", rdtype, *records))
+        else:
+            response.authority.append(_soa(name))
+        return
     if name.is_subdomain(_BROKEN):
         response.set_rcode(dns.rcode.SERVFAIL)
         return

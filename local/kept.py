@@ -80,7 +80,7 @@ def restore_mailbox(mailbox: MailStore, state: KeptState) -> None:
     for mail in state.emails:
         mailbox.add(mail)
     for identity, mail_from in state.identities.items():
-        mailbox.create_identity(identity)
+        mailbox.create_identity(identity, new=False)
         if mail_from:
             mailbox.mail_from[identity] = mail_from
     mailbox.suppressions |= {each.address: each for each in state.suppressions}

@@ -11,6 +11,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from front.protocol import Protocol
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
 from local.dashboard import Dashboard
-from local.dns import DnsServer, answering_udp
+from local.dns import DnsServer, Zone, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
 from local.engine import Engine
@@ -40,10 +41,13 @@ from local.private import make_private, write_private
 from local.reference.app import ApiReference
 from local.seed import TEMPLATE_ID, seed, sign_in_link
 from local.ses.app import ses_app
+from local.ses.published import published
 from local.ses.store import MailStore
 from pillarbox.settings import ANY_HOST, PREFIX, Settings, read_stack
 
 _HOST: Final = "127.0.0.1"
+#: Long enough to see that a new domain has no records yet.
+_PUBLISHING_TAKES: Final = dt.timedelta(seconds=12)
 
 
 class StackInUse(Exception):
@@ -133,13 +137,14 @@ async def _run(settings: StackSettings, console: Console) -> int:
         urls = {name: _url(listener) for name, listener in sockets.items()}
         sockets["engine"].close()  # the engine binds this port itself
 
-        dns = DnsServer()
-        dns_host, dns_port = await dns.start(_HOST)
-        parts.push_async_callback(dns.stop)
+        mailbox = MailStore(max_send_rate=settings.ses_rate)
+        mailbox.publishing_takes = _PUBLISHING_TAKES
+        zone = partial(published, mailbox)
+        name_server = await parts.enter_async_context(_answering_names(zone))
 
         endpoints = {
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
-            Settings.dns_servers.variable: f"{dns_host}:{dns_port}",
+            Settings.dns_servers.variable: name_server,
             Settings.local_webhooks.variable: "true",
             # The template knows only the address of a distribution.
             Settings.api_url.variable: urls["edge"],
@@ -172,7 +177,6 @@ async def _run(settings: StackSettings, console: Console) -> int:
                 MessageBody=json.dumps(record),
             )
 
-        mailbox = MailStore(max_send_rate=settings.ses_rate)
         # Before the inbox answers: a page of an earlier run asks at once.
         mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
@@ -234,7 +238,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         if listener := sockets.get("containers"):
             app = SignedRequests(ContainerGateway(engine.url, ses, client), engine.access_key_id)
             state["containers"] = await parts.enter_async_context(
-                _serving_containers(app, listener, settings.state, environment)
+                _serving_containers(app, listener, settings.state, environment, zone)
             )
         _write_json(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
@@ -266,6 +270,17 @@ class _StackServer(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
+async def _answering_names(zone: Zone) -> AsyncIterator[str]:
+    """Run the name server; yield its host:port."""
+    server = DnsServer(zone)
+    host, port = await server.start(_HOST)
+    try:
+        yield f"{host}:{port}"
+    finally:
+        await server.stop()
+
+
+@contextlib.asynccontextmanager
 async def _serving_inbox(
     mailbox: MailStore,
     secrets_of: EndpointSecrets,
@@ -286,11 +301,11 @@ async def _serving_inbox(
 
 @contextlib.asynccontextmanager
 async def _serving_containers(
-    app: App, listener: socket.socket, state: Path, environment: Mapping[str, str]
+    app: App, listener: socket.socket, state: Path, environment: Mapping[str, str], zone: Zone
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the containers of `sam local`, and write a template for them; yield where it is."""
     host, port = listener.getsockname()
-    async with _serving(app, listener, (containers.HOST_NAME,)), answering_udp(host, port):
+    async with _serving(app, listener, (containers.HOST_NAME,)), answering_udp(host, port, zone):
         inside = containers.environment_of_containers(environment, port)
         architecture, layer = await asyncio.to_thread(build_layer, state)
         path = state / "template.json"

@@ -293,6 +293,31 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="An account can have at most 10 webhook endpoints.",
         details={"limit": 10},
     ),
+    "domain_not_found": ErrorText(
+        when="The account has no such domain.",
+        remedy="Correct the name. `GET /v1/domains` lists the domains.",
+        message="The account has no such domain.",
+    ),
+    "domain_in_use": ErrorText(
+        when="The account has senders of the domain.",
+        about_details="`details.senders` lists them.",
+        remedy="Remove these senders first. The domain was not removed.",
+        message="Senders of the account use shop.example. Remove them first.",
+        details={"senders": ["hello@shop.example"]},
+    ),
+    "domain_limit_exceeded": ErrorText(
+        when="The account has twenty domains.",
+        about_details="`details` has `limit`.",
+        remedy="Remove a domain. Addresses of subdomains need no domain of their own.",
+        message="An account can have at most 20 domains.",
+        details={"limit": 20},
+    ),
+    "sender_not_found": ErrorText(
+        when="The account does not have the sender.",
+        remedy="Correct the address. `GET /v1/senders` lists the senders, and for operators"
+        " `pillarbox sender list`.",
+        message="The account has no sender news@acme.example.",
+    ),
     "idempotency_key_mismatch": ErrorText(
         when="The `Idempotency-Key` was used with a different body within the last 24 hours.",
         remedy="Use a new key for each operation.",
@@ -380,11 +405,6 @@ OPERATOR_ERRORS: Final[Mapping[str, ErrorText]] = {
         when="Operators only: the account does not exist.",
         remedy="Correct the id; `pillarbox account list` shows all accounts.",
         message="There is no such account: `pillarbox account list` shows all.",
-    ),
-    "sender_not_found": ErrorText(
-        when="Operators only: the account does not have the sender.",
-        remedy="Correct the address; `pillarbox sender list` shows the senders of an account.",
-        message="The account has no sender news@acme.example.",
     ),
 }
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from openapi import examples
 from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
+from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
@@ -41,6 +42,8 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "webhook_id": (_UUID, "The endpoint's id."),
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
     "session_id": ({"type": "string"}, "The `id` of a session."),
+    "domain": ({"type": "string"}, "A domain of the account."),
+    "sender": ({"type": "string"}, "A sender of the account."),
     "key_id": ({"type": "string"}, "The `id` of an API key."),
     "member_id": ({"type": "string"}, "The `id` of a member."),
     "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
@@ -247,6 +250,7 @@ OPERATIONS: Final = (
         scope=TEMPLATES_WRITE,
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
+    *DOMAINS,
     *SESSIONS,
     *KEYS,
     *SUPPRESSIONS,

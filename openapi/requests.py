@@ -22,6 +22,7 @@ from pillarbox.http.account import (
     InviteMemberRequest,
     SuppressionsQuery,
 )
+from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
@@ -291,6 +292,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
     },
     EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
+    AddDomainRequest: {"domain": {"description": "Such as `shop.example`."}},
+    AddSenderRequest: {
+        "address": {"description": "An address of a verified domain or of a subdomain of it."}
+    },
     CreateKeyRequest: {
         "name": {"description": "A name for people.", "pattern": HEADER_TEXT, "maxLength": 128},
         "preset": {"description": "A set of permissions."},
@@ -433,6 +438,8 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ],
     },
     TokenRequest: {"description": "The account that an access token is for."},
+    AddDomainRequest: {"description": "A domain to send from."},
+    AddSenderRequest: {"description": "An address to send from."},
     CreateKeyRequest: {"description": "A new API key."},
     AddSuppressionsRequest: {
         "description": "Give either `address` or `addresses`.",

@@ -31,6 +31,7 @@ class DynamoAccountData:
                 yield from _delete(self._table, "searchEntries", entries)
         yield from self._delete_statistics(account_id)
         yield from _delete(self._table, "templates", keys.template(account_id))
+        yield from _delete(self._table, "domains", keys.domain(account_id))
         yield from _delete(self._table, "suppressions", keys.suppression(account_id))
         yield from _delete(self._table, "senderDomains", keys.sender_domain(account_id))
         yield from _delete(self._table, "quotas", keys.quota(account_id))

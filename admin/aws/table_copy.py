@@ -30,6 +30,7 @@ _BATCH: Final = 100
 _KINDS: Final = {
     "ACCT": "accounts",
     "ACCTS": "accounts",
+    "DOM": "domains",
     "KEY": "keys",
     "KEYS": "keys",
     "MSG": MESSAGES,

@@ -2,6 +2,8 @@
 
 import Account from "./pages/account";
 import Activity from "./pages/activity";
+import DomainPage from "./pages/domain";
+import Domains from "./pages/domains";
 import Endpoint from "./pages/endpoint";
 import Keys from "./pages/keys";
 import Members from "./pages/members";
@@ -19,6 +21,7 @@ export interface Entry {
 export const NAVIGATION: Entry[] = [
   { href: "/app/", name: "Overview", icon: "overview" },
   { href: "/app/activity", name: "Activity", icon: "activity" },
+  { href: "/app/domains", name: "Domains", icon: "domains" },
   { href: "/app/webhooks", name: "Webhooks", icon: "webhooks" },
   { href: "/app/suppressions", name: "Suppressions", icon: "suppressions" },
   { href: "/app/keys", name: "API keys", icon: "keys" },
@@ -31,6 +34,8 @@ export const NAVIGATION: Entry[] = [
 export const ROUTES = [
   { path: "/app", component: Overview },
   { path: "/app/activity/:id?", component: Activity },
+  { path: "/app/domains", component: Domains },
+  { path: "/app/domains/:domain", component: DomainPage },
   { path: "/app/webhooks", component: Webhooks },
   { path: "/app/webhooks/:id", component: Endpoint },
   { path: "/app/suppressions", component: Suppressions },

@@ -37,12 +37,13 @@ export function forgetAnswers(): void {
 /**
  * Load data whenever `key` changes; `live` loads it again while the page is visible.
  *
- * The wait between two loads grows while nothing changes or while the service does not answer.
+ * The wait between two loads grows while nothing changes or while the service does not answer. If
+ * `live` is a number of milliseconds, it grows only in the second case.
  */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  live = false,
+  live: boolean | number = false,
 ): Resource<T> {
   const [state, setState] = useState<{ key: string; answer?: Answer; error?: Error; slow: boolean }>(
     { key, answer: answers.get(key), slow: false },
@@ -51,7 +52,8 @@ export function useResource<T>(
   useEffect(() => {
     const controller = new AbortController();
     let timer = 0;
-    let wait = FASTEST;
+    const shortest = typeof live === "number" ? live : FASTEST;
+    let wait = shortest;
     let due = false;
 
     async function run() {
@@ -61,7 +63,7 @@ export function useResource<T>(
       try {
         const data = await load(controller.signal);
         const same = JSON.stringify(data) === JSON.stringify(answers.get(key)?.data);
-        wait = same ? Math.min(wait * BACKOFF, SLOWEST) : FASTEST;
+        wait = same && live === true ? Math.min(wait * BACKOFF, SLOWEST) : shortest;
         const answer = { data, at: new Date() };
         answers.set(key, answer);
         setState({ key, answer, slow: false });

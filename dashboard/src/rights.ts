@@ -4,6 +4,7 @@ import type { Role } from "./schema";
 import { session } from "./session";
 
 const RIGHTS = {
+  domains: ["owner", "developer"],
   keys: ["owner", "developer"],
   suppressions: ["owner", "developer"],
   members: ["owner"],

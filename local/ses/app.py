@@ -317,10 +317,13 @@ def _identity_type(identity: str) -> str:
     return "EMAIL_ADDRESS" if "@" in identity else "DOMAIN"
 
 
+def dkim_tokens(domain: str) -> list[str]:
+    """Return the DKIM tokens of a domain, which SES chooses."""
+    return [hashlib.sha256(f"{number} {domain}".encode()).hexdigest()[:32] for number in range(3)]
+
+
 def _identity(identity: str, *, verified: bool) -> dict[str, Json]:
-    tokens: list[Json] = [
-        hashlib.sha256(f"{number} {identity}".encode()).hexdigest()[:32] for number in range(3)
-    ]
+    tokens: list[Json] = [*dkim_tokens(identity)]
     return {
         "IdentityType": _identity_type(identity),
         "VerifiedForSendingStatus": verified,

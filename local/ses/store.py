@@ -145,6 +145,9 @@ class MailStore:
         self.account_id = account_id
         #: The command that sends a first email; the empty inbox shows it. The stack sets it.
         self.hint = ""
+        #: How long the owner of a new domain takes to create its DNS records, and SES then to find
+        #: them. The stack sets it.
+        self.publishing_takes = timedelta(0)
         self._listeners = Listeners[CapturedMail | str | None]()
         self.closing = self._listeners.closing
         self.suppressions: dict[str, SuppressedDestination] = {}
@@ -157,7 +160,8 @@ class MailStore:
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
         self._bytes = 0
         self._sent: deque[tuple[datetime, int]] = deque()
-        self._identities: dict[str, IdentityStatus] = {}
+        #: The status of each identity, or from when on it is verified.
+        self._identities: dict[str, IdentityStatus | datetime] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
 
     # Emails
@@ -216,16 +220,17 @@ class MailStore:
 
     # Identities
 
-    def create_identity(self, identity: str) -> bool:
+    def create_identity(self, identity: str, *, new: bool = True) -> bool:
         """Add an address or a domain; return whether it is verified.
 
-        An identity is verified at once, except in `unverified.example` and its
-        subdomains, where it stays pending.
+        An address is verified at once, and a new domain when SES has found its records. In
+        `unverified.example` and its subdomains both stay pending.
         """
         domain = identity.rpartition("@")[2].lower()
-        verified = not f".{domain}".endswith(".unverified.example")
-        self._identities[_comparable(identity)] = "SUCCESS" if verified else "PENDING"
-        return verified
+        takes = self.publishing_takes * 2 if new and "@" not in identity else timedelta(0)
+        never = f".{domain}".endswith(".unverified.example")
+        self._identities[_comparable(identity)] = "PENDING" if never else datetime.now(UTC) + takes
+        return self.identity_status(identity) == "SUCCESS"
 
     def set_identity_status(self, identity: str, status: IdentityStatus) -> bool:
         """Change the status of an identity; return False if it does not exist."""
@@ -246,18 +251,28 @@ class MailStore:
 
     def identity_status(self, identity: str) -> IdentityStatus | None:
         """Return the status of an identity, or None if it does not exist."""
-        return self._identities.get(_comparable(identity))
+        known = self._identities.get(_comparable(identity))
+        if isinstance(known, datetime):
+            return "SUCCESS" if known <= datetime.now(UTC) else "PENDING"
+        return known
+
+    def published(self, domain: str) -> bool:
+        """Return whether the owner of a known domain has created its DNS records."""
+        known = self._identities.get(domain)
+        if isinstance(known, datetime):
+            return known - self.publishing_takes <= datetime.now(UTC)
+        return known == "SUCCESS"
 
     def identities(self) -> dict[str, bool]:
         """Return each identity in order of name, with whether it is verified."""
-        return {name: status == "SUCCESS" for name, status in sorted(self._identities.items())}
+        return {name: self.identity_status(name) == "SUCCESS" for name in sorted(self._identities)}
 
     def may_send_from(self, address: str) -> bool:
         """Return whether the address, its domain or a parent domain is verified."""
         address = _comparable(address)
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
-        return any(self._identities.get(name) == "SUCCESS" for name in names)
+        return any(self.identity_status(name) == "SUCCESS" for name in names)
 
     # Configuration sets
 

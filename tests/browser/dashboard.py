@@ -1,12 +1,16 @@
 """Opens the dashboard of the running local stack as a user who is signed in."""
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 
+from pillarbox.http.sessions import COOKIE
 from tests.browser.chromium import PATIENCE
+from tests.stack import AGENT, operate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +31,8 @@ document.addEventListener("securitypolicyviolation", (event) =>
 class User:
     """A browser window of somebody who is signed in with the role of an owner.
 
-    The routes of sessions do not exist yet: this class answers them, and turns the session's token
-    into the account's key. Everything else is the running stack.
+    This class answers the routes of sessions, so that a test can end one or have two accounts, and
+    puts a real session's token in place of its own. Everything else is the running stack.
     """
 
     def __init__(self, browser: Browser, stack: dict[str, Any], role: str = "live") -> None:
@@ -36,7 +40,7 @@ class User:
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(_SCRIPT)
         self.base: str = stack["base_url"]
-        self.key: str = stack["keys"][role]
+        self.token = access_token(stack, stack["accounts"][role])
         self.account = {"id": stack["accounts"][role], "name": "Acme", "plan": "standard"}
         self.accounts = [{"id": self.account["id"], "name": "Acme", "role": "owner"}]
         self.signed_in = True
@@ -85,8 +89,8 @@ class User:
         if path.startswith("/v1/session"):
             self._session(route, request.method, path)
             return
-        headers = {n: v for n, v in request.headers.items() if n not in {"authorization", "x-body"}}
-        headers["x-api-key"] = self.key
+        headers = {n: v for n, v in request.headers.items() if n != "x-body"}
+        headers["authorization"] = f"Bearer {self.token}"
         if self.rewrite is None:
             route.continue_(headers=headers)
         else:
@@ -124,6 +128,28 @@ class User:
                     "accounts": self.accounts,
                 }
             )
+
+
+def access_token(stack: dict[str, Any], account_id: str) -> str:
+    """Return a new access token of an owner of an account."""
+    return str(_post(stack["base_url"], "/token", {}, _cookie(stack["base_url"], account_id))[0])
+
+
+@cache
+def _cookie(base: str, account_id: str) -> str:
+    """Sign an owner in, who may be new; return the cookie of the session."""
+    address = f"owner-of-{account_id}@acme.example"
+    url = operate("dashboard", "link", address, "--account", account_id)["url"]
+    return _post(base, "", {"link": url.partition("#")[2]})[1]
+
+
+def _post(base: str, path: str, body: object, cookie: str = "") -> tuple[str, str]:
+    """Send a request of a page; return its access token and cookie."""
+    headers = {"Origin": base, "Sec-Fetch-Site": "same-origin", "Cookie": f"{COOKIE}={cookie}"}
+    answer = httpx.post(
+        f"{base}/api/v1/session{path}", json=body, headers=AGENT | headers, timeout=PATIENCE / 1000
+    )
+    return answer.json()["token"], answer.cookies[COOKIE]
 
 
 def _error(code: str, message: str) -> dict[str, Any]:

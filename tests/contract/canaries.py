@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pillarbox.wiring import services
-from tests.contract.service import aws_response
+from tests.contract.ses_domains import aws_response
 
 CANARY: Final = "canary7f3a"
 #: An address whose local part and domain the search finds separately.

@@ -87,6 +87,25 @@ def _too_many_webhooks(service: Service) -> Any:
     return [api.raw("POST", "/webhooks", body) for _ in range(11)][-1].json
 
 
+def _member(service: Service, account: str) -> Api:
+    return Api(session=service.session(account))
+
+
+def _domain_in_use(service: Service) -> Any:
+    account = service.account()
+    service.domain(account, "shop.example")
+    service.sender(account, "hello@shop.example")
+    return _member(service, account).raw("DELETE", "/domains/shop.example").json
+
+
+def _too_many_domains(service: Service) -> Any:
+    account = service.account()
+    for number in range(20):
+        service.domain(account, f"shop{number}.example")
+    body = json.dumps({"domain": "shop.example"})
+    return _member(service, account).raw("POST", "/domains", body).json
+
+
 def _over(window: str, count: int) -> Callable[[Service], Any]:
     def send(service: Service) -> Any:
         api = service.live(limits=_LIMITS)
@@ -200,6 +219,12 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "webhook_not_found": lambda s: _everything(s).raw("GET", f"/webhooks/{_UNKNOWN}").json,
     "delivery_not_found": _no_delivery,
     "webhook_limit_exceeded": _too_many_webhooks,
+    "domain_not_found": lambda s: _member(s, s.account()).raw("GET", "/domains/shop.example").json,
+    "domain_in_use": _domain_in_use,
+    "domain_limit_exceeded": _too_many_domains,
+    "sender_not_found": lambda s: (
+        _member(s, s.account()).raw("DELETE", "/senders/news@acme.example").json
+    ),
     "idempotency_key_mismatch": _mismatch,
     "idempotency_in_flight": _in_flight,
     "template_in_use": _in_use,

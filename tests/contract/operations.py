@@ -14,7 +14,7 @@ _DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="u
 OF_AN_ACCOUNT: Final = {"message_id", "id", "webhook_id", "delivery_id"}
 OF_A_USER: Final = {"session_id"}
 #: Those that name something of one account for sessions only.
-OF_MEMBERS: Final = {"key_id", "member_id", "address"}
+OF_MEMBERS: Final = {"key_id", "member_id", "address", "domain", "sender"}
 OF_ALL: Final = {"slug": "otp"}
 
 

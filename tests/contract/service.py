@@ -13,7 +13,6 @@ from uuid import UUID
 
 import boto3
 from botocore.awsrequest import AWSResponse
-from botocore.compat import HTTPHeaders
 
 from pillarbox import wiring
 from pillarbox.adapters.code_requests import read_request
@@ -23,6 +22,7 @@ from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
+from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id, new_token
@@ -54,6 +54,7 @@ from pillarbox.domain.webhook_events import webhook_test
 from pillarbox.rendering.saved import check_template
 from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
+from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 from tests.fakes.webhooks import FakeWebhookPoster, endpoint
 
@@ -79,8 +80,9 @@ class Ses:
     #: The error to respond with, instead of a success: (HTTP status, error code).
     failure: tuple[int, str] | None = None
     message: str = ""
+    domains: SesDomainIdentities = field(default_factory=SesDomainIdentities)
 
-    def send_email(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
+    def send_email(self, params: dict[str, Any], **_: object) -> Answer:
         if self.failure:
             status, code = self.failure
             return aws_response(status, {"Error": {"Code": code, "Message": self.message}})
@@ -90,7 +92,7 @@ class Ses:
         return aws_response(200, {"MessageId": f"provider-{len(self.mails)}"})
 
     @staticmethod
-    def account(**_: object) -> tuple[AWSResponse, dict[str, Any]]:
+    def account(**_: object) -> Answer:
         """Respond with an account that has no limit."""
         return aws_response(200, {})
 
@@ -364,6 +366,26 @@ class Service:
         issued = sign_in.with_link(team.new_link(address), "Firefox")
         return sign_in.exchange(parse_cookie(issued.cookie), account_id).text
 
+    def domain(self, account_id: str, name: str, *, verified: bool = True) -> str:
+        """Store a domain of an account, which was just checked."""
+        self.ses.domains.known[name] = verified
+        now = wiring.utc_now()
+        identity = wiring.services().account_domains.check.identity(name)
+        wiring.services().account_domains.records.add(
+            AccountDomain(
+                account_id=account_id,
+                identity=identity,
+                added_at=now,
+                checked_at=now,
+                proved_at=now if verified else None,
+            )
+        )
+        return name
+
+    def sender(self, account_id: str, address: str) -> str:
+        """Add a verified sender to an account."""
+        return wiring.services().senders.add(account_id, address, verified=True).address
+
     def spooled(self) -> list[str]:
         """Return the keys of the objects in the spool."""
         listed = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)
@@ -434,6 +456,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             rate: Any = wiring.services().delivery.rate
             client = rate._read_rate.__self__._ses
             client.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
+            identities: Any = wiring.services().account_domains.check.identities
+            ses.domains.answer(identities._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()
             yield Service(queue_url, urgent_url, dead_url, events_url, ses, codes.events, clock)
@@ -486,9 +510,3 @@ def queue_record(
 
 def _milliseconds(moment: datetime) -> str:
     return str(round(moment.timestamp() * 1000))
-
-
-def aws_response(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:
-    """Return a response of AWS, for a `before-call` hook."""
-    parsed = body | {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}}}
-    return AWSResponse("https://aws.invalid", status, HTTPHeaders(), None), parsed

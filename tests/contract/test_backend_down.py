@@ -13,7 +13,8 @@ from pillarbox.adapters.dynamodb import table
 from pillarbox.wiring import services
 from tests.contract.bodies import attachment, otp
 from tests.contract.client import Api, ApiResponse
-from tests.contract.service import Service, aws_response
+from tests.contract.service import Service
+from tests.contract.ses_domains import aws_response
 from tests.contract.test_http import check_envelope
 
 URL = "https://aws.invalid"

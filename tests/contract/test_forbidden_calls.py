@@ -81,6 +81,7 @@ _WRITTEN: Final = {
     # A transaction writes endpoints and accounts; there is no record HOOK in this table.
     "WriteWebhooksRole": {"ACCT", "HOOK", "HOOKH"},
     "SignInRole": set[str](),
+    "ManageDomainsRole": {"ACCT", "DOM"},
     "MailCodeRole": set[str](),  # but see below
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
@@ -103,6 +104,7 @@ _LISTED: Final = {
     "McpRole": {"MSG", "RCPT", "STAT", "SUP", "TAG", "TPL"},
     "ReadWebhooksRole": {"HOOKD"},
     "WriteWebhooksRole": {"MSG"},
+    "ManageDomainsRole": {"DOM"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
     "SweepAccountRole": {"ACCT", "DOMAIN", "MSG", "STAT"},
@@ -144,6 +146,7 @@ _CALLED_BY_USERS: Final = {
     "ReadWebhooksRole",
     "WriteWebhooksRole",
     "SignInRole",
+    "ManageDomainsRole",
     "ManageKeysRole",
     "ManageMembersRole",
     "ManageAccountRole",
@@ -211,6 +214,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.suppression("a"),
         keys.sender_domain("a"),
         keys.template("a"),
+        keys.domain("a"),
         keys.heartbeat(),
         keys.sending_rate(),
         keys.entries("a", 0),
@@ -363,9 +367,26 @@ def test_the_routes_of_the_account_change_its_name_and_brand_only() -> None:
     assert not any(map(allowed, [*others, "suspended", "per_day", "contact"]))
 
 
-def test_the_routes_of_webhooks_change_one_attribute_of_an_account() -> None:
-    """They mark the account. They can set no plan, limit or sender, and put no account."""
-    policy = iam.statements("WriteWebhooksRole")
+@pytest.mark.parametrize("role", _ROLES)
+def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
+    """Nothing else can, and nobody can delete one: accounts share the identity of a domain."""
+    policy = iam.statements(role)
+    for action in ("CreateEmailIdentity", "PutEmailIdentityMailFromAttributes"):
+        allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "*"))
+        assert allowed is (role == "ManageDomainsRole")
+    assert not iam.is_allowed(policy, AwsRequest("ses:DeleteEmailIdentity", "*"))
+
+
+@pytest.mark.parametrize(
+    ("role", "own"),
+    [
+        ("WriteWebhooksRole", ["has_webhooks"]),
+        ("ManageDomainsRole", ["senders", "default_sender"]),
+    ],
+)
+def test_a_role_changes_its_own_attributes_of_an_account(role: str, own: list[str]) -> None:
+    """It can set no other one, such as the plan or a limit, and put or delete no account."""
+    policy = iam.statements(role)
 
     def allowed(*attributes: str, action: str = "UpdateItem") -> bool:
         request = AwsRequest(
@@ -373,13 +394,14 @@ def test_the_routes_of_webhooks_change_one_attribute_of_an_account() -> None:
         )
         return iam.is_allowed(policy, request)
 
-    assert allowed("sk", "has_webhooks")
-    others = [name for name in records.account_item(builders.account()) if name not in {"pk", "sk"}]
-    assert "plan" in others
-    for name in (*others, "suspended", "keys_moved", "HAS_WEBHOOKS", "has_webhooks2"):
+    assert allowed("sk", *own)
+    names = {"pk", "sk", "suspended", "keys_moved", *records.account_item(builders.account())}
+    assert {"plan", "senders"} < names
+    wrong = [variant for name in own for variant in (name.upper(), f"{name}2")]
+    for name in (*(names - {"pk", "sk", *own}), *wrong):
         assert not allowed(name)
-        assert not allowed("has_webhooks", name)
-    assert not any(allowed("has_webhooks", action=name) for name in ("PutItem", "DeleteItem"))
+        assert not allowed(*own, name)
+    assert not any(allowed(*own, action=name) for name in ("PutItem", "DeleteItem"))
 
 
 @pytest.mark.parametrize("role", _ROLES)

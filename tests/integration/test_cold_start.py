@@ -30,6 +30,7 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("list_starter_templates", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("preview_starter_template", ENGINES | RESOLVERS),
         ("sign_in", ENGINES | RESOLVERS),
+        ("manage_domains", ENGINES | RESOLVERS),
         ("mail_code", ENGINES),
         ("manage_account", ENGINES | RESOLVERS),
         ("manage_keys", ENGINES | RESOLVERS),

@@ -40,6 +40,7 @@ def test_every_function_has_a_sample() -> None:
         ("read_webhooks", 200, "items"),
         ("write_webhooks", 404, "error"),
         ("sign_in", 202, "flow"),
+        ("manage_domains", 403, "error"),
         ("manage_account", 403, "error"),
         ("manage_keys", 403, "error"),
         ("manage_members", 403, "error"),

@@ -11,7 +11,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.rate import SesAccountRate
 from pillarbox.application.delivery.ports import SendingRate
 from tests.aws import Aws
-from tests.contract.service import aws_response
+from tests.contract.ses_domains import aws_response
 from tests.fakes import stores
 from tests.fakes.builders import ACCOUNT, NOW
 

@@ -75,6 +75,8 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.observability",
     },
     "local": {
+        "pillarbox.application.accounts.dns_records",
+        "pillarbox.application.accounts.ports",
         "admin",
         "front.protocol",
         "pillarbox.domain",

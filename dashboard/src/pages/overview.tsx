@@ -4,11 +4,13 @@ import { call } from "../api";
 import { clock, count, percent } from "../format";
 import { type Bar, Bars } from "../parts/bars";
 import { Code, Empty, Page, Time } from "../parts/basics";
+import { Checklist } from "../parts/checklist";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Analytics, AnalyticsRow, LimitState, Webhook } from "../schema";
+import { placeOf } from "./domains";
 
 const HOUR = 3_600_000; // milliseconds
 const DAY = 24 * HOUR;
@@ -19,6 +21,8 @@ type RangeName = keyof typeof RANGES;
 /** Providers look closer at a sender above these rates. */
 const HIGH_BOUNCES = 0.05;
 const HIGH_COMPLAINTS = 0.001;
+/** The part of a quota from which on somebody should know. */
+const HIGH_USE = 0.8;
 
 const SERIES = [
   { name: "Delivered", kind: "delivered" },
@@ -66,6 +70,7 @@ export default function Overview() {
         </p>
       )}
       <Attention />
+      <Checklist />
       {!figures.data && !figures.error && <Loading />}
       {figures.data && rows && (
         <div class={figures.stale ? "stale" : undefined}>
@@ -240,12 +245,12 @@ const WINDOWS = {
 };
 
 function Quota() {
-  const caller = useResource("me", (signal) => call("GET /v1/me", { signal }));
-  const limits = caller.data?.limits ?? [];
+  const account = useResource("account", (signal) => call("GET /v1/account", { signal }));
+  const limits = account.data?.limits ?? [];
   return (
-    <section class="card">
+    <section class="card" id="quota">
       <h2>Quota</h2>
-      <Trouble of={caller} />
+      <Trouble of={account} />
       {Object.entries(WINDOWS).map(([name, title]) =>
         limits.filter((limit) => limit.name === name).map((limit) => <Meter title={title} of={limit} key={name} />),
       )}
@@ -273,14 +278,36 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
 /** What needs somebody's attention. */
 function Attention() {
   const webhooks = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
+  const domains = useResource("domains", (signal) => call("GET /v1/domains", { signal }));
+  const account = useResource("account", (signal) => call("GET /v1/account", { signal }));
   const broken = webhooks.data?.items.filter((endpoint) => endpoint.disabledAt ?? endpoint.failingSince) ?? [];
-  if (broken.length === 0) return null;
+  const failed = domains.data?.items.filter(({ state }) => state === "failed") ?? [];
+  const full = account.data?.limits.filter(({ name, limit, used }) => name in WINDOWS && limit !== null && used >= limit * HIGH_USE) ?? [];
+  if (broken.length + failed.length + full.length === 0) return null;
   return (
     <ul class="attention">
+      {failed.map(({ domain }) => (
+        <li key={domain}>
+          <Icon name="warning" />
+          <span>
+            DNS no longer has the DKIM records of <b>{domain}</b>
+          </span>
+          <a href={placeOf(domain)}>See the records</a>
+        </li>
+      ))}
       {broken.map((endpoint) => (
         <li key={endpoint.id}>
           <Icon name="warning" /> {trouble(endpoint)}{" "}
           <a href={`/app/webhooks/${endpoint.id}`}>See what happened</a>
+        </li>
+      ))}
+      {full.map(({ name, limit, used }) => (
+        <li key={name}>
+          <Icon name="warning" />
+          <span>
+            {WINDOWS[name as keyof typeof WINDOWS]}: <b>{percent(used / Math.max(limit ?? 1, 1))}</b> of the quota is used
+          </span>
+          <a href="#quota">See the quota</a>
         </li>
       ))}
     </ul>

@@ -60,7 +60,8 @@ export function Code({ text }: { text: string }) {
 
 const SHOWN = 1_500; // milliseconds
 
-export function Copy({ text, children = "Copy" }: { text: string; children?: ComponentChildren }) {
+/** A button that copies a text; `label` says which one, if a page has several. */
+export function Copy({ text, label, children = "Copy" }: { text: string; label?: string; children?: ComponentChildren }) {
   const [copied, setCopied] = useState(false);
   async function copy() {
     await navigator.clipboard.writeText(text);
@@ -68,7 +69,7 @@ export function Copy({ text, children = "Copy" }: { text: string; children?: Com
     setTimeout(() => setCopied(false), SHOWN);
   }
   return (
-    <button type="button" class="button small" onClick={() => void copy()}>
+    <button type="button" class="button small" aria-label={copied ? "Copied" : label} onClick={() => void copy()}>
       <Icon name={copied ? "check" : "copy"} />
       <span aria-live="polite">{copied ? "Copied" : children}</span>
     </button>

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+    from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
     from pillarbox.application.accounts.keys import Keys
+    from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.accounts.usage import AccountUsage
     from pillarbox.application.caller import CallerLookup
@@ -558,11 +560,47 @@ class Wiring:
     @cached_property
     def domain_check(self) -> "DomainCheck":
         """Check the DNS records of a sending domain."""
+        from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.dns import DnsRecords
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.domains import DomainCheck
 
-        return DomainCheck(SesDomains(), DnsRecords(self.settings.dns_servers))
+        return DomainCheck(SesDomains(), DnsRecords(self.settings.dns_servers), in_parallel)
+
+    @cached_property
+    def account_domains(self) -> "AccountDomains":
+        """Work on the domains of accounts, for their members."""
+        from pillarbox.adapters.aws import in_parallel, service_errors
+        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.ses.domains import SesDomains
+        from pillarbox.application.accounts.account_domains import AccountDomains
+        from pillarbox.application.accounts.domains import DomainCheck
+
+        dns = DnsRecords(self.settings.dns_servers)
+        return AccountDomains(
+            records=DynamoAccountDomains(self.table),
+            accounts=DynamoAccounts(self.table),
+            check=DomainCheck(SesDomains(service_errors), dns, in_parallel),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def senders(self) -> "Senders":
+        """Work on senders."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.application.accounts.senders import Senders
+
+        return Senders(accounts=DynamoAccounts(self.table), identities=SesIdentities())
+
+    @cached_property
+    def member_senders(self) -> "MemberSenders":
+        """Add senders, for members of an account."""
+        from pillarbox.application.accounts.account_domains import MemberSenders
+
+        return MemberSenders(self.senders, self.account_domains)
 
     @cached_property
     def webhook_queries(self) -> "WebhookQueries":

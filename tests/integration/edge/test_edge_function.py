@@ -203,7 +203,11 @@ def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/app/", "/app/activity/01a2", "/app/index.html", "/app/preview.js", "/app/a.b/c"]
+    "path",
+    [
+        *("/app/", "/app/activity/01a2", "/app/index.html", "/app/preview.js", "/app/a.b/c"),
+        "/app/domains/acme.example",
+    ],
 )
 def test_a_page_has_the_same_file_here(path: str) -> None:
     """The function and the local stack choose the same file for a page of the dashboard."""

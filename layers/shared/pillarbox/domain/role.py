@@ -30,14 +30,17 @@ MEMBERS_READ: Final = "members:read"
 MEMBERS_WRITE: Final = "members:write"
 ACCOUNT_READ: Final = "account:read"
 ACCOUNT_WRITE: Final = "account:write"
+DOMAINS_READ: Final = "domains:read"
+DOMAINS_WRITE: Final = "domains:write"
 
 _VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ}) | {
     SUPPRESSIONS_READ,
     MEMBERS_READ,
     ACCOUNT_READ,
+    DOMAINS_READ,
 }
 _AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE}
-_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, KEYS_MANAGE, SUPPRESSIONS_WRITE}
+_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, KEYS_MANAGE, SUPPRESSIONS_WRITE, DOMAINS_WRITE}
 _OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
 #: The scopes of a session by the role of its user. No role sends: a session only reads emails.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {

@@ -10,6 +10,8 @@ from pillarbox.domain.errors import MethodNotAllowed
 #: Generated from openapi/operations.py by `make openapi`.
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/account": ("GET", "PATCH"),
+    "/v1/domains": ("GET", "POST"),
+    "/v1/domains/{domain}": ("GET", "DELETE"),
     "/v1/emails": ("GET", "POST"),
     "/v1/emails/analytics": ("GET",),
     "/v1/emails/batch": ("POST",),
@@ -20,6 +22,9 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/me": ("GET",),
     "/v1/members": ("GET", "POST"),
     "/v1/members/{member_id}": ("PATCH", "DELETE"),
+    "/v1/senders": ("GET", "POST"),
+    "/v1/senders/{sender}": ("DELETE",),
+    "/v1/senders/{sender}/default": ("PUT",),
     "/v1/session": ("POST", "GET", "DELETE"),
     "/v1/session/codes": ("POST",),
     "/v1/session/token": ("POST",),

@@ -34,6 +34,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | suppression | SUP#<account>       | <address>      |
 | sender domain | DOMAIN#<account>  | <domain>       |
 | template    | TPL#<account>       | <template id>  |
+| domain      | DOM#<account>       | <domain>       |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
@@ -146,6 +147,11 @@ def suppressions_from(account_id: str, start: str) -> tuple[Item, Item]:
 def template(account_id: str, template_id: UUID | None = None) -> Item:
     """Return the key of a saved template; without an id, of the account's list."""
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
+
+
+def domain(account_id: str, name: str = "") -> Item:
+    """Return the key of an account's domain; without a name, of the account's list."""
+    return _key(f"DOM#{account_id}", name)
 
 
 def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:

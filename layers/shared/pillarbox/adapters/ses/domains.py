@@ -1,5 +1,7 @@
 """The domain identities of SES (API v2), with Easy DKIM and a custom MAIL FROM domain."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -7,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, make_client, operator_errors
 from pillarbox.application.accounts.ports import DomainIdentity
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
@@ -17,7 +20,16 @@ _DKIM_ZONE: Final = "dkim.amazonses.com"
 
 
 class SesDomains:
-    """Implements `accounts.ports.DomainIdentities`."""
+    """Implements `accounts.ports.DomainIdentities`.
+
+    Args:
+        errors: translates AWS's errors, by default with AWS's message, which is for operators.
+    """
+
+    def __init__(
+        self, errors: Callable[[str], AbstractContextManager[None]] = operator_errors
+    ) -> None:
+        self._errors = errors
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -26,7 +38,7 @@ class SesDomains:
 
     def get(self, name: str) -> DomainIdentity | None:
         """Read a domain; None when SES does not know it."""
-        with operator_errors(_NAME):
+        with self._errors(_NAME):
             try:
                 response = self._ses.get_email_identity(EmailIdentity=name)
             except ClientError as error:
@@ -48,13 +60,16 @@ class SesDomains:
 
     def add(self, name: str) -> DomainIdentity:
         """Create the identity with keys of 2048 bits unless it exists."""
-        with operator_errors(_NAME):
+        with self._errors(_NAME):
             try:
                 self._ses.create_email_identity(
                     EmailIdentity=name,
                     DkimSigningAttributes={"NextSigningKeyLength": "RSA_2048_BIT"},
                 )
             except ClientError as error:
+                if code_of(error) == "BadRequestException":
+                    refused = FieldError("domain", "SES does not take it", "invalid_domain")
+                    raise ValidationFailed(refused) from None
                 if code_of(error) != "AlreadyExistsException":
                     raise
         identity = self.get(name)
@@ -64,7 +79,7 @@ class SesDomains:
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the MAIL FROM domain. Until SES finds its MX record, SES uses its own domain."""
-        with operator_errors(_NAME):
+        with self._errors(_NAME):
             self._ses.put_email_identity_mail_from_attributes(
                 EmailIdentity=name,
                 MailFromDomain=mail_from,

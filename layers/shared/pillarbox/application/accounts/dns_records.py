@@ -11,6 +11,7 @@ _INCLUDE: Final = "include:amazonses.com"
 SPF: Final = f"v=spf1 {_INCLUDE} ~all"
 #: Asks receivers for nothing. The owner of the domain makes it stricter.
 DMARC: Final = "v=DMARC1; p=none"
+OWNERSHIP_LABEL: Final = "_pillarbox"
 
 
 class RecordState(StrEnum):
@@ -31,6 +32,8 @@ class RecordCheck:
     record: DnsRecord
     state: RecordState
     advice: str = ""
+    #: What DNS has at the name, of the record's type.
+    values: tuple[str, ...] = ()
 
 
 def required_records(identity: DomainIdentity) -> tuple[DnsRecord, ...]:
@@ -64,11 +67,22 @@ def required_records(identity: DomainIdentity) -> tuple[DnsRecord, ...]:
     return (*dkim, *mail_from, *own)
 
 
+def ownership_record(account_id: str, domain: str) -> DnsRecord:
+    """Return the record by which a domain's owner lets an account use it.
+
+    Its name has the account's id, so that several accounts can have one each.
+    """
+    name = f"{account_id}.{OWNERSHIP_LABEL}.{domain}"
+    return DnsRecord("OWNERSHIP", "TXT", name, f"pillarbox-account={account_id}")
+
+
 def compare(record: DnsRecord, values: Sequence[str]) -> RecordCheck:
     """Compare a required record with the existing values of its type at its name."""
     if not values:
         return RecordCheck(record, RecordState.MISSING)
     match record.type, record.purpose:
+        case "TXT", "OWNERSHIP":
+            advice = "" if record.value in values else "add this value next to the existing ones"
         case "TXT", "DMARC":
             advice = _dmarc_advice(values)
         case "TXT", _:
@@ -78,7 +92,8 @@ def compare(record: DnsRecord, values: Sequence[str]) -> RecordCheck:
         case _:
             same = {_name(value) for value in values} == {_name(record.value)}
             advice = "" if same else f"replace {', '.join(values)}"
-    return RecordCheck(record, RecordState.DIFFERS if advice else RecordState.PRESENT, advice)
+    state = RecordState.DIFFERS if advice else RecordState.PRESENT
+    return RecordCheck(record, state, advice, tuple(values))
 
 
 def spf_records(texts: Sequence[str]) -> list[str]:

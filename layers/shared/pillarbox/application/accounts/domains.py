@@ -1,6 +1,6 @@
 """Set up sending domains: DKIM, MAIL FROM, SPF and DMARC."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -24,9 +24,13 @@ from pillarbox.application.validation import normalize_domain
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: The label of the MAIL FROM domain, unless another one is chosen.
-_MAIL_FROM_LABEL: Final = "mail"
+MAIL_FROM_LABEL: Final = "mail"
 #: SES itself checks every few minutes.
 _POLL_INTERVAL: Final = timedelta(seconds=15)
+
+type ForEachRecord = Callable[
+    [Callable[[DnsRecord], RecordCheck], Sequence[DnsRecord]], Iterable[RecordCheck]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class DomainCheck:
 
     identities: DomainIdentities
     dns: DnsLookup
+    #: Looks all records up, perhaps at the same time.
+    for_each: ForEachRecord = map
 
     def show(self, name: str) -> Domain:
         """Read a domain and check its records in DNS.
@@ -76,12 +82,16 @@ class DomainCheck:
 
     def check_dns(self, identity: DomainIdentity) -> Domain:
         """Compare the records of a domain with those in DNS."""
-        checks = []
-        for record in required_records(identity):
-            values = self.dns.look_up(record.name, record.type)
-            unknown = RecordCheck(record, RecordState.UNKNOWN)
-            checks.append(unknown if values is None else compare(record, values))
-        return Domain(identity, tuple(checks))
+        return Domain(identity, self.check_records(required_records(identity)))
+
+    def check_records(self, records: Sequence[DnsRecord]) -> tuple[RecordCheck, ...]:
+        """Compare some records with those in DNS."""
+        return tuple(self.for_each(self._check_record, records))
+
+    def _check_record(self, record: DnsRecord) -> RecordCheck:
+        values = self.dns.look_up(record.name, record.type)
+        unknown = RecordCheck(record, RecordState.UNKNOWN)
+        return unknown if values is None else compare(record, values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +121,7 @@ class Domains:
                 hosted zone contains the domain.
         """
         name = normalize_domain(name)
-        mail_from_domain = normalize_domain(f"{mail_from or _MAIL_FROM_LABEL}.{name}", "mail-from")
+        mail_from_domain = normalize_domain(f"{mail_from or MAIL_FROM_LABEL}.{name}", "mail-from")
         zone = self._hosted_zone(name) if create_records else None
         identity = self.identities.add(name)
         if identity.mail_from is None or (mail_from and identity.mail_from != mail_from_domain):

@@ -6,7 +6,7 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
 from pillarbox.domain.brand import NO_BRAND, Brand
@@ -165,6 +165,10 @@ class SuppressionRecords(Protocol):
         ...
 
 
+#: What the provider says of DKIM if it did not find the keys for days, or no longer finds them.
+_FAILURES: Final = frozenset({"FAILED", "TEMPORARY_FAILURE"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainIdentity:
     """A sending domain at the provider. Statuses are the provider's own words."""
@@ -219,6 +223,58 @@ class SenderDomainRecords(Protocol):
 
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
         """Write a record; return False if it is no longer `old` (None: there is one)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountDomain:
+    """A domain that an account uses, as the provider described it at `checked_at`."""
+
+    account_id: str
+    identity: DomainIdentity
+    added_at: datetime
+    checked_at: datetime
+    #: When DNS first had the record that proves that the account controls the domain.
+    proved_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """The domain."""
+        return self.identity.name
+
+    @property
+    def state(self) -> DomainState:
+        """Return whether the account can send from the domain."""
+        if self.identity.dkim in _FAILURES:
+            return DomainState.FAILED
+        is_ready = self.identity.verified and self.identity.dkim == "SUCCESS"
+        return DomainState.VERIFIED if is_ready and self.proved_at else DomainState.PENDING
+
+
+class AccountDomainRecords(Protocol):
+    """The domains of each account. Several accounts may have the same one."""
+
+    def add(self, domain: AccountDomain) -> AccountDomain:
+        """Store a new domain, or return the one that the account has."""
+        ...
+
+    def get(self, account_id: str, name: str) -> AccountDomain | None:
+        """Read one domain with strong consistency."""
+        ...
+
+    def of_account(self, account_id: str) -> Sequence[AccountDomain]:
+        """Read an account's domains, sorted by name."""
+        ...
+
+    def update(self, domain: AccountDomain) -> AccountDomain | None:
+        """Store what the provider and DNS say; return None if the account has no such domain.
+
+        The first proof is kept.
+        """
+        ...
+
+    def remove(self, account_id: str, name: str) -> bool:
+        """Remove a domain; return False if there is none."""
         ...
 
 

@@ -1,0 +1,172 @@
+// One domain: each DNS record that it needs, and what DNS says of it now.
+
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso/router";
+
+import { useAction } from "../action";
+import { call } from "../api";
+import { clock } from "../format";
+import { Badge, Copy, Page } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { toast } from "../parts/toast";
+import { useResource } from "../resource";
+import { may } from "../rights";
+import type { CheckedDnsRecord, DomainDetail } from "../schema";
+import { DomainState } from "./domains";
+
+const EACH = 10_000; // milliseconds between two looks at DNS
+
+export default function DomainPage() {
+  const { params } = useRoute();
+  const name = params["domain"] ?? "";
+  const path = { domain: name };
+  const domain = useResource(`domain ${name}`, (signal) => call("GET /v1/domains/{domain}", { path, signal }), EACH);
+  const { data } = domain;
+  return (
+    <Page
+      title={data?.domain ?? name}
+      actions={
+        data && (
+          <>
+            <a class="button" download={`${data.domain}.zone`} href={zoneFile(data)}>
+              Zone file
+            </a>
+            {may("domains") && <Remove name={data.domain} />}
+          </>
+        )
+      }
+    >
+      <p class="crumbs">
+        <a href="/app/domains">Domains</a>
+      </p>
+      <Trouble of={domain} />
+      {!data && !domain.error && <Loading />}
+      {data && (
+        <>
+          <p class="state" role="status">
+            <DomainState of={data} /> {ADVICE[data.state]}
+          </p>
+          <p class="lead">
+            {data.state === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
+            {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 seconds while you look.`}
+          </p>
+          <ul class="zone">
+            {data.records.map((record) => (
+              <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain} />
+            ))}
+          </ul>
+        </>
+      )}
+    </Page>
+  );
+}
+
+const ADVICE: Record<DomainDetail["state"], string> = {
+  pending: "You can send from it when DNS has its records. That takes minutes, and for some providers hours.",
+  verified: "You can send from its addresses.",
+  failed: "The provider does not find the DKIM records any more. Create them again.",
+};
+
+const PURPOSES: Record<string, string> = {
+  OWNERSHIP: "Shows that your account may use the domain. Required.",
+  DKIM: "Signs your emails. Required.",
+  "MAIL FROM": "Lets bounces come back under your domain.",
+  "MAIL FROM SPF": "Lets the provider send under your domain.",
+  SPF: "For receivers that look at the domain itself.",
+  DMARC: "Says what receivers do with emails that are not signed.",
+};
+
+const ANSWERS: Record<CheckedDnsRecord["dns"]["state"], [string, string]> = {
+  present: ["delivered", "found"],
+  missing: ["pending", "not found"],
+  differs: ["bounced", "another value"],
+  unknown: ["pending", "no answer"],
+};
+
+function Record({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedDnsRecord; domain: string }) {
+  const [kind, text] = ANSWERS[dns.state];
+  return (
+    <li class="card">
+      <h2>
+        <span>
+          {purpose} <code>{type}</code>
+        </span>
+        <Badge status={kind}>{text}</Badge>
+      </h2>
+      <p class="hint">{PURPOSES[purpose]}</p>
+      <dl class="facts">
+        <Value name="Host" text={host} label={`Copy the host of ${purpose} ${labelOf(host, domain)}`} />
+        <Value name="Value" text={value} label={`Copy the value of ${purpose} ${labelOf(host, domain)}`} />
+        {dns.state === "differs" && (
+          <div>
+            <dt>DNS says</dt>
+            <dd>
+              {dns.values.map((one) => (
+                <code key={one}>{one}</code>
+              ))}
+              {dns.advice && <p class="hint">{dns.advice}</p>}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </li>
+  );
+}
+
+function Value({ name, text, label }: { name: string; text: string; label: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="value">
+        <code>{text}</code>
+        <Copy text={text} label={label} />
+      </dd>
+    </div>
+  );
+}
+
+/** Return the part of a host before the domain: many DNS providers want only that. */
+function labelOf(host: string, domain: string): string {
+  return host === domain ? "@" : host.slice(0, -domain.length - 1);
+}
+
+/** Return a file that a DNS provider can import (RFC 1035 section 5). */
+function zoneFile({ domain, records }: DomainDetail): string {
+  const lines = records.map(({ type, host, value }) => {
+    const data = type === "TXT" ? `"${value}"` : `${value}.`;
+    return `${host}. 3600 IN ${type} ${data}`;
+  });
+  return `data:text/dns,${encodeURIComponent([`; DNS records of ${domain}`, ...lines, ""].join("\n"))}`;
+}
+
+function Remove({ name }: { name: string }) {
+  const { route } = useLocation();
+  const [asking, setAsking] = useState(false);
+  const { busy, error, run } = useAction(async () => {
+    await call("DELETE /v1/domains/{domain}", { path: { domain: name } });
+    toast(`${name} is removed.`);
+    route("/app/domains", true);
+  });
+  return (
+    <>
+      <button type="button" class="button danger" onClick={() => setAsking(true)}>
+        Remove
+      </button>
+      {asking && (
+        <Dialog title={`Remove ${name}?`} onClose={() => setAsking(false)}>
+          <p>You can add no more senders of it. Its DNS records stay as they are.</p>
+          {error && <Notice kind="bad">{error}</Notice>}
+          <p class="actions">
+            <button type="button" class="button" onClick={() => setAsking(false)}>
+              Cancel
+            </button>
+            <button type="button" class="button danger" disabled={busy} onClick={run}>
+              Remove the domain
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}

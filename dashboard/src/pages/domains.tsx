@@ -1,0 +1,224 @@
+// The domains that the account sends from, and its senders.
+
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+
+import { attempt, useAction } from "../action";
+import { call } from "../api";
+import { Badge, Empty, Field, Page, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { toast } from "../parts/toast";
+import { useResource } from "../resource";
+import { may } from "../rights";
+import type { Domain, Sender } from "../schema";
+
+export default function Domains() {
+  const list = useResource("domains", (signal) => call("GET /v1/domains", { signal }), true);
+  const { route } = useLocation();
+  const [adding, setAdding] = useState(false);
+  const add = may("domains") && (
+    <button type="button" class="button primary" onClick={() => setAdding(true)}>
+      <Icon name="plus" /> Add domain
+    </button>
+  );
+  return (
+    <Page title="Domains" actions={add}>
+      <p class="lead">Emails come from addresses of these domains. DNS records show that they are yours.</p>
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data?.items.length === 0 && (
+        <Empty icon="domains" title="No domains yet">
+          <p>Add the domain that your emails come from, such as the one of your website.</p>
+        </Empty>
+      )}
+      {!!list.data?.items.length && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Domain</th>
+              <th scope="col">State</th>
+              <th scope="col">Added</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.data.items.map((one) => (
+              <tr key={one.domain}>
+                <td class="who">
+                  <a class="row" href={placeOf(one.domain)}>
+                    {one.domain}
+                  </a>
+                </td>
+                <td>
+                  <DomainState of={one} />
+                </td>
+                <td class="when">
+                  <Time at={one.addedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {list.data && <Senders domains={list.data.items} />}
+      {adding && <AddDomain onClose={() => setAdding(false)} onAdded={(name) => route(placeOf(name))} />}
+    </Page>
+  );
+}
+
+export const placeOf = (domain: string) => `/app/domains/${encodeURIComponent(domain)}`;
+
+const BADGES: Record<Domain["state"], string> = { verified: "delivered", pending: "pending", failed: "failed" };
+
+export function DomainState({ of: { state } }: { of: Pick<Domain, "state"> }) {
+  return <Badge status={BADGES[state]}>{state}</Badge>;
+}
+
+function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain: string) => void }) {
+  const [name, setName] = useState("");
+  const { busy, error, run } = useAction(async () => {
+    const { domain } = await call("POST /v1/domains", { body: { domain: name } });
+    onAdded(domain);
+  });
+  return (
+    <Dialog title="Add a domain" onClose={onClose}>
+      <form onSubmit={run}>
+        <Field label="Domain" hint="You need access to its DNS. Addresses of its subdomains need no domain of their own.">
+          <input required autoFocus autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
+        </Field>
+        {error && <Notice kind="bad">{error}</Notice>}
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy}>
+            Add domain
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function Senders({ domains }: { domains: Domain[] }) {
+  const senders = useResource("senders", (signal) => call("GET /v1/senders", { signal }));
+  const [adding, setAdding] = useState(false);
+  const ready = domains.filter(({ state }) => state === "verified");
+  return (
+    <section class="part" id="senders">
+      <header class="head">
+        <h2>Senders</h2>
+        {may("domains") && ready.length > 0 && (
+          <button type="button" class="button" onClick={() => setAdding(true)}>
+            <Icon name="plus" /> Add sender
+          </button>
+        )}
+      </header>
+      <Trouble of={senders} />
+      {senders.data?.items.length === 0 && (
+        <Empty icon="activity" title="No senders yet">
+          <p>{ready.length > 0 ? "Add the address that your emails come from." : "Verify a domain first. Then add one of its addresses here."}</p>
+        </Empty>
+      )}
+      {!!senders.data?.items.length && (
+        <table class="list senders">
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">State</th>
+              <th scope="col">
+                <span class="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {senders.data.items.map((sender) => (
+              <SenderRow key={sender.address} of={sender} onChange={senders.reload} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {adding && <AddSender domain={ready[0]?.domain ?? ""} onClose={() => setAdding(false)} onAdded={senders.reload} />}
+    </section>
+  );
+}
+
+function SenderRow({ of: { address, verified, default: isDefault }, onChange }: { of: Sender; onChange: () => void }) {
+  const [removing, setRemoving] = useState(false);
+  const path = { sender: address };
+  const choose = () =>
+    attempt(async () => {
+      await call("PUT /v1/senders/{sender}/default", { path });
+      toast(`Emails without a sender come from ${address}.`);
+      onChange();
+    });
+  const remove = () =>
+    attempt(async () => {
+      await call("DELETE /v1/senders/{sender}", { path });
+      toast(`${address} is removed.`);
+      onChange();
+    });
+  return (
+    <tr>
+      <td class="who">{address}</td>
+      <td>
+        {isDefault ? <Badge status="sent">default</Badge> : !verified && <Badge status="pending">not verified</Badge>}
+      </td>
+      <td class="when">
+        {may("domains") && (
+          <span class="actions">
+            {verified && !isDefault && (
+              <button type="button" class="button small" onClick={choose}>
+                Make default
+              </button>
+            )}
+            <button type="button" class="button small danger" aria-label={`Remove ${address}`} onClick={() => setRemoving(true)}>
+              Remove
+            </button>
+          </span>
+        )}
+        {removing && (
+          <Dialog title={`Remove ${address}?`} onClose={() => setRemoving(false)}>
+            <p>No key can send from it any more.{isDefault && " Emails without a sender are refused until you choose another default."}</p>
+            <p class="actions">
+              <button type="button" class="button" onClick={() => setRemoving(false)}>
+                Cancel
+              </button>
+              <button type="button" class="button danger" onClick={remove}>
+                Remove the sender
+              </button>
+            </p>
+          </Dialog>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function AddSender({ domain, onClose, onAdded }: { domain: string; onClose: () => void; onAdded: () => void }) {
+  const [address, setAddress] = useState("");
+  const { busy, error, run } = useAction(async () => {
+    await call("POST /v1/senders", { body: { address } });
+    onAdded();
+    onClose();
+  });
+  return (
+    <Dialog title="Add a sender" onClose={onClose}>
+      <form onSubmit={run}>
+        <Field label="Address" hint="An address of a verified domain. It needs no mailbox, but replies go there.">
+          <input type="email" required autoFocus autocomplete="off" placeholder={`hello@${domain}`} value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+        </Field>
+        {error && <Notice kind="bad">{error}</Notice>}
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy}>
+            Add sender
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

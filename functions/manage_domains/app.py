@@ -1,0 +1,77 @@
+"""/v1/domains… and /v1/senders…: the domains and addresses that an account sends from."""
+
+from urllib.parse import unquote
+
+from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.domain_replies import (
+    domain_detail,
+    domain_item,
+    domain_list,
+    sender_item,
+    sender_list,
+)
+from pillarbox.http.domains import read_domain, read_sender
+from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.sessions import read_session
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/domains")
+def list_domains() -> Reply:
+    account_id = _account_id(DOMAINS_READ)
+    return reply(domain_list(services().account_domains.of_account(account_id)))
+
+
+@app.post("/v1/domains")
+def add_domain() -> Reply:
+    account_id = _account_id(DOMAINS_WRITE)
+    name = read_domain(app.current_event)
+    return reply(domain_item(services().account_domains.add(account_id, name)), 201)
+
+
+@app.get("/v1/domains/<domain>")
+def get_domain(domain: str) -> Reply:
+    account_id = _account_id(DOMAINS_READ)
+    return reply(domain_detail(services().account_domains.show(account_id, unquote(domain))))
+
+
+@app.delete("/v1/domains/<domain>")
+def remove_domain(domain: str) -> Reply:
+    services().account_domains.remove(_account_id(DOMAINS_WRITE), unquote(domain))
+    return reply_nothing()
+
+
+@app.get("/v1/senders")
+def list_senders() -> Reply:
+    account_id = _account_id(DOMAINS_READ)
+    return reply(sender_list(services().senders.of_account(account_id)))
+
+
+@app.post("/v1/senders")
+def add_sender() -> Reply:
+    account_id = _account_id(DOMAINS_WRITE)
+    address = read_sender(app.current_event)
+    return reply(sender_item(services().member_senders.add(account_id, address)), 201)
+
+
+@app.put("/v1/senders/<sender>/default")
+def set_default_sender(sender: str) -> Reply:
+    account_id = _account_id(DOMAINS_WRITE)
+    return reply(sender_item(services().senders.make_default(account_id, unquote(sender))))
+
+
+@app.delete("/v1/senders/<sender>")
+def remove_sender(sender: str) -> Reply:
+    services().senders.remove(_account_id(DOMAINS_WRITE), unquote(sender))
+    return reply_nothing()
+
+
+def _account_id(scope: str) -> str:
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, scope).account.account_id
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,168 @@
+"""The operations on the domains and the senders of an account."""
+
+from typing import Final
+
+from openapi.operation import SESSION, Operation
+from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
+from pillarbox.http.domain_types import (
+    DomainDetail,
+    DomainItem,
+    DomainList,
+    SenderItem,
+    SenderList,
+)
+from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
+
+_TAG: Final = "Domains"
+_FUNCTION: Final = "manage_domains"
+_AT: Final = "2026-01-01T12:00:00.000+00:00"
+_RECORDS: Final = (
+    {
+        "purpose": "OWNERSHIP",
+        "type": "TXT",
+        "host": "qh4ybvcvbqzk._pillarbox.shop.example",
+        "value": "pillarbox-account=qh4ybvcvbqzk",
+    },
+    {
+        "purpose": "DKIM",
+        "type": "CNAME",
+        "host": f"{'a' * 32}._domainkey.shop.example",
+        "value": f"{'a' * 32}.dkim.amazonses.com",
+    },
+)
+_DOMAIN: Final = {
+    "domain": "shop.example",
+    "state": "pending",
+    "addedAt": _AT,
+    "checkedAt": _AT,
+    "records": [*_RECORDS],
+}
+_CHECKED: Final = _DOMAIN | {
+    "records": [
+        _RECORDS[0] | {"dns": {"state": "present", "values": [_RECORDS[0]["value"]], "advice": ""}},
+        _RECORDS[1] | {"dns": {"state": "missing", "values": [], "advice": ""}},
+    ]
+}
+_SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
+
+DOMAINS: Final = (
+    Operation(
+        id="list_domains",
+        shared_function=_FUNCTION,
+        method="get",
+        path="/v1/domains",
+        tag=_TAG,
+        summary="List domains",
+        description="All domains of the account, at most twenty, with the DNS records that each"
+        " needs.",
+        security=(SESSION,),
+        scope=DOMAINS_READ,
+        response=DomainList,
+        response_example={"items": [_DOMAIN]},
+        errors=("session_required",),
+    ),
+    Operation(
+        id="add_domain",
+        shared_function=_FUNCTION,
+        method="post",
+        path="/v1/domains",
+        tag=_TAG,
+        summary="Add a domain",
+        description="The account can send from the domain when its owner has created the DNS"
+        " records `OWNERSHIP` and `DKIM`. A domain that the account has is returned.",
+        security=(SESSION,),
+        scope=DOMAINS_WRITE,
+        body=AddDomainRequest,
+        body_examples={"domain": {"summary": "A domain", "value": {"domain": "shop.example"}}},
+        response=DomainItem,
+        status=201,
+        response_example=_DOMAIN,
+        errors=("session_required", "domain_limit_exceeded"),
+    ),
+    Operation(
+        id="get_domain",
+        shared_function=_FUNCTION,
+        method="get",
+        path="/v1/domains/{domain}",
+        tag=_TAG,
+        summary="Get a domain",
+        description="The domain with what DNS says of each record now. DNS has two seconds to"
+        " answer.",
+        security=(SESSION,),
+        scope=DOMAINS_READ,
+        response=DomainDetail,
+        response_example=_CHECKED,
+        errors=("session_required", "domain_not_found", "route_not_found"),
+    ),
+    Operation(
+        id="remove_domain",
+        shared_function=_FUNCTION,
+        method="delete",
+        path="/v1/domains/{domain}",
+        tag=_TAG,
+        summary="Remove a domain",
+        description="The account can no longer have senders of the domain.",
+        security=(SESSION,),
+        scope=DOMAINS_WRITE,
+        errors=("session_required", "domain_not_found", "domain_in_use", "route_not_found"),
+    ),
+    Operation(
+        id="list_senders",
+        shared_function=_FUNCTION,
+        method="get",
+        path="/v1/senders",
+        tag=_TAG,
+        summary="List senders",
+        description="All addresses that the account sends from.",
+        security=(SESSION,),
+        scope=DOMAINS_READ,
+        response=SenderList,
+        response_example={"items": [_SENDER]},
+        errors=("session_required",),
+    ),
+    Operation(
+        id="add_sender",
+        shared_function=_FUNCTION,
+        method="post",
+        path="/v1/senders",
+        tag=_TAG,
+        summary="Add a sender",
+        description="Without a default sender the new one becomes the default.",
+        security=(SESSION,),
+        scope=DOMAINS_WRITE,
+        body=AddSenderRequest,
+        body_examples={
+            "address": {"summary": "An address", "value": {"address": "hello@shop.example"}}
+        },
+        response=SenderItem,
+        status=201,
+        response_example=_SENDER,
+        errors=("session_required",),
+    ),
+    Operation(
+        id="set_default_sender",
+        shared_function=_FUNCTION,
+        method="put",
+        path="/v1/senders/{sender}/default",
+        tag=_TAG,
+        summary="Set the default sender",
+        description="Emails without `from` have it, and on a free plan every email.",
+        security=(SESSION,),
+        scope=DOMAINS_WRITE,
+        response=SenderItem,
+        response_example=_SENDER,
+        errors=("session_required", "sender_not_found", "no_verified_sender", "route_not_found"),
+    ),
+    Operation(
+        id="remove_sender",
+        shared_function=_FUNCTION,
+        method="delete",
+        path="/v1/senders/{sender}",
+        tag=_TAG,
+        summary="Remove a sender",
+        description="If it was the default sender, the account has none until you set another one.",
+        security=(SESSION,),
+        scope=DOMAINS_WRITE,
+        errors=("session_required", "sender_not_found", "route_not_found"),
+    ),
+)

@@ -1,0 +1,198 @@
+"""Domains, senders and the first steps in the dashboard, with the running local stack."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import unquote
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.accessibility import violations
+from tests.browser.dashboard import User
+from tests.browser.test_dashboard import HOSTILE, RUN, browser, user
+
+__all__ = ["browser", "user"]
+
+pytestmark = pytest.mark.stack
+
+_AT: Final = "2026-01-01T12:00:00.000+00:00"
+_RECORD: Final = {
+    "purpose": "DKIM",
+    "type": "CNAME",
+    "host": "t._domainkey.acme.example",
+    "value": "t.dkim.amazonses.com",
+}
+_DOMAIN: Final = {"domain": "acme.example", "addedAt": _AT, "checkedAt": _AT}
+
+
+def answering(**answers: Any) -> Callable[[Route], bool]:
+    """Answer the reads of some collections with items, instead of the stack."""
+
+    def answer(route: Route) -> bool:
+        collection = route.request.url.partition("/v1/")[2].partition("?")[0]
+        if route.request.method != "GET" or collection not in answers:
+            return False
+        items = answers[collection]
+        route.fulfill(json=items if isinstance(items, dict) else {"items": items})
+        return True
+
+    return answer
+
+
+def test_a_domain_from_its_first_record_to_its_removal(user: User) -> None:
+    """Records are not found, then found; then it is verified, has senders, and is removed."""
+    assert user.context.browser
+    name = f"{user.context.browser.browser_type.name}-{RUN}.example"
+    page = user.go("/app/domains")
+    page.get_by_role("button", name="Add domain").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Domain").fill("not a domain")
+    dialog.get_by_role("button", name="Add domain").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("domain:")
+    dialog.get_by_label("Domain").fill(name)
+    dialog.get_by_role("button", name="Add domain").click()
+    expect(page).to_have_url(f"{user.base}/app/domains/{name}")
+    answers = page.locator(".zone .badge")
+    expect(answers).to_have_text(["not found"] * 8)
+    page.reload()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(answers).to_have_text(["found"] * 8)
+    expect(page.locator(".state .badge")).to_have_text("verified")
+
+    zone = unquote(page.get_by_role("link", name="Zone file").get_attribute("href") or "")
+    owner = rf"{user.account['id']}\._pillarbox\.{name}\. 3600 IN TXT "
+    assert re.search(owner + f'"pillarbox-account={user.account["id"]}"\n', zone)
+    assert len(re.findall(r" IN CNAME \w+\.dkim\.amazonses\.com\.\n", zone)) == 3
+
+    page.go_back()
+    expect(page.get_by_role("row", name=name)).to_contain_text("verified")
+    page.get_by_role("button", name="Add sender").click()
+    dialog.get_by_label("Address").fill("hello@elsewhere.example")
+    dialog.get_by_role("button", name="Add sender").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("not a verified domain of the account")
+    dialog.get_by_label("Address").fill(f"hello+{RUN}@{name}")
+    dialog.get_by_role("button", name="Add sender").click()
+    row = page.get_by_role("row", name=f"hello+{RUN}@{name}")
+    former = page.locator("tr", has_text="default").locator("td").first.inner_text()
+    row.get_by_role("button", name="Make default").click()
+    expect(row).to_contain_text("default")
+    page.locator("tr", has_text=former).get_by_role("button", name="Make default").click()
+    expect(row.get_by_role("button", name="Make default")).to_be_visible()
+
+    _remove(user, name)
+    expect(dialog.get_by_role("alert")).to_contain_text("Remove them first")
+    user.go("/app/domains")
+    row.get_by_role("button", name="Remove").click()
+    dialog.get_by_role("button", name="Remove the sender").click()
+    expect(row).to_have_count(0)
+    _remove(user, name)
+    expect(page).to_have_url(f"{user.base}/app/domains")
+    expect(page.get_by_role("row", name=name)).to_have_count(0)
+    user.go(f"/app/domains/{name}")
+    expect(page.get_by_role("alert")).to_contain_text("no such domain")
+
+
+def _remove(user: User, domain: str) -> None:
+    user.go(f"/app/domains/{domain}").get_by_role("button", name="Remove").click()
+    user.page.get_by_role("button", name="Remove the domain").click()
+
+
+def test_a_new_account_is_led_to_its_first_email(user: User) -> None:
+    """Each step has a button, ticks itself when it is done, and the list then leaves."""
+    nothing = {"items": [], "total": 0}
+    lists: dict[str, Any] = {"domains": [], "senders": [], "keys": [], "webhooks": []}
+    user.interfere = answering(**lists, emails=nothing)
+    page = user.go("/app/")
+    steps = page.locator(".checklist li")
+    expect(steps).to_have_count(5)
+    expect(page.locator(".checklist .done")).to_have_count(0)
+    expect(steps.get_by_role("link")).to_have_count(5)
+    expect(page.locator(".checklist .primary")).to_have_text("Add a domain")
+    assert violations(page) == []
+    done: list[dict[str, Any]] = [
+        {"domains": [_DOMAIN | {"state": "verified", "records": []}]},
+        {"senders": [{"address": "a@acme.example", "verified": True, "default": True}]},
+        {"keys": [{"id": "key_1", "revokedAt": None}]},
+    ]
+    for number, change in enumerate(done, 1):
+        lists |= change
+        user.interfere = answering(**lists, emails=nothing)
+        page.reload()
+        expect(page.locator(".checklist .done")).to_have_count(number)
+    user.interfere = lambda _route: False  # the account of the stack has sent and has an endpoint
+    page.reload()
+    expect(page.locator(".quota").first).to_be_visible()
+    expect(steps).to_have_count(0)
+
+
+def test_the_overview_says_what_needs_attention(user: User) -> None:
+    """A failed domain and a quota above 80 % are named, each with a link."""
+    limit = {"name": "month", "limit": 100, "used": 81, "remaining": 19, "resetsAt": _AT}
+    user.interfere = answering(
+        domains=[_DOMAIN | {"state": "failed", "records": [_RECORD]}],
+        account={"id": "a", "name": "Acme", "plan": "free", "limits": [limit]},
+    )
+    page = user.go("/app/")
+    items = page.locator(".attention li")
+    expect(items.filter(has_text="acme.example")).to_contain_text("no longer has the DKIM records")
+    expect(items.filter(has_text="81 %")).to_contain_text("Emails this month")
+    items.get_by_role("link", name="See the records").click()
+    expect(page).to_have_url(f"{user.base}/app/domains/acme.example")
+
+
+def test_what_dns_says_is_only_text(user: User) -> None:
+    """Another value is shown with advice; markup in it, and in any name, does nothing."""
+    answer = {"state": "differs", "values": [HOSTILE], "advice": HOSTILE}
+    records = [_RECORD | {"host": HOSTILE, "value": HOSTILE, "purpose": HOSTILE, "dns": answer}]
+    domain = _DOMAIN | {"domain": HOSTILE, "state": "failed", "records": records}
+    sender = {"address": HOSTILE, "verified": False, "default": False}
+    user.interfere = answering(
+        **{"domains": [domain], "domains/acme.example": domain, "senders": [sender]}
+    )
+    for path, ready in (
+        ("/app/domains/acme.example", ".zone dd"),
+        ("/app/domains", ".senders .who"),
+        ("/app/", ".attention b"),
+    ):
+        page = user.go(path)
+        expect(page.locator(ready).first).to_have_text(HOSTILE, use_inner_text=True)
+        assert page.locator("#app script, #app [onerror], #app img:not([alt=''])").count() == 0
+        assert page.evaluate("window.pwned") is None
+    user.go("/app/domains/acme.example")
+    expect(page.locator(".zone .badge")).to_have_text("another value")
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["empty", "full"])
+def test_the_pages_of_domains_meet_wcag_aa(user: User, *, empty: bool) -> None:
+    """With and without data: axe's rules for A and AA, light and dark, and within 360 pixels."""
+    answer = {"state": "differs", "values": ["x" * 300], "advice": "replace it"}
+    records = [_RECORD, _RECORD | {"host": "u" * 60 + ".acme.example"}]
+    domain = _DOMAIN | {"state": "verified", "records": [one | {"dns": answer} for one in records]}
+    senders = [
+        {"address": f"{name * 20}@acme.example", "verified": name != "c", "default": name == "a"}
+        for name in "abc"
+    ]
+    user.interfere = answering(
+        **{
+            "domains": [] if empty else [domain],
+            "domains/acme.example": domain,
+            "senders": [] if empty else senders,
+        }
+    )
+    page = user.go("/app/domains")
+    expect(page.locator(".empty" if empty else ".senders tbody tr").first).to_be_visible()
+    _fits(page)
+    if not empty:
+        user.go("/app/domains/acme.example")
+        expect(page.locator(".zone li")).to_have_count(2)
+        _fits(page)
+
+
+def _fits(page: Page) -> None:
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in ("light", "dark"):
+            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            assert violations(page) == [], (width, theme)

@@ -1,0 +1,80 @@
+"""The domains of SES, replaced inside botocore."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import unquote
+
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
+
+type Answer = tuple[AWSResponse, dict[str, Any]]
+
+_TOKENS: Final = ("token1", "token2", "token3")
+
+
+@dataclass(slots=True)
+class SesDomainIdentities:
+    """The identities of domains: whether each is verified, and its MAIL FROM domain."""
+
+    known: dict[str, bool] = field(default_factory=dict)
+    mail_from: dict[str, str] = field(default_factory=dict)
+    #: What SES says of DKIM, if it is not the verification.
+    dkim: dict[str, str] = field(default_factory=dict)
+    #: The error to respond with: (HTTP status, error code).
+    failure: tuple[int, str] | None = None
+    #: How often each operation was called.
+    calls: list[str] = field(default_factory=list)
+
+    def answer(self, events: Any) -> None:
+        """Respond to a client's calls."""
+        for operation, answer in {
+            "CreateEmailIdentity": self._create,
+            "GetEmailIdentity": self._get,
+            "PutEmailIdentityMailFromAttributes": self._put_mail_from,
+        }.items():
+            events.register(f"before-call.sesv2.{operation}", answer)
+
+    def _create(self, params: dict[str, Any], **_: object) -> Answer:
+        self.calls.append("create")
+        if self.failure:
+            return _error(*self.failure)
+        name = json.loads(params["body"])["EmailIdentity"]
+        if name in self.known:
+            return _error(400, "AlreadyExistsException")
+        self.known[name] = False
+        return aws_response(200, {})
+
+    def _get(self, params: dict[str, Any], **_: object) -> Answer:
+        self.calls.append("get")
+        if self.failure:
+            return _error(*self.failure)
+        name = unquote(params["url_path"].rpartition("/")[2])
+        if name not in self.known:
+            return _error(404, "NotFoundException")
+        status = "SUCCESS" if self.known[name] else "PENDING"
+        mail_from = {"MailFromDomain": self.mail_from.get(name), "MailFromDomainStatus": status}
+        return aws_response(
+            200,
+            {
+                "VerifiedForSendingStatus": self.known[name],
+                "DkimAttributes": {"Status": self.dkim.get(name, status), "Tokens": [*_TOKENS]},
+                "MailFromAttributes": mail_from if name in self.mail_from else {},
+            },
+        )
+
+    def _put_mail_from(self, params: dict[str, Any], **_: object) -> Answer:
+        self.calls.append("mail-from")
+        name = unquote(params["url_path"].split("/")[-2])
+        self.mail_from[name] = json.loads(params["body"])["MailFromDomain"]
+        return aws_response(200, {})
+
+
+def _error(status: int, code: str) -> Answer:
+    return aws_response(status, {"Error": {"Code": code, "Message": "of SES"}})
+
+
+def aws_response(status: int, body: dict[str, Any]) -> Answer:
+    """Return a response of AWS, for a `before-call` hook."""
+    parsed = body | {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}}}
+    return AWSResponse("https://aws.invalid", status, HTTPHeaders(), None), parsed

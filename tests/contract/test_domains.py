@@ -1,0 +1,294 @@
+"""Domains and senders: what members do, and what no account can take from another."""
+
+import json
+from datetime import timedelta
+from itertools import count
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import quote
+
+import pytest
+
+from pillarbox import wiring
+from pillarbox.domain.role import Role
+from tests.contract.bodies import otp
+from tests.contract.client import Api, ApiResponse
+from tests.contract.name_server import RECORDS
+from tests.contract.service import Service
+
+_numbers: Final = count()
+
+
+@pytest.fixture
+def domain() -> str:
+    """A domain that no other test uses."""
+    return f"acme{next(_numbers)}.example"
+
+
+def member(service: Service, account: str, role: Role = Role.OWNER) -> Api:
+    return Api(session=service.session(account, role))
+
+
+def add(api: Api, domain: str) -> ApiResponse:
+    return api.raw("POST", "/domains", json.dumps({"domain": domain}))
+
+
+def add_sender(api: Api, address: str) -> ApiResponse:
+    return api.raw("POST", "/senders", json.dumps({"address": address}))
+
+
+def publish(records: list[Any], *, but: str = "") -> None:
+    """Create records in DNS as their owner does, without those of one purpose."""
+    for record in records:
+        ends = "" if record["type"] == "TXT" else "."
+        quote = '"' if record["type"] == "TXT" else ""
+        values = [] if record["purpose"] == but else [f"{quote}{record['value']}{ends}{quote}"]
+        RECORDS[record["host"].lower(), record["type"]] = values
+
+
+def states(detail: Any) -> dict[str, set[str]]:
+    """Return what DNS says of the records of each purpose."""
+    found: dict[str, set[str]] = {}
+    for record in detail["records"]:
+        found.setdefault(record["purpose"], set()).add(record["dns"]["state"])
+    return found
+
+
+def verified(service: Service, api: Api, domain: str) -> None:
+    """Set a domain up as its owner does."""
+    publish(add(api, domain).json["records"])
+    service.ses.domains.known[domain] = True
+    with service.at(wiring.utc_now() + timedelta(seconds=10)):
+        assert api.raw("GET", f"/domains/{domain}").json["state"] == "verified"
+
+
+def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
+    """Added, its records are missing, then present; when SES agrees, its addresses send."""
+    account = service.account(senders={}, default=None)
+    api = member(service, account)
+    added = add(api, domain.upper())
+    assert (added.status, added.json["domain"], added.json["state"]) == (201, domain, "pending")
+    purposes = [record["purpose"] for record in added.json["records"]]
+    assert purposes == ["OWNERSHIP", *["DKIM"] * 3, "MAIL FROM", "MAIL FROM SPF", "SPF", "DMARC"]
+    assert add(api, domain).json == added.json
+    publish(added.json["records"], but="DMARC")
+    for record in added.json["records"]:
+        RECORDS.pop((record["host"], record["type"]), None)
+    RECORDS[f"mail.{domain}", "MX"] = []
+    missing = api.raw("GET", f"/domains/{domain}")
+    assert set.union(*states(missing.json).values()) == {"missing"}
+    assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
+
+    publish(added.json["records"], but="DMARC")
+    present = api.raw("GET", f"/domains/{domain}").json
+    expected = {one: {"present"} for one in purposes} | {"DMARC": {"missing"}}
+    assert (present["state"], states(present)) == ("pending", expected)
+
+    service.ses.domains.known[domain] = True
+    with service.at(wiring.utc_now() + timedelta(seconds=10)):
+        assert api.raw("GET", f"/domains/{domain}").json["state"] == "verified"
+    (listed,) = api.raw("GET", "/domains").json["items"]
+    assert (listed["state"], listed["records"]) == ("verified", added.json["records"])
+
+    first, second = f"hello@{domain}", f"news@sub.{domain}"
+    assert add_sender(api, first).json == {"address": first, "verified": True, "default": True}
+    assert add_sender(api, second).json["default"] is False
+    assert Api(service.key(account)).send(otp()).status == 200
+    assert api.raw("PUT", f"/senders/{second}/default").json["default"] is True
+    senders = {one["address"]: one["default"] for one in api.raw("GET", "/senders").json["items"]}
+    assert senders == {first: False, second: True}
+    refused = api.raw("DELETE", f"/domains/{domain}")
+    assert (refused.code, refused.error["details"]) == ("domain_in_use", {"senders": [*senders]})
+    assert [api.raw("DELETE", f"/senders/{one}").status for one in senders] == [204, 204]
+    assert api.raw("DELETE", f"/domains/{domain}").status == 204
+    assert api.raw("GET", f"/domains/{domain}").code == "domain_not_found"
+    assert api.raw("GET", "/domains").json == {"items": []}
+
+
+@pytest.mark.parametrize("by", ["another account", "the operator"])
+def test_a_domain_of_others_needs_the_owners_consent(
+    service: Service, domain: str, by: str
+) -> None:
+    """Whoever adds it, before or after, can use it only with a record that names the account."""
+    thief = member(service, service.account())
+    early = add(thief, f"early.{domain}").json
+    if by == "another account":
+        owner = member(service, service.account())
+        verified(service, owner, domain)
+        verified(service, owner, f"early.{domain}")
+    else:
+        service.ses.domains.known |= {domain: True, f"early.{domain}": True}
+    late = add(thief, domain)
+    assert (late.status, late.json["state"]) == (201, "pending")
+    with service.at(wiring.utc_now() + timedelta(minutes=1)):
+        for name in (domain, f"early.{domain}"):
+            detail = thief.raw("GET", f"/domains/{name}").json
+            assert (detail["state"], states(detail)["OWNERSHIP"]) == ("pending", {"missing"})
+            assert add_sender(thief, f"hello@{name}").errors == {"address": "unverified_domain"}
+        publish(early["records"][:1])
+        consent = thief.raw("GET", f"/domains/early.{domain}").json
+        assert consent["state"] == "verified"
+    assert add_sender(thief, f"hello@early.{domain}").status == 201
+    assert add_sender(thief, f"hello@{domain}").errors == {"address": "unverified_domain"}
+
+
+def test_a_domain_of_others_looks_new(service: Service, domain: str) -> None:
+    """The answers for a domain of another account and for an absent one differ in the name only."""
+    owner, stranger = (member(service, service.account()) for _ in range(2))
+    verified(service, owner, domain)
+    other = f"z{domain}"
+    calls: list[tuple[str, str, Any]] = [
+        ("GET", "/domains/{}", None),
+        ("DELETE", "/domains/{}", None),
+        ("POST", "/senders", {"address": "hello@{}"}),
+        ("PUT", "/senders/hello@{}/default", None),
+        ("DELETE", "/senders/hello@{}", None),
+    ]
+    for method, path, body in calls:
+        foreign, absent = (
+            stranger.raw(method, path.format(name), body and json.dumps(body).replace("{}", name))
+            for name in (domain, other)
+        )
+        assert foreign.status == absent.status >= 400
+        assert foreign.text == absent.text.replace(other, domain)
+    foreign, absent = add(stranger, domain).json, add(stranger, other).json
+    assert [foreign[name] for name in ("state", "domain")] == ["pending", domain]
+    assert [r["purpose"] for r in foreign["records"]] == [r["purpose"] for r in absent["records"]]
+
+
+def test_nobody_changes_what_others_set_up_at_ses(service: Service, domain: str) -> None:
+    """Adding a verified domain, or one with a MAIL FROM domain, only reads it."""
+    ses = service.ses.domains
+    for name, known in ((domain, True), (f"b.{domain}", False)):
+        ses.known[name], ses.mail_from[name] = known, f"bounce.{name}"
+    ses.known[f"c.{domain}"] = True
+    for name in (domain, f"b.{domain}", f"c.{domain}"):
+        before, ses.calls[:] = ses.mail_from.get(name), []
+        assert add(member(service, service.account()), name).status == 201
+        assert ses.mail_from.get(name) == before
+        assert ses.calls == ["create", "get"]
+
+
+def test_dns_may_say_anything(service: Service, domain: str) -> None:
+    """Other values are shown, at most ten and not too long; no answer is `unknown`, in time."""
+    api = member(service, service.account())
+    records = add(api, domain).json["records"]
+    hostile = "<img src=x onerror=alert(1)>"
+    RECORDS[records[0]["host"], "TXT"] = [f'"{hostile}"', *(f'"{n}"' for n in range(20))]
+    RECORDS[records[1]["host"], "CNAME"] = ["elsewhere.example."]
+    detail = api.raw("GET", f"/domains/{domain}").json
+    first, second = (record["dns"] for record in detail["records"][:2])
+    assert (first["state"], len(first["values"])) == ("differs", 10)
+    RECORDS[records[0]["host"], "TXT"] = [f'"{hostile}"']
+    shown = api.raw("GET", f"/domains/{domain}").json["records"][0]["dns"]
+    assert shown["values"] == [hostile]
+    assert (second["state"], second["values"]) == ("differs", ["elsewhere.example"])
+    assert second["advice"] == "replace elsewhere.example"
+    slow = f"{domain.partition('.')[0]}.slow.example"
+    add(api, slow)
+    start = monotonic()
+    detail = api.raw("GET", f"/domains/{slow}").json
+    assert set.union(*states(detail).values()) == {"unknown"}
+    assert monotonic() - start < 4  # the records together have two seconds
+
+
+def test_ses_is_asked_rarely(service: Service, domain: str) -> None:
+    """A list asks about one domain, an open page every 8 s, and of a verified one every 10 min."""
+    api, ses = member(service, service.account()), service.ses.domains
+    for name in (domain, f"b.{domain}"):
+        add(api, name)
+    start = wiring.utc_now()
+    verified(service, api, domain)
+
+    def asked(path: str, seconds: float) -> int:
+        ses.calls.clear()
+        with service.at(start + timedelta(seconds=seconds)):
+            assert api.raw("GET", path).status == 200
+        return len(ses.calls)
+
+    assert asked(f"/domains/{domain}", 300) == 0
+    assert [asked(f"/domains/b.{domain}", at) for at in (301, 302, 310)] == [1, 0, 1]
+    assert [asked("/domains", at) for at in (700, 701)] == [1, 1]
+
+
+def test_the_pages_work_without_ses(service: Service, domain: str) -> None:
+    """The last known state is shown, with its time; adding a domain is 503."""
+    api, ses = member(service, service.account()), service.ses.domains
+    verified(service, api, domain)
+    ses.failure = (400, "TooManyRequestsException")
+    try:
+        later = wiring.utc_now() + timedelta(minutes=11)
+        with service.at(later):
+            known = api.raw("GET", f"/domains/{domain}")
+        ses.failure = (503, "ServiceUnavailable")
+        refused = add(api, f"b.{domain}")
+    finally:
+        ses.failure = None
+    assert (known.status, known.json["state"]) == (200, "verified")
+    assert known.json["checkedAt"] < later.isoformat()
+    assert (refused.status, refused.code) == (503, "service_unavailable")
+
+
+def test_a_domain_that_fails_says_so(service: Service, domain: str) -> None:
+    """When SES no longer finds the keys, the state is `failed` and no sender can be added."""
+    api, ses = member(service, service.account()), service.ses.domains
+    verified(service, api, domain)
+    ses.dkim[domain] = "TEMPORARY_FAILURE"
+    with service.at(wiring.utc_now() + timedelta(minutes=11)):
+        assert api.raw("GET", "/domains").json["items"][0]["state"] == "failed"
+    assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
+
+
+def test_a_domain_that_the_operator_deleted_begins_again(service: Service, domain: str) -> None:
+    """If SES does not know it any more, it is registered again."""
+    api, ses = member(service, service.account()), service.ses.domains
+    verified(service, api, domain)
+    del ses.known[domain]
+    with service.at(wiring.utc_now() + timedelta(minutes=11)):
+        assert api.raw("GET", f"/domains/{domain}").json["state"] == "pending"
+    assert ses.known[domain] is False
+
+
+@pytest.mark.parametrize(
+    "name", ["shop", "shop..example", "a b.example", "ada@shop.example", "x.invalid\n", "b" * 300]
+)
+def test_a_malformed_domain_is_refused(service: Service, name: str) -> None:
+    """It is 422 on `domain` in a body, and no domain of the account in a path."""
+    api = member(service, service.account())
+    refused = add(api, name)
+    assert (refused.status, [*refused.errors]) == (422, ["domain"])
+    assert api.raw("GET", "/domains/shop..example").code == "domain_not_found"
+
+
+def test_ses_refuses_a_domain(service: Service, domain: str) -> None:
+    """What SES does not accept is 422 as well, without SES's own words."""
+    api, ses = member(service, service.account()), service.ses.domains
+    ses.failure = (400, "BadRequestException")
+    try:
+        refused = add(api, domain)
+    finally:
+        ses.failure = None
+    assert (refused.status, refused.errors) == (422, {"domain": "invalid_domain"})
+    assert "of SES" not in refused.text
+
+
+def test_a_sender_that_waits_for_verification_is_no_default(service: Service) -> None:
+    """A sender that the operator added and nobody verified cannot become the default."""
+    address = "later@sender.example"
+    api = member(service, service.account(senders={address: False}, default=None))
+    refused = api.raw("PUT", f"/senders/{address}/default")
+    assert (refused.status, refused.code) == (403, "no_verified_sender")
+
+
+def test_an_address_with_special_characters_is_one_segment(service: Service, domain: str) -> None:
+    """Percent-encoded in the path, `+`, `/`, `%` and `#` name the sender that they are in."""
+    account = service.account()
+    api = member(service, account)
+    verified(service, api, domain)
+    for local in ("a+b", "a/b", "a%2Bc", "a#b"):
+        encoded = quote(local, safe="")
+        assert add_sender(api, f"{local}@{domain}").status == 201
+        assert api.raw("PUT", f"/senders/{encoded}%40{domain}/default").json["address"] == (
+            f"{local}@{domain}"
+        )
+        assert api.raw("DELETE", f"/senders/{encoded}%40{domain}").status == 204
