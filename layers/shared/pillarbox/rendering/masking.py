@@ -24,6 +24,7 @@ _TAG: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_RAW: Final = re.compile(r"\{%-?\s*raw\b")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class MaskedTemplate:
 
     def is_control(self, number: int) -> bool:
         """Return whether a tag shows nothing itself."""
-        return not self.tags[number].startswith("{{") and "raw" not in self.tags[number][:10]
+        return not self.tags[number].startswith("{{") and not _RAW.match(self.tags[number])
 
     def line_of(self, position: int) -> int:
         """Return the line in the source of a position in `text`."""

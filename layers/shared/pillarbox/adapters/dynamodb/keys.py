@@ -33,6 +33,8 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
+| its draft   | TPLD#<account>      | <template id>  |
+| its versions| TPLV#<account>      | <template id>#<version> |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
@@ -74,6 +76,8 @@ _IDENTITIES: Final = frozenset(
 )
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
+#: The versions of a template sort as text.
+_VERSION_DIGITS: Final = 9
 #: Sorts after every character of an address.
 _AFTER_ASCII: Final = "\x7f"
 #: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
@@ -132,6 +136,25 @@ def suppression(account_id: str, address: str = "") -> Item:
 def template(account_id: str, template_id: UUID | None = None) -> Item:
     """Return the key of a saved template; without an id, of the account's list."""
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
+
+
+def template_draft(account_id: str, template_id: UUID | None = None) -> Item:
+    """Return the key of a template's draft; without an id, of the account's list."""
+    return _key(f"TPLD#{account_id}", str(template_id) if template_id else "")
+
+
+def template_version(account_id: str, template_id: UUID, version: int) -> Item:
+    """Return the key of a template's version; 0 sorts before the first one."""
+    return _key(f"TPLV#{account_id}", f"{template_id}#{version:0{_VERSION_DIGITS}}")
+
+
+def template_versions(account_id: str, template_id: UUID) -> tuple[Item, Item]:
+    """Return the first and the last key of a template's versions."""
+    last = 10**_VERSION_DIGITS - 1
+    return (
+        template_version(account_id, template_id, 0),
+        template_version(account_id, template_id, last),
+    )
 
 
 def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
