@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MAX_SOURCE: Final = 256 * 1024
 #: Levels of elements. At about 5,000 the stack of the parser of MJML overflows.
 MAX_LEVELS: Final = 200
+#: Rules of CSS times tags, which take the time of inlining: about a second.
+_MAX_MATCHES: Final = 5_000_000
 #: Elements that a parser of HTML adds where they are left out.
 _OUTER: Final = frozenset({"html", "head", "body"})
 _IMPLIED: Final = _OUTER | {"tbody"}
@@ -167,6 +169,9 @@ def _inline_css(source: str) -> tuple[str, list[Problem]]:
             return source, [_not_inlined(masked, style.start, "its CSS has tags such as if")]
     if fault := misnesting(pieces, MAX_LEVELS):
         return source, [_not_inlined(masked, fault.position, fault.text)]
+    rules = sum(style.content.count("{") for style in styles)
+    if rules * len(pieces) > _MAX_MATCHES:
+        return source, [_not_inlined(masked, styles[0].start, "it has too many rules")]
     text = masked.with_comments(masked.text)
     html = _inliner().inline(text)
     if _outline(masked, html) != _outline(masked, text):

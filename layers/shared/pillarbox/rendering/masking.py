@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Final
 
@@ -18,7 +19,7 @@ from pillarbox.rendering.elements import Lines, pieces_of
 _TAG: Final = re.compile(
     r"""
     \{%-?\s*+raw\s*+-?%\}.*?\{%-?\s*+endraw\s*+-?%\}
-    | \{\#.*?\#\}
+    | \{\#(?:[^\#]++|\#(?!\}))*+(?:\#\}|\Z)
     | \{\{(?:"[^"]*+"|'[^']*+'|[^"'])*?\}\}
     | \{%(?:"[^"]*+"|'[^']*+'|[^"'])*?%\}
     """,
@@ -77,11 +78,15 @@ class MaskedTemplate:
         if place >= 0:
             at_source, at_text = self._places[place]
             position = at_source + min(position - at_text, len(self.tags[place]))
-        return Lines(self.source).at(position)
+        return self._lines.at(position)
 
     def line_of_tag(self, number: int) -> int:
         """Return the line in the source of a tag."""
-        return Lines(self.source).at(self._places[number][0])
+        return self._lines.at(self._places[number][0])
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self.source)
 
     @property
     def _mark(self) -> str:
