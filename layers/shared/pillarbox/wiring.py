@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
     from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.enqueue_due import DueTasks
@@ -460,6 +461,18 @@ class Wiring:
         from pillarbox.application.templates.editing import TemplateEditing
 
         return TemplateEditing(self.template_authoring)
+
+    @cached_property
+    def template_trial(self) -> "TemplateTrial":
+        """Send tests of drafts."""
+        from pillarbox.adapters.dynamodb.users import DynamoMembers
+        from pillarbox.application.templates.trial import TemplateTrial
+
+        return TemplateTrial(
+            editing=self.template_editing,
+            members=DynamoMembers(self.identities),
+            ports=self.sending_ports,
+        )
 
     @cached_property
     def template_library(self) -> "TemplateLibrary":

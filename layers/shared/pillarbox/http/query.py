@@ -220,6 +220,14 @@ class DeliveriesQuery(WireModel):
     cursor = optional(text(least=1, most=_MAX_CURSOR))
 
 
+class VersionsQuery(WireModel):
+    """The versions of a template; ours."""
+
+    in_query = True
+    limit = with_default(_LIMIT, 20)
+    before = optional(before(_parse_whole_number, whole_number(least=1, most=1_000_000_000)))
+
+
 def _milliseconds(moment: datetime) -> int:
     """Return the first millisecond at or after a moment; ids and records have that precision."""
     return -((_EPOCH - moment) // timedelta(milliseconds=1))

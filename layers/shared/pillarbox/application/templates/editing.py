@@ -159,7 +159,7 @@ class TemplateEditing:
                 template, state.draft.content, by, state.draft
             )
         except ValidationFailed as failed:
-            raise _on_source(failed) from failed
+            raise on_source(failed) from failed
         except ServiceError:
             self._read(account_id, template_id, revision)  # may raise DraftChanged
             raise
@@ -229,7 +229,7 @@ class TemplateEditing:
         try:
             stored = self.templates.drafts.put(draft, replaces=revision)
         except ValidationFailed as failed:
-            raise _on_source(failed) from failed
+            raise on_source(failed) from failed
         if not stored:
             current = self.draft(draft.account_id, UUID(draft.template_id))
             raise DraftChanged(revision, current)
@@ -275,7 +275,7 @@ class TemplateEditing:
         )
 
 
-def _on_source(failed: ValidationFailed) -> ValidationFailed:
+def on_source(failed: ValidationFailed) -> ValidationFailed:
     """Return the same failure on `source`, the field that an author wrote."""
     errors = (
         replace(error, field="source") if error.field == "html" else error
