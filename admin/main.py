@@ -26,6 +26,7 @@ from admin import (
     senders,
     stats,
     suppressions,
+    team,
     teardown,
     templates,
     webhooks,
@@ -85,6 +86,9 @@ app.add_typer(messages.app, name="message")
 app.add_typer(recipients.app, name="recipient")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(webhooks.app, name="webhook")
+app.add_typer(team.dashboard, name="dashboard")
+app.add_typer(team.members, name="member")
+app.add_typer(team.operators, name="operator")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.add_typer(alarms.app, name="alarms")

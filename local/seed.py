@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
+from admin.team import sign_in_url
 from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
 from local.ses.store import MailStore
@@ -19,12 +20,15 @@ from pillarbox.domain.key import (
     Preset,
     digest_of_key,
 )
+from pillarbox.domain.role import Role
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import SourceKind, TemplateContent, TemplateVersion
 from pillarbox.domain.webhook import ALL_TYPES, MAX_ENDPOINTS
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"
+#: The owner of the Standard account, who also operates the service.
+OWNER: Final = "owner@shop.example"
 #: The id of the saved template, the same in each run.
 TEMPLATE_ID: Final = "019a0000-0000-7000-8000-000000000001"
 
@@ -80,6 +84,13 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
             _add_template(wiring, account_id, now)
         if role == "live":
             _point_at(receiver, wiring, account_id)
+
+
+def sign_in_link(wiring: OperatorWiring, account_id: str) -> str:
+    """Return a link that signs the owner of an account in once."""
+    wiring.team.add_member(account_id, OWNER, Role.OWNER)
+    wiring.team.set_operator(OWNER, operator=True)
+    return sign_in_url(wiring.settings.api_url, wiring.team.new_link(OWNER))
 
 
 def _point_at(receiver: str, wiring: OperatorWiring, account_id: str) -> None:

@@ -37,7 +37,7 @@ from local.logs import follow_logs
 from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
-from local.seed import TEMPLATE_ID, seed
+from local.seed import TEMPLATE_ID, seed, sign_in_link
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.settings import ANY_HOST, PREFIX, Settings, read_stack
@@ -221,6 +221,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
                 "port": int(urls["smtp"].rpartition(":")[2]),
                 "certificate": str(certificate),
             },
+            "dashboard_link": await asyncio.to_thread(sign_in_link, wiring, keys.accounts["live"]),
             "keys": keys.texts,
             "accounts": keys.accounts,
             "template_id": TEMPLATE_ID,

@@ -238,14 +238,9 @@ def _parameter_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    names = [*COMMON_HEADERS]
-    if operation.idempotent:
-        names += ["Idempotent-Replay", "RateLimit-Policy", "RateLimit"]
-    if operation.sets_cookie:
-        names.append("Set-Cookie")
     success: dict[str, Any] = {
         "description": "The request succeeded.",
-        "headers": headers_of(names),
+        "headers": headers_of(_success_headers(operation)),
     }
     if operation.response:
         schema = schemas.reference(operation.response)
@@ -259,10 +254,8 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
             target: {"operationId": target, "parameters": dict(parameters)}
             for target, parameters in operation.links.items()
         }
-    own = (*operation.errors, *(["scope_required"] if operation.scope else []))
     by_status: dict[int, list[str]] = defaultdict(list)
-    of_credentials = (code for name in operation.security for code in OF_CREDENTIALS[name])
-    for code in dict.fromkeys((*of_credentials, *EVERYWHERE, *own)):
+    for code in _error_codes(operation):
         by_status[CODES[code][0]].append(code)
     if operation.rpc:
         for status in _RPC_ERRORS:
@@ -281,3 +274,18 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
                 "content": {"application/json": content},
             }
     return {operation.success: success} | errors
+
+
+def _success_headers(operation: Operation) -> Iterable[str]:
+    yield from COMMON_HEADERS
+    if operation.idempotent:
+        yield from ("Idempotent-Replay", "RateLimit-Policy", "RateLimit")
+    if operation.sets_cookie:
+        yield "Set-Cookie"
+
+
+def _error_codes(operation: Operation) -> Iterable[str]:
+    """Return the codes that an operation may answer with, each once."""
+    of_credentials = (code for name in operation.security for code in OF_CREDENTIALS[name])
+    of_scope = ["scope_required"] if operation.scope else []
+    return dict.fromkeys((*of_credentials, *EVERYWHERE, *operation.errors, *of_scope))

@@ -251,7 +251,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "limit": {"description": "The maximum number of items."},
         "cursor": {"description": "The `nextCursor` of the page before."},
     },
-    CodeRequestBody: {"email": {"description": "Where the code is to go."}},
+    CodeRequestBody: {"email": ADDRESS | {"description": "Where the code is to go."}},
     SignInRequest: {
         "flow": {"description": "The `flow` of the request for the code."},
         "code": {"description": "The six digits of the email."},

@@ -8,6 +8,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.ledger_format import subsets_of
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.users import DynamoMembers
 
 #: So many are deleted before the progress is reported, in several requests at a time.
 _REPORTED: Final = 200
@@ -34,6 +35,10 @@ class DynamoAccountData:
         yield from _delete(self._table, "quotas", keys.quota(account_id))
         yield from _delete(self._table, "keyUses", keys.key_use(account_id))
         yield from self._delete_webhooks(account_id)
+        members = DynamoMembers(self._identities)
+        for member in members.of_account(account_id):
+            members.remove(account_id, member.user_id)
+            yield "members", 1
         marks = [
             item
             for item in self._table.query(keys.rebuild_mark())

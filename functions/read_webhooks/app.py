@@ -36,9 +36,8 @@ def list_deliveries(webhook_id: str) -> Reply:
 
 def _account_id() -> str:
     credential = read_credential(app.current_event)
-    return (
-        services().caller_authentication.authenticate(credential, WEBHOOKS_READ).account.account_id
-    )
+    principal = services().caller_authentication.authenticate(credential, WEBHOOKS_READ)
+    return principal.account.account_id
 
 
 lambda_handler = entrypoint(app)

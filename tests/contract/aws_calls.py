@@ -20,6 +20,7 @@ QUEUES: Final = {
     "urgent": "UrgentJobsQueue",
     "sweep": "SweepQueue",
     "webhooks": "WebhooksQueue",
+    "codes": "CodesQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
@@ -82,7 +83,9 @@ def rights_granted(statement: iam.Statement) -> set[str]:
         f"{action} {resource}{kind}"
         for action in iam.actions(statement)
         for resource in iam.resources(statement)
-        for kind in ([""] if patterns is None else [f" {pattern}" for pattern in patterns])
+        for kind in (
+            [""] if patterns is None else [f" {re.sub('#.*', '#*', key)}" for key in patterns]
+        )
     }
 
 

@@ -65,6 +65,8 @@ class Api:
 
     key: str | None = None
     base: str = "/v1"
+    #: The access token of a session.
+    session: str | None = None
 
     def send(self, body: object, *, idempotency_key: str | None = None) -> ApiResponse:
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
@@ -91,6 +93,7 @@ class Api:
     ) -> ApiResponse:
         """Send anything."""
         sent = {"User-Agent": "shop/1.0"} | ({} if self.key is None else {"X-API-Key": self.key})
+        sent |= {} if self.session is None else {"Authorization": f"Bearer {self.session}"}
         several = _several(sent | dict(headers or {}))
         asked = _several(query or {})
         full = _EDGE.canonical(f"/api{self.base}{path}")

@@ -22,6 +22,7 @@ from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.canaries import failing
 from tests.contract.client import Api
 from tests.contract.service import Service
+from tests.contract.sign_in import Browser
 
 _LIMITS: Final = Limits(per_minute=60, per_day=300, per_month=9_000)
 _UNKNOWN: Final = str(uuid4())
@@ -144,6 +145,13 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "too_many_attachments": lambda s: s.live().send(raw_html(attachments=[attachment()] * 11)).json,
     "batch_limit_exceeded": lambda s: (
         s.live().raw("POST", "/emails/batch", json.dumps({"messages": [otp()] * 101})).json
+    ),
+    "invalid_session": lambda _: Api(session="pbs_x").raw("GET", "/session").json,
+    "invalid_code": lambda _: Browser().sign_in("x", "482913").json,
+    "session_required": lambda s: Api(s.live().key).raw("GET", "/session").json,
+    "cross_site_request": lambda _: Browser().post("/token", {}, Origin="null").json,
+    "session_not_found": lambda s: (
+        Api(session=s.session(s.account())).raw("DELETE", "/session/4kq7x2m9r5tb").json
     ),
     "missing_api_key": lambda _: (
         Api().raw("POST", "/emails", "{}", {"Authorization": "Bearer bx_live_x"}).json

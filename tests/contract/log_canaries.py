@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from unittest import mock
@@ -17,9 +18,11 @@ from unittest import mock
 from pillarbox import observability, wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.adapters.sqs.code_requests import write_request
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.role import Role
 from relay.service import Envelope, ThreadedService
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
@@ -27,8 +30,12 @@ from tests.contract.client import Api, Invocation, handler
 from tests.contract.mcp import McpClient
 from tests.contract.operations import OPERATIONS
 from tests.contract.service import Service, queue_record, running_service
+from tests.contract.sign_in import Browser, signed_in
 from tests.contract.smtp_canaries import relay_everything
 from tests.contract.webhook_path import WebhookPath
+
+#: The secrets of signing in, which nobody can choose. They are printed after the end of the log.
+SECRETS: list[str] = []
 
 
 def accepted(template: str) -> list[dict[str, Any]]:
@@ -157,6 +164,36 @@ def hook_everything(service: Service) -> None:
             wrong = {"webhook_id": name, "delivery_id": CANARY}
             path = operation.path.removeprefix("/v1").format_map(wrong)
             api.raw(operation.method, path, query={CANARY: CANARY})
+
+
+def sign_in_everywhere(service: Service) -> None:
+    """Sign in with canaries as address, code, flow, link, cookie and token, also with failures."""
+    browser, team = Browser(), wiring.services().team
+    team.add_member(service.account(), ADDRESS, Role.OWNER)
+    flow = browser.request_code(ADDRESS).json["flow"]
+    (queued,) = service.codes()
+    service.consume("mail_code", write_request(replace(queued, code=CANARY)), CANARY)
+    for fault in ("UpdateItem", "PutItem", "GetItem", "Query", "BatchGetItem", "none"):
+        with failing(fault):
+            browser.request_code(ADDRESS)
+            browser.request_code(CANARY)
+            service.consume("mail_code", write_request(replace(queued, code=CANARY)))
+            for body in ({"flow": CANARY, "code": CANARY[:6]}, {"link": CANARY}, {CANARY: CANARY}):
+                browser.post("", body)
+            browser.post("/token", {"account": CANARY})
+            Browser(CANARY).post("/token", {"account": CANARY}, Origin=CANARY)
+            for token in (CANARY, f"pbs_{CANARY}"):
+                Api(session=token).raw("GET", "/session", query={CANARY: CANARY})
+                Api(session=token).raw("DELETE", f"/session/{CANARY}")
+                Api(session=token).raw("GET", "/emails")
+    for _ in range(6):
+        browser.sign_in(flow, "482913")
+    used = signed_in(service, ADDRESS)
+    secrets = [flow, flow.rpartition(".")[2], used.cookie or "", used.token().json["token"]]
+    Api(session=secrets[-1]).raw("GET", "/emails")
+    Api(session=secrets[-1]).raw("GET", "/session")
+    # The search knows only words that it was told, so these are searched here.
+    SECRETS.extend(secrets)
 
 
 def fail_unexpectedly(service: Service) -> None:
@@ -299,8 +336,10 @@ def main(dns_server: str, *options: str) -> None:
         announce_everything(service)
         read_everything(service)
         hook_everything(service)
+        sign_in_everywhere(service)
         relay_everything(service)
         service.deliver()
+    print("secrets:", *SECRETS)  # noqa: T201
 
 
 if __name__ == "__main__":

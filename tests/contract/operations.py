@@ -12,6 +12,7 @@ from tests.contract.client import Api, ApiResponse
 _DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
 #: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT: Final = {"message_id", "id", "webhook_id", "delivery_id"}
+OF_A_USER: Final = {"session_id"}
 OF_ALL: Final = {"slug": "otp"}
 
 
@@ -33,6 +34,12 @@ class Operation:
         """The permission that the document states."""
         return self.described.get("x-required-permission")
 
+    @property
+    def credentials(self) -> set[str]:
+        """The security schemes of the document, one of which is enough."""
+        schemes = self.described.get("security", _DOCUMENT["security"])
+        return {name for scheme in schemes for name in scheme}
+
     def request(self, api: Api, ids: Mapping[str, str]) -> ApiResponse:
         """Send a request: the ids are path parameters, the rest is from the document's examples."""
         path = self.path.removeprefix("/v1").format_map(OF_ALL | dict(ids))
@@ -49,8 +56,12 @@ class Operation:
         return api.raw(self.method, path, body, query=query)
 
 
-OPERATIONS: Final = [
+ALL_OPERATIONS: Final = [
     Operation(described["operationId"], method.upper(), path, described)
     for path, methods in _DOCUMENT["paths"].items()
     for method, described in methods.items()
 ]
+#: Those that take an API key.
+OPERATIONS: Final = [one for one in ALL_OPERATIONS if "ApiKey" in one.credentials]
+#: Those that take a session.
+OF_SESSIONS: Final = [one for one in ALL_OPERATIONS if "Session" in one.credentials]

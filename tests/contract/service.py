@@ -21,6 +21,7 @@ from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.sqs.code_requests import read_request
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.agent import AgentSettings
@@ -38,6 +39,9 @@ from pillarbox.domain.key import (
     new_key_text,
 )
 from pillarbox.domain.quota import WINDOWS, Limits, window_name
+from pillarbox.domain.role import Role
+from pillarbox.domain.session import parse_cookie
+from pillarbox.domain.sign_in import CodeRequest
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.webhook import (
     MAX_ENDPOINTS,
@@ -56,6 +60,8 @@ from tests.fakes.webhooks import FakeWebhookPoster, endpoint
 SENDER: Final = "post@sender.example"
 #: What no other record has, so that a test can find it in a response.
 HOOK_URL: Final = "https://shop.example/hooks/Secret"
+#: Where the tests' dashboard is.
+APP_URL: Final = "https://app.example"
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
 _IDENTITIES: Final = "pillarbox-identities"
@@ -320,6 +326,27 @@ class Service:
         """Pass raw queue messages to a function."""
         return self._consume(function, [queue_record(b, str(n)) for n, b in enumerate(bodies)])
 
+    def codes(self) -> list[CodeRequest]:
+        """Receive the one-time codes in the queue."""
+        return [read_request(body) for body in self._code_bodies()]
+
+    def mail_codes(self) -> list[str]:
+        """Run the worker on all one-time codes; return the ids of those that failed."""
+        return self.consume("mail_code", *self._code_bodies())
+
+    @staticmethod
+    def _code_bodies() -> list[str]:
+        return [code["Body"] for code in _receive_all(os.environ["PILLARBOX_CODES_QUEUE_URL"])]
+
+    def session(
+        self, account_id: str, role: Role = Role.OWNER, address: str = "ada@shop.example"
+    ) -> str:
+        """Return the access token of a new session of a member."""
+        team, sign_in = wiring.services().team, wiring.services().sign_in
+        team.add_member(account_id, address, role)
+        issued = sign_in.with_link(team.new_link(address), "Firefox")
+        return sign_in.exchange(parse_cookie(issued.cookie), account_id).text
+
     def spooled(self) -> list[str]:
         """Return the keys of the objects in the spool."""
         listed = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)
@@ -344,6 +371,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
+        "PILLARBOX_API_URL": APP_URL,
         "PILLARBOX_DNS_SERVERS": dns_server,
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
@@ -362,8 +390,10 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for name in ("events", "events_dead")
         )
         sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
+        codes_url = boto3.client("sqs").create_queue(QueueName="codes")["QueueUrl"]
         webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
+            "PILLARBOX_CODES_QUEUE_URL": codes_url,
             "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
             "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,

@@ -7,11 +7,13 @@ every role until a row below allows it.
 import re
 from collections.abc import Iterable
 from typing import Final
+from uuid import UUID
 
 import pytest
 
 from local import template
 from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.domain.session import SERVICE_ACCOUNT_ID
 from tests import iam
 from tests.fakes import builders
 from tests.iam import AwsRequest
@@ -76,6 +78,8 @@ _WRITTEN: Final = {
     "DeleteTemplateRole": {"TPL"},
     "ReadWebhooksRole": set[str](),
     "WriteWebhooksRole": {"ACCT", "HOOKH"},
+    "SignInRole": set[str](),
+    "MailCodeRole": set[str](),  # but see below
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -119,13 +123,36 @@ _CALLED: Final = {
     "ReadWebhooksRole",
     "WriteWebhooksRole",
 }
-#: What a role may do with the endpoints of webhooks in `Identities`.
-_ENDPOINTS: Final = {
-    "ReadWebhooksRole": {"GetItem", "Query"},
-    "WriteWebhooksRole": {"DeleteItem", "GetItem", "PutItem", "UpdateItem"},
-    "AnnounceEventsRole": {"Query"},
-    "PostWebhooksRole": {"GetItem"},
-    "EnqueueDueRole": {"GetItem"},
+#: The roles of the routes that also take a session.
+_CALLED_BY_USERS: Final = {
+    "ListMessagesRole",
+    "GetAnalyticsRole",
+    "GetMessageRole",
+    "ListStarterTemplatesRole",
+    "PreviewStarterTemplateRole",
+    "ListTemplatesRole",
+    "GetTemplateRole",
+    "DeleteTemplateRole",
+    "ReadWebhooksRole",
+    "WriteWebhooksRole",
+    "SignInRole",
+}
+#: What a role may do with which records of `Identities`, beside reading those of its caller.
+_IDENTITIES: Final = {
+    "ReadWebhooksRole": {"HOOK": {"GetItem", "Query"}},
+    "WriteWebhooksRole": {"HOOK": {"DeleteItem", "GetItem", "PutItem", "UpdateItem"}},
+    "AnnounceEventsRole": {"HOOK": {"Query"}},
+    "PostWebhooksRole": {"HOOK": {"GetItem"}},
+    "EnqueueDueRole": {"HOOK": {"GetItem"}},
+    "SignInRole": {
+        "COUNT": {"UpdateItem"},
+        "FLOW": {"PutItem", "UpdateItem"},
+        "LINK": {"UpdateItem"},
+        "OF": {"Query"},
+        "SESS": {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"},
+        "USER": {"GetItem"},
+    },
+    "MailCodeRole": {"USER": {"GetItem"}},
 }
 
 
@@ -173,6 +200,14 @@ def test_every_role_and_record_is_tested() -> None:
         keys.endpoint_health("a", "b"),
         keys.due_task(0),
         keys.due_minute(),
+        keys.user("a"),
+        keys.member("a", "b"),
+        keys.membership("b", "a"),
+        keys.session("a", "b"),
+        keys.access_token("a", "b", "c"),
+        keys.flow("a"),
+        keys.link("a"),
+        keys.sign_in_count("a#b", 60, 1),
     ]
     assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
 
@@ -207,13 +242,13 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", _ROLES)
-def test_a_role_has_no_right_to_identities_but_that_to_endpoints(role: str) -> None:
+def test_a_role_has_its_own_rights_to_identities_only(role: str) -> None:
     """No function changes or lists another record of `Identities`, or copies the table."""
-    rights = _ENDPOINTS.get(role, set())
+    rights = _IDENTITIES.get(role, {})
     for action in (*_WRITES, "Query", "GetItem", *_UNUSED):
         for kind, partition_keys in _RECORDS.items():
             for key in partition_keys:
-                allowed = kind == "HOOK" and action in rights
+                allowed = action in rights.get(kind, set())
                 assert _allows(role, action, key, table="Identities") is allowed
 
 
@@ -224,8 +259,16 @@ def test_only_roles_that_authenticate_read_identities(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", _ROLES)
-def test_only_the_routes_of_webhooks_write_endpoints(role: str) -> None:
-    """Endpoints are all that a function changes in `Identities`, and only one function does."""
+def test_only_routes_that_take_sessions_read_them(role: str) -> None:
+    """The read routes and sign-in read sessions and members; what sends email reads neither."""
+    for key in ("SESS#abc", "TEAM#abc"):
+        allowed = _allows(role, "BatchGetItem", key, table="Identities")
+        assert allowed is (role in _CALLED_BY_USERS)
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_each_kind_of_identity_has_one_writer(role: str) -> None:
+    """The routes of webhooks write endpoints, and sign-in what it needs. Nobody else writes."""
     written = {
         kind
         for kind, partition_keys in _RECORDS.items()
@@ -233,9 +276,25 @@ def test_only_the_routes_of_webhooks_write_endpoints(role: str) -> None:
         for action in _WRITES
         if _allows(role, action, key, table="Identities")
     }
-    assert written == ({"HOOK"} if role == "WriteWebhooksRole" else set())
-    for kind in _RECORDS.keys() - {"HOOK"}:
-        assert not _allows(role, "PutItem", "HOOK#abc", *_RECORDS[kind], table="Identities")
+    of_role = {
+        "WriteWebhooksRole": {"HOOK"},
+        "SignInRole": {"COUNT", "FLOW", "LINK", "SESS"},
+    }.get(role, set[str]())
+    assert written == of_role
+    for own in of_role:
+        for kind in _RECORDS.keys() - of_role:
+            for action in _WRITES:
+                beside = _RECORDS[own] | _RECORDS[kind]
+                assert not _allows(role, action, *beside, table="Identities")
+
+
+def test_a_code_is_a_message_of_the_service_only() -> None:
+    """The worker writes messages of the service's own account, and of no tenant."""
+    own = keys.message(SERVICE_ACCOUNT_ID, UUID(int=0))["pk"]["S"]
+    assert _allows("MailCodeRole", "PutItem", own)
+    for key in (f"{own}0", f"{own}#1", "MSG#abc", "MSG#000000000001"):
+        assert not _allows("MailCodeRole", "PutItem", key)
+        assert not _allows("MailCodeRole", "PutItem", own, key)
 
 
 def test_the_routes_of_webhooks_change_one_attribute_of_an_account() -> None:

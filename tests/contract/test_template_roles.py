@@ -38,8 +38,9 @@ from tests.contract.aws_calls import QUEUES, Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation
 from tests.contract.mcp import McpClient
-from tests.contract.operations import OPERATIONS
+from tests.contract.operations import OF_SESSIONS, OPERATIONS
 from tests.contract.service import Service, queue_record
+from tests.contract.sign_in import Browser, signed_in
 from tests.contract.test_backend_down import no_answer
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.webhook_path import WebhookPath
@@ -79,6 +80,7 @@ _UNCALLED: Final = {
     # Lambda reports the records that it gave up with the function's role.
     "aggregate_stats": {"sqs:SendMessage"},
     "announce_events": {"sqs:SendMessage ChangesDeadLetters"},
+    "mail_code": {"sqs:ChangeMessageVisibility"},
 }
 
 
@@ -101,6 +103,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _accept(service)
         _read(service)
         _call_tools(service)
+        _sign_in(service)
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
@@ -192,6 +195,33 @@ def _call_all(service: Service, account: str, api: Api) -> None:
         assert operation.request(api, ids).status // 100 == 2, operation.id
     for search in ({"recipient": "ann*"}, {"tag": "order:7"}):
         assert api.raw("GET", "/emails", query=search).status == 200
+
+
+def _sign_in(service: Service) -> None:
+    """Sign in by code and by link, call each operation that takes a session, and end sessions."""
+    account, address = service.account(), "ada@shop.example"
+    service.session(account)
+    browser = Browser()
+    flow = browser.request_code(address).json["flow"]
+    (queued,) = service.codes()
+    assert browser.sign_in(flow, queued.code).status == 200
+    browser.request_code(address)
+    assert service.mail_codes() == []
+    link = wiring.services().team.new_link(address)
+    assert browser.post("", {"link": link}).status == 200
+    ids = {"message_id": Api(service.key(account)).send(otp()).json["messageId"]}
+    for operation in OF_SESSIONS:
+        webhook = service.webhook(account)
+        ids |= {"id": service.template(account, "<p>x</p>"), "webhook_id": webhook}
+        ids["delivery_id"] = service.delivery(account, webhook)
+        session = browser.token(account).json["token"]
+        api = Api(session=session)
+        ids["session_id"] = session[16:28]
+        assert operation.request(api, ids).status // 100 == 2, operation.id
+        if "Session" in operation.credentials and operation.method == "DELETE":
+            browser = signed_in(service, address)
+    api = Api(session=browser.token(account).json["token"])
+    assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
 
 
 def _call_tools(service: Service) -> None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from local.template import ROOT
+from openapi.operation import KEY
 from openapi.operations import OPERATIONS
 from tests.stack import operate
 
@@ -41,7 +42,7 @@ def warm_up(base_url: str) -> None:
     for operation in OPERATIONS:
         path = re.sub(r"\{\w+\}", "x", operation.path)
         answer = httpx.request(operation.method, f"{base_url}/api{path}", timeout=120)
-        assert answer.status_code == 401
+        assert answer.status_code in ({401} if KEY in operation.security else {401, 403, 422})
 
 
 @pytest.mark.stack

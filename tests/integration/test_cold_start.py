@@ -29,6 +29,8 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("write_webhooks", ENGINES | RESOLVERS),
         ("list_starter_templates", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("preview_starter_template", ENGINES | RESOLVERS),
+        ("sign_in", ENGINES | RESOLVERS),
+        ("mail_code", ENGINES),
         ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("deliver_message", {"dns"}),
         ("record_feedback", ENGINES),

@@ -39,6 +39,7 @@ def test_every_function_has_a_sample() -> None:
         ("mcp", 200, "result"),
         ("read_webhooks", 200, "items"),
         ("write_webhooks", 404, "error"),
+        ("sign_in", 202, "flow"),
     ],
 )
 def test_a_sample_request_is_answered(
@@ -61,7 +62,7 @@ def test_a_sample_request_needs_its_key_put_in(service: Service, function: str) 
     assert service
 
 
-@pytest.mark.parametrize("function", ["deliver_message", "record_feedback"])
+@pytest.mark.parametrize("function", ["deliver_message", "record_feedback", "mail_code"])
 def test_a_sample_of_the_queue_is_taken(service: Service, function: str) -> None:
     """The queue's samples name no message that exists: dropped or unknown, never retried."""
     answer = handler(function)(sample(function), Invocation())

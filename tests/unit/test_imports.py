@@ -18,6 +18,7 @@ _PORTS: Final = {
     "pillarbox.application.accounts.ports",
     "pillarbox.application.delivery.ports",
     "pillarbox.application.templates.ports",
+    "pillarbox.application.sign_in.ports",
     "pillarbox.application.webhooks.ports",
 }
 #: What each part may import of this project beside itself.

@@ -23,6 +23,7 @@ _PROTECTED: Final = {
 _NAMES: Final = [
     "AlarmTopic",
     "ChangesDeadLetters",
+    "CodesQueue",
     "ConfigurationSet",
     "Edge",
     "ErrorPages",

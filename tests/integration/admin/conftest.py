@@ -95,6 +95,7 @@ def mailbox(
 ) -> MailStore:
     """The local SES of a stack that has a state file."""
     environment = {
+        "PILLARBOX_API_URL": "https://mail.example",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "us-east-1",

@@ -30,8 +30,9 @@ _MAX_TEXT: Final = 200
 
 
 def _is_complete(link: str | None, info: "ValidationInfo") -> str | None:
-    given = (info.data.get("flow"), info.data.get("code"))
-    if (None in given) is (link is None):
+    # A field that is invalid itself is absent.
+    given = [info.data[name] is not None for name in ("flow", "code") if name in info.data]
+    if given not in ([], [True]) and given != [link is None] * 2:
         raise invalid("incomplete", "give either link, or flow and code")
     return link
 

@@ -16,8 +16,8 @@ write there: `write_webhooks` endpoints, and `sign_in` what signing in needs.
 | session     | SESS#<user>         | <session>      |
 | access token | SESS#<user>        | <session>#<sha256> |
 | flow        | FLOW#<digest of the address> | -    |
-| one-time link | LINK#<sha256>     | -              |
-| sign-in count | COUNT#<subject>#<seconds>#<window> | - |
+| link for one use | LINK#<sha256>     | -              |
+| count of codes | COUNT#<subject>#<seconds>#<window> | - |
 
 Older releases had API keys in the first table (`former_keys.py`). It has all others:
 

@@ -1,0 +1,128 @@
+"""The commands `pillarbox dashboard …`, `pillarbox member …` and `pillarbox operator …`."""
+
+from typing import Annotated
+
+import typer
+
+from admin.confirm import confirm, require_yes
+from admin.session import connected
+from admin.views import View, time_text
+from pillarbox.domain.role import Role
+from pillarbox.domain.session import Member
+
+dashboard = typer.Typer(no_args_is_help=True, help="The dashboard.")
+members = typer.Typer(no_args_is_help=True, help="The users of an account, and their roles.")
+operators = typer.Typer(no_args_is_help=True, help="Users who may operate the whole service.")
+
+Address = Annotated[str, typer.Argument(metavar="EMAIL", help="The user's address.")]
+Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
+RoleOption = Annotated[Role, typer.Option(help="What the user may do in the account.")]
+
+
+@dashboard.command("link")
+def link(
+    ctx: typer.Context,
+    address: Address,
+    *,
+    account: Annotated[
+        str | None, typer.Option(metavar="ID", help="First add the user to this account.")
+    ] = None,
+    role: RoleOption = Role.OWNER,
+) -> None:
+    """Create a link with which a user signs in once, within an hour. A new user is created.
+
+    Whoever opens the link first is signed in as this user.
+
+    Example: `pillarbox dashboard link ada@shop.example --account qh4ybvcvbqzk --role owner`
+    """
+    session = connected(ctx)
+    team = session.wiring.team
+    if account is not None:
+        team.add_member(account, address, role)
+    session.show({"url": sign_in_url(session.wiring.settings.api_url, team.new_link(address))})
+
+
+@members.command("add")
+def add_member(
+    ctx: typer.Context, address: Address, *, account: Account, role: RoleOption = Role.VIEWER
+) -> None:
+    """Add a user to an account, or change the user's role there.
+
+    Example: `pillarbox member add ada@shop.example --account qh4ybvcvbqzk --role developer`
+    """
+    session = connected(ctx)
+    session.show(_member_view(session.wiring.team.add_member(account, address, role)))
+
+
+@members.command("list")
+def list_members(ctx: typer.Context, *, account: Account) -> None:
+    """List the users of an account, the oldest first.
+
+    Example: `pillarbox member list --account qh4ybvcvbqzk`
+    """
+    session = connected(ctx)
+    found = session.wiring.team.members_of(account)
+    session.show_list([*map(_member_view, found)], ("email", "role", "added"))
+
+
+@members.command("remove")
+def remove_member(
+    ctx: typer.Context,
+    address: Address,
+    *,
+    account: Account,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
+) -> None:
+    """Remove a user from an account. It takes effect at the user's next request.
+
+    Example: `pillarbox member remove ada@shop.example --account qh4ybvcvbqzk`
+    """
+    require_yes(ctx.obj, yes=yes)
+    session = connected(ctx)
+    confirm(session, f"Remove {address} from the account {account}?", yes=yes)
+    session.wiring.team.remove_member(account, address)
+    session.show({"email": address, "account": account, "removed": True})
+
+
+@operators.command("add")
+def add_operator(ctx: typer.Context, address: Address) -> None:
+    """Let a user operate the whole service. A new user is created.
+
+    Example: `pillarbox operator add ada@shop.example`
+    """
+    session = connected(ctx)
+    user = session.wiring.team.set_operator(address, operator=True)
+    session.show({"email": user.address, "operator": user.operator})
+
+
+@operators.command("remove")
+def remove_operator(
+    ctx: typer.Context,
+    address: Address,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
+) -> None:
+    """Take the right from a user, and end all sessions of the user.
+
+    Example: `pillarbox operator remove ada@shop.example`
+    """
+    require_yes(ctx.obj, yes=yes)
+    session = connected(ctx)
+    confirm(session, f"{address} no longer operates the service?", yes=yes)
+    user = session.wiring.team.set_operator(address, operator=False)
+    session.show({"email": user.address, "operator": user.operator})
+
+
+def sign_in_url(base_url: str, link_text: str) -> str:
+    """Return the address that signs in with a one-time link. Its fragment reaches no server."""
+    return f"{base_url}/app/sign-in#{link_text}"
+
+
+def _member_view(member: Member) -> View:
+    return {
+        "email": member.address,
+        "user": member.user_id,
+        "account": member.account_id,
+        "role": member.role.value,
+        "added": time_text(member.added_at),
+    }

@@ -1,0 +1,315 @@
+"""Sessions: where they are accepted, what each role may do, and how they end."""
+
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.domain.account import Suspension
+from pillarbox.domain.key import Preset
+from pillarbox.domain.role import ROLE_SCOPES, Role
+from pillarbox.wiring import services
+from tests.contract.bodies import otp
+from tests.contract.client import Api
+from tests.contract.operations import ALL_OPERATIONS, OF_SESSIONS, Operation
+from tests.contract.service import Service
+from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
+from tests.contract.test_tenants import Tenant, documented, unknown_ids, without_request_id
+
+_ADDRESS: Final = "ada@shop.example"
+_ABSENT: Final = {"session_id": "0" * 12}
+#: What begins a session takes no session.
+_NOT_BEGINNING: Final = [
+    one
+    for one in ALL_OPERATIONS
+    if one.id not in {"request_code", "sign_in", "create_access_token"}
+]
+#: Reads of the contract and routes of webhooks, which take keys as well.
+_SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
+_SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+_KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
+
+of_sessions = pytest.mark.parametrize("operation", OF_SESSIONS, ids=lambda one: one.id)
+
+
+@pytest.fixture(scope="module")
+def tenant(service: Service) -> Tenant:
+    account = service.account()
+    sent = Api(service.key(account)).send(otp())
+    return Tenant(service, account, sent.json["messageId"])
+
+
+def ids_of(tenant: Tenant) -> dict[str, str]:
+    return tenant.ids | _ABSENT
+
+
+def test_the_routes_of_sessions_are_those_of_the_design() -> None:
+    """Sessions read what the contract's reads show; they neither send nor describe a key."""
+    assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
+    assert {one.id for one in _SESSION_ONLY} == {"list_sessions", "end_sessions", "end_session"}
+    assert len(_SHARED) == 18
+
+
+@pytest.mark.parametrize("operation", _SHARED, ids=lambda one: one.id)
+@pytest.mark.parametrize("role", Role)
+def test_a_role_may_do_what_its_scopes_allow(
+    service: Service, tenant: Tenant, operation: Operation, role: Role
+) -> None:
+    """Each route with each role: a success with the scope, else 403 scope_required."""
+    response = operation.request(Api(session=service.session(tenant.account, role)), ids_of(tenant))
+    assert documented(operation, response)
+    if operation.permission in {None, *ROLE_SCOPES[role]}:
+        assert str(response.status) == min(operation.described["responses"])
+    else:
+        assert (response.status, response.code) == (403, "scope_required")
+        assert response.error["details"] == {"required_permission": operation.permission}
+
+
+@pytest.mark.parametrize("operation", _SHARED, ids=lambda one: one.id)
+def test_an_id_of_another_account_does_not_exist_for_a_session(
+    service: Service, tenant: Tenant, operation: Operation
+) -> None:
+    """An id of another account gets the same bytes as an unknown id, and nothing of it shows."""
+    api, ids = Api(session=service.session(service.account())), ids_of(tenant)
+    foreign = operation.request(api, ids)
+    missing = operation.request(api, unknown_ids() | _ABSENT)
+    assert "Secret" not in foreign.text
+    if set(operation.parameters) & set(ids):
+        assert foreign.status == 404
+        assert without_request_id(foreign) == without_request_id(missing)
+    assert tenant.account not in foreign.text
+
+
+@of_sessions
+def test_an_ended_session_stops_at_once(
+    service: Service, tenant: Tenant, operation: Operation
+) -> None:
+    """Its access tokens get 401 invalid_session at the next request, on every route."""
+    token = service.session(tenant.account)
+    assert Api(session=token).raw("DELETE", "/session").status == 204
+    response = operation.request(Api(session=token), ids_of(tenant))
+    assert (response.status, response.code) == (401, "invalid_session")
+    assert documented(operation, response)
+
+
+@of_sessions
+def test_a_token_of_no_session_is_refused(tenant: Tenant, operation: Operation) -> None:
+    """A made-up, cut off or repeated token gets the same 401, for existing and unknown ids."""
+    token = tenant.service.session(tenant.account)
+    changed = token[:-1] + ("1" if token[-1] != "1" else "2")
+    for text in (changed, token[:-1], "pbs_", f"{token}x"):
+        response = operation.request(Api(session=text), ids_of(tenant))
+        assert (response.status, response.code) == (401, "invalid_session")
+        other = operation.request(Api(session=text), unknown_ids() | _ABSENT)
+        assert response.text == other.text
+
+
+@pytest.mark.parametrize("operation", _KEY_ONLY, ids=lambda one: one.id)
+def test_a_session_is_no_key(service: Service, tenant: Tenant, operation: Operation) -> None:
+    """Where only keys work, a session gets 401; in X-API-Key it is not valid anywhere."""
+    token = service.session(tenant.account)
+    assert operation.request(Api(session=token), tenant.ids).code == "missing_api_key"
+    assert operation.request(Api(token), tenant.ids).code == "invalid_api_key"
+
+
+@of_sessions
+def test_a_key_is_no_session(service: Service, tenant: Tenant, operation: Operation) -> None:
+    """A key in Authorization is 401 missing_api_key, or invalid_session where keys do not work."""
+    key = service.key(tenant.account, Preset.MARKETING)
+    response = operation.request(Api(session=key), ids_of(tenant))
+    expected = "missing_api_key" if operation in _SHARED else "invalid_session"
+    assert (response.status, response.code) == (401, expected)
+
+
+@pytest.mark.parametrize("operation", _SESSION_ONLY, ids=lambda one: one.id)
+def test_a_key_cannot_use_routes_of_sessions(
+    service: Service, tenant: Tenant, operation: Operation
+) -> None:
+    """Every key gets 403 session_required there, also one that is not valid."""
+    for key in (service.key(tenant.account), service.preview().key, "nonsense"):
+        response = operation.request(Api(key), ids_of(tenant))
+        assert (response.status, response.code) == (403, "session_required")
+
+
+@pytest.mark.parametrize("operation", _NOT_BEGINNING, ids=lambda one: one.id)
+def test_the_cookie_alone_is_refused(
+    service: Service, tenant: Tenant, operation: Operation
+) -> None:
+    """Only one route reads the cookie: on every other one it is 401."""
+    browser = signed_in(service, _ADDRESS, tenant.account)
+    headers = {"Cookie": f"__Host-pillarbox={browser.cookie}"}
+    path = operation.path.removeprefix("/v1").format_map({"slug": "otp"} | ids_of(tenant))
+    response = Api().raw(operation.method, path, "{}", headers)
+    assert response.status == 401
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Origin", None),
+        ("Origin", "null"),
+        ("Origin", "https://evil.example"),
+        ("Origin", "http://app.example"),
+        ("Origin", "https://app.example.evil.example"),
+        ("Sec_Fetch_Site", None),
+        ("Sec_Fetch_Site", "cross-site"),
+        ("Sec_Fetch_Site", "same-site"),
+        ("Sec_Fetch_Site", "none"),
+        ("Content_Type", None),
+        ("Content_Type", "text/plain"),
+        ("Content_Type", "application/x-www-form-urlencoded"),
+        ("x_pillarbox_host", "other.example"),
+    ],
+)
+def test_only_pages_of_the_dashboard_use_the_cookie(
+    service: Service, name: str, value: str | None
+) -> None:
+    """A cross-site or same-site request, or one that is not JSON, is 403 cross_site_request."""
+    browser = signed_in(service, _ADDRESS)
+    for path, body in (("/token", {}), ("", {"link": services().team.new_link(_ADDRESS)})):
+        response = browser.post(path, body, **{name: value})
+        assert (response.status, response.code) == (403, "cross_site_request")
+        assert "set-cookie" not in response.headers
+
+
+def test_the_edge_says_which_host_was_called(service: Service) -> None:
+    """Behind the edge, Host is the gateway's name, so the origin is compared with the edge's."""
+    browser = signed_in(service, _ADDRESS)
+    headers = {"Host": "abc.execute-api.example", "x-pillarbox-host": "app.example"}
+    assert browser.post("/token", {}, **headers).status == 200
+    local = {"Host": "127.0.0.1:8080", "Origin": "http://127.0.0.1:8080"}
+    assert browser.post("/token", {}, **local).status == 200
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "0" * 56, "a; __Host-pillarbox=b"])
+def test_a_wrong_cookie_is_refused(service: Service, cookie: str) -> None:
+    """An empty, malformed, unknown or repeated cookie is 401 invalid_session."""
+    assert service
+    response = Browser(cookie).token()
+    assert (response.status, response.code) == (401, "invalid_session")
+
+
+def test_a_token_is_for_one_account(service: Service) -> None:
+    """Two tabs, two accounts: each token reads its own, with the role of the user there."""
+    first, second = service.account(), service.account()
+    address = "two@shop.example"
+    messages = {one: Api(service.key(one)).send(otp()).json["messageId"] for one in (first, second)}
+    services().team.add_member(first, address, Role.OWNER)
+    services().team.add_member(second, address, Role.VIEWER)
+    browser = signed_in(service, address)
+    tokens = {one: browser.token(one).json for one in (first, second)}
+    assert [tokens[one]["role"] for one in (first, second)] == ["owner", "viewer"]
+    assert browser.token().json["account"]["id"] == first
+    for own, other in ((first, second), (second, first)):
+        api = Api(session=tokens[own]["token"])
+        assert api.get(messages[own]).status == 200
+        assert api.get(messages[other]).code == "message_not_found"
+    refused = browser.token(service.account())
+    assert (refused.status, refused.errors) == (422, {"account": "unknown_account"})
+    assert browser.token("nonsense").text == refused.text
+
+
+def test_a_change_of_role_takes_effect_at_once(service: Service, tenant: Tenant) -> None:
+    """The role is read at each request; a removed member's token is 401."""
+    address = "role@shop.example"
+    api = Api(session=service.session(tenant.account, Role.OWNER, address))
+    assert api.raw("DELETE", f"/templates/{tenant.ids['id']}").status == 204
+    services().team.add_member(tenant.account, address, Role.VIEWER)
+    assert api.raw("DELETE", f"/templates/{tenant.ids['id']}").code == "scope_required"
+    services().team.remove_member(tenant.account, address)
+    assert api.raw("GET", "/templates").code == "invalid_session"
+
+
+def test_an_operator_loses_the_sessions_with_the_right(service: Service) -> None:
+    """Taking the right away ends every session."""
+    address = "root@shop.example"
+    services().team.set_operator(address, operator=True)
+    browser = signed_in(service, address)
+    token = browser.token().json
+    assert token["user"]["operator"] is True
+    services().team.set_operator(address, operator=False)
+    assert Api(session=token["token"]).raw("GET", "/session").code == "invalid_session"
+    assert browser.token().code == "invalid_session"
+
+
+def test_sessions_are_listed_and_ended_one_by_one(service: Service) -> None:
+    """The user sees each browser; ending one leaves the others, and another user's is unknown."""
+    address = f"list@{'shop'}.example"
+    here, there = signed_in(service, address), signed_in(service, address)
+    stranger = Api(session=signed_in(service, "stranger@shop.example").token().json["token"])
+    api = Api(session=here.token().json["token"])
+    items = api.raw("GET", "/session").json["items"]
+    assert len(items) == 2
+    assert {item["userAgent"] for item in items} == {SAME_ORIGIN["User-Agent"]}
+    assert [item["current"] for item in items].count(True) == 1
+    (other,) = (item["id"] for item in items if not item["current"])
+    assert stranger.raw("DELETE", f"/session/{other}").code == "session_not_found"
+    ended = api.raw("DELETE", f"/session/{other}")
+    assert (ended.status, "set-cookie" in ended.headers) == (204, False)
+    assert api.raw("DELETE", f"/session/{other}").code == "session_not_found"
+    assert there.token().code == "invalid_session"
+    assert len(api.raw("GET", "/session").json["items"]) == 1
+
+
+def test_signing_out_deletes_the_cookie(service: Service) -> None:
+    """The response deletes the cookie, which no longer works anyway; other sessions stay."""
+    address = "out@shop.example"
+    here, there = signed_in(service, address), signed_in(service, address)
+    response = Api(session=here.token().json["token"]).raw("DELETE", "/session")
+    deleted = "__Host-pillarbox=; Max-Age=0; Path=/; Secure; HttpOnly; SameSite=Strict"
+    assert (response.status, response.headers["set-cookie"]) == (204, deleted)
+    assert here.token().code == "invalid_session"
+    assert there.token().status == 200
+
+
+def test_all_sessions_end_together(service: Service) -> None:
+    """With all=true every browser is signed out, also this one; another value is 422."""
+    address = "all@shop.example"
+    browsers = [signed_in(service, address) for _ in range(3)]
+    tokens = [browser.token().json["token"] for browser in browsers]
+    api = Api(session=tokens[0])
+    assert api.raw("DELETE", "/session", query={"all": "yes"}).code == "validation_failed"
+    assert api.raw("DELETE", "/session", query={"every": "true"}).code == "validation_failed"
+    assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
+    assert {browser.token().status for browser in browsers} == {401}
+    assert {Api(session=one).raw("GET", "/session").status for one in tokens} == {401}
+
+
+def test_an_access_token_lives_15_minutes(service: Service) -> None:
+    """After that it is 401, although its session goes on."""
+    now = wiring.utc_now()
+    with service.at(now):
+        browser = signed_in(service, _ADDRESS)
+        api = Api(session=browser.token().json["token"])
+    with service.at(now + timedelta(minutes=14, seconds=59)):
+        assert api.raw("GET", "/session").status == 200
+    with service.at(now + timedelta(minutes=15)):
+        assert api.raw("GET", "/session").code == "invalid_session"
+        assert browser.token().status == 200
+
+
+def test_a_session_lives_30_days_without_use_and_90_at_most(service: Service) -> None:
+    """Each exchange is a use. The rows may still be there when the time is over."""
+    start = wiring.utc_now()
+
+    def status(browser: Browser, days: float) -> int:
+        with service.at(start + timedelta(days=days)):
+            return browser.token().status
+
+    with service.at(start):
+        idle, used = signed_in(service, _ADDRESS), signed_in(service, _ADDRESS)
+    assert [status(used, day) for day in (29, 58, 87, 89.9, 90)] == [200, 200, 200, 200, 401]
+    assert [status(idle, day) for day in (30, 31)] == [401, 401]
+
+
+def test_a_suspended_account_refuses_sessions(service: Service) -> None:
+    """As keys do, the sessions of its members get 403 account_suspended."""
+    account = service.account()
+    api = Api(session=service.session(account))
+    records = DynamoAccounts(services().table)
+    records.suspend(account, Suspension(wiring.utc_now(), "bounces"))
+    response = api.raw("GET", "/emails")
+    assert (response.status, response.code) == (403, "account_suspended")
+    assert api.raw("GET", "/session").status == 200

@@ -1,0 +1,275 @@
+"""Signing in to the dashboard with a one-time code or a link."""
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from email import message_from_bytes, policy
+from itertools import count
+from typing import Final
+
+import pytest
+
+from pillarbox import wiring
+from pillarbox.domain.role import Role
+from pillarbox.domain.sign_in import parse_flow
+from pillarbox.wiring import services
+from tests.contract.client import Api
+from tests.contract.service import APP_URL, Service
+from tests.contract.sign_in import Browser, add_user, signed_in
+
+_numbers: Final = count(1)
+_COOKIE: Final = re.compile(
+    r"__Host-pillarbox=[0-9a-z]{56}; Max-Age=2592000; Path=/; Secure; HttpOnly; SameSite=Strict"
+)
+
+
+@pytest.fixture
+def address(service: Service) -> Iterator[str]:
+    """The address of a new user; what is queued afterwards is removed."""
+    new = f"ada{next(_numbers)}@shop.example"
+    add_user(new)
+    yield new
+    service.codes()
+
+
+def test_a_code_signs_in(service: Service, address: str) -> None:
+    """Address, code, session: the body has an access token, the header a cookie."""
+    account, browser = service.account(), Browser()
+    services().team.add_member(account, address, Role.AUTHOR)
+    asked = browser.request_code(address.upper())
+    assert (asked.status, [*asked.json]) == (202, ["flow"])
+    (queued,) = service.codes()
+    response = browser.sign_in(asked.json["flow"], queued.code)
+    assert response.status == 200
+    assert _COOKIE.fullmatch(response.headers["set-cookie"])
+    body = response.json
+    assert re.fullmatch("pbs_[0-9a-z]{68}", body.pop("token"))
+    user = services().team.users.get(address)
+    assert user
+    assert body == {
+        "expiresIn": 900,
+        "user": {"id": user.user_id, "email": address, "operator": False},
+        "account": {"id": account, "name": "Test", "plan": "standard"},
+        "role": "author",
+        "accounts": [{"id": account, "name": "Test", "role": "author"}],
+    }
+
+
+def test_the_email_has_code_and_link_and_the_service_sends_it(
+    service: Service, address: str
+) -> None:
+    """The subject has no code. The link has the public part of the flow, so it signs nobody in."""
+    flow = Browser().request_code(address).json["flow"]
+    already = len(service.ses.mails)
+    assert service.mail_codes() == []
+    assert service.deliver() == []
+    (sent,) = service.ses.mails[already:]
+    mail = message_from_bytes(sent["raw"], policy=policy.default)
+    text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+    code = re.search(r"\b\d{6}\b", text)
+    assert code
+    assert mail["To"] == address
+    assert code[0] not in str(mail["Subject"])
+    link = f"{APP_URL}/app/sign-in#{flow.partition('.')[0]}.{code[0]}"
+    assert link in text
+    assert flow.rpartition(".")[2] not in text
+    assert Browser().sign_in(flow, code[0]).status == 200
+
+
+def test_a_code_that_is_delivered_twice_is_sent_once(service: Service, address: str) -> None:
+    """SQS may deliver a request again: the second one sends nothing."""
+    Browser().request_code(address)
+    bodies = service._code_bodies()
+    already = len(service.ses.mails)
+    for _ in range(2):
+        assert service.consume("mail_code", *bodies) == []
+    service.deliver()
+    assert len(service.ses.mails) == already + 1
+
+
+def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: str) -> None:
+    """A known and an unknown address: same calls to AWS, same bytes apart from the flow."""
+    seen: list[tuple[list[str], str]] = []
+    for asked in (address, f"nobody{next(_numbers)}@shop.example"):
+        calls: list[str] = []
+
+        def record(model: object, calls: list[str] = calls, **_: object) -> None:
+            calls.append(model.name)  # type: ignore[attr-defined]
+
+        events = [
+            services().identities.client.meta.events,
+            services().code_requests._sqs.meta.events,
+            services().table.client.meta.events,
+        ]
+        for one in events:
+            one.register("before-call", record)
+        try:
+            response = Browser().request_code(asked, "198.51.100.9")
+            wrong = Browser().sign_in(response.json["flow"], "000000")
+        finally:
+            for one in events:
+                one.unregister("before-call", record)
+        without = response.text.replace(response.json["flow"], "") + wrong.text
+        seen.append((calls, without))
+    assert seen[0] == seen[1]
+    assert "SendMessage" in seen[0][0]
+    assert [code.address == address for code in service.codes()].count(False) == 1
+
+
+def test_an_unknown_address_gets_no_email_and_no_session(service: Service) -> None:
+    """The worker drops its code, and the right code does not sign in either."""
+    asked = Browser().request_code(f"nobody{next(_numbers)}@shop.example")
+    bodies = service._code_bodies()
+    already = len(service.ses.mails)
+    assert service.consume("mail_code", *bodies) == []
+    service.deliver()
+    assert len(service.ses.mails) == already
+    response = Browser().sign_in(asked.json["flow"], json.loads(bodies[0])["code"])
+    assert (response.status, response.code) == (401, "invalid_code")
+
+
+def test_a_code_works_only_in_the_browser_that_asked(service: Service, address: str) -> None:
+    """With another secret the right code is refused, and it takes no attempt."""
+    flow = Browser().request_code(address).json["flow"]
+    (queued,) = service.codes()
+    token = parse_flow(flow)
+    for other in (f"{token.flow_id}.{token.user_digest}.{'0' * 32}", "x", flow[:-1]):
+        for _ in range(6):
+            assert Browser().sign_in(other, queued.code).code == "invalid_code"
+    assert Browser().sign_in(flow, queued.code).status == 200
+
+
+def test_a_code_works_once(service: Service, address: str) -> None:
+    """The second use of a right code is refused."""
+    flow = Browser().request_code(address).json["flow"]
+    (queued,) = service.codes()
+    assert Browser().sign_in(flow, queued.code).status == 200
+    assert Browser().sign_in(flow, queued.code).code == "invalid_code"
+
+
+def test_a_code_expires_after_ten_minutes(service: Service, address: str) -> None:
+    """The row may still be there: at ten minutes the code is refused, and it is not sent."""
+    now = wiring.utc_now()
+    with service.at(now):
+        flows = [Browser().request_code(address).json["flow"]]
+    (queued,) = service.codes()
+    with service.at(now + timedelta(minutes=10)):
+        assert Browser().sign_in(flows[0], queued.code).code == "invalid_code"
+        assert services().code_mail.send(queued) is False
+
+
+def test_a_new_request_ends_the_one_before(service: Service, address: str) -> None:
+    """An address has one flow at a time."""
+    first, second = (Browser().request_code(address).json["flow"] for _ in range(2))
+    codes = [queued.code for queued in service.codes()]
+    assert len(codes) == 2
+    assert [Browser().sign_in(first, code).status for code in codes] == [401, 401]
+    assert 200 in [Browser().sign_in(second, code).status for code in codes]
+
+
+def test_of_200_parallel_guesses_five_are_checked(service: Service, address: str) -> None:
+    """The sixth attempt is not even compared; afterwards the right code is refused too."""
+    flow = services().sign_in.request_code(address, "")
+    (queued,) = service.codes()
+    checked = []
+    flows = services().sign_in.flows
+
+    def guess(_: int) -> None:
+        checked.append(flows.attempt(flow, 5, wiring.utc_now()) is not None)
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(guess, range(200)))
+    assert checked.count(True) == 5
+    assert Browser().sign_in(str(flow), queued.code).code == "invalid_code"
+
+
+def test_an_address_gets_five_codes_an_hour(service: Service, address: str) -> None:
+    """The sixth request is 429, from whichever network; in the next hour there is another."""
+    now = wiring.utc_now().replace(minute=10)
+    for number in range(5):
+        with service.at(now + timedelta(minutes=number)):
+            assert Browser().request_code(address, f"203.0.{number}.1").status == 202
+    with service.at(now + timedelta(minutes=9)):
+        refused = Browser().request_code(address, "203.0.99.1")
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+    with service.at(now + timedelta(hours=1)):
+        assert Browser().request_code(address, "203.0.99.1").status == 202
+
+
+@pytest.mark.parametrize(
+    ("block", "other"), [("198.18.7.{}", "198.18.8.1"), ("2001:db8:7:{}::1", "2001:db8:8::1")]
+)
+def test_a_network_asks_for_three_codes_a_minute_and_twenty_an_hour(
+    service: Service, block: str, other: str
+) -> None:
+    """All addresses of a /24 or /48 count together; another block is not affected."""
+    now = wiring.utc_now().replace(minute=0, second=0)
+
+    def ask(minute: int, client: str) -> int:
+        with service.at(now + timedelta(minutes=minute)):
+            return Browser().request_code(f"n{next(_numbers)}@shop.example", client).status
+
+    assert [ask(0, block.format(n)) for n in range(4)] == [202, 202, 202, 429]
+    assert [ask(1 + n, block.format(n)) for n in range(18)] == [202] * 17 + [429]
+    assert ask(30, other) == 202
+    service.codes()
+
+
+def test_this_machine_has_no_limit_of_a_network(service: Service) -> None:
+    """Requests from the loopback address come from the developer's own browser."""
+    asked = [Browser().request_code(f"l{n}@shop.example", "127.0.0.1").status for n in range(25)]
+    assert asked == [202] * 25
+    service.codes()
+
+
+def test_a_link_signs_in_once_and_within_an_hour(service: Service, address: str) -> None:
+    """A used, expired or made-up link is refused like a wrong code."""
+    now = wiring.utc_now()
+    link, late = (services().team.new_link(address) for _ in range(2))
+    assert Browser().post("", {"link": link}).status == 200
+    for text in (link, "0" * 32, "x"):
+        assert Browser().post("", {"link": text}).code == "invalid_code"
+    with service.at(now + timedelta(hours=1, seconds=1)):
+        assert Browser().post("", {"link": late}).code == "invalid_code"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"flow": "x"},
+        {"code": "123456"},
+        {"flow": "x", "code": "123456", "link": "y"},
+        {"flow": "x", "link": "y"},
+        {"flow": "x", "code": "1"},
+        {"flow": "x", "code": 123456},
+        {"link": "x" * 201},
+        {"link": "x", "next": "/"},
+    ],
+)
+def test_a_body_of_another_shape_is_refused(service: Service, body: object) -> None:
+    """A sign-in has flow and code, or a link, and nothing else."""
+    assert service
+    assert Browser().post("", body).code == "validation_failed"
+
+
+@pytest.mark.parametrize("email", ["", "ada", "Ada <a@b.example>", "a@localhost", 5, None])
+def test_only_an_address_gets_a_code(service: Service, email: object) -> None:
+    """What is no address is 422 on email."""
+    response = Browser().post("/codes", {"email": email})
+    assert (response.status, [*response.errors]) == (422, ["email"])
+    assert service.codes() == []
+
+
+def test_a_user_without_an_account_gets_a_token_for_none(service: Service, address: str) -> None:
+    """Account and role are null, sessions can be listed, and reads need an account."""
+    services().team.set_operator(address, operator=True)
+    body = signed_in(service, address).token().json
+    assert (body["account"], body["role"], body["accounts"]) == (None, None, [])
+    assert body["user"]["operator"] is True
+    api = Api(session=body["token"])
+    assert api.raw("GET", "/session").status == 200
+    response = api.raw("GET", "/emails")
+    assert (response.status, response.code) == (403, "scope_required")
