@@ -26,7 +26,8 @@ _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.
 
 Every request has an API key in `X-API-Key` and a `User-Agent` that names the application. Some
-routes also take a session of the dashboard, and those below `/v1/session` only that.
+routes also take a session of the dashboard. Those below `/v1/session` and those of the template
+editor only take that.
 Every error has the same envelope with a stable `code`. Every response of the service has an
 `X-Request-Id`; only the firewall's own and CloudFront's own responses may lack it.
 `{base_url}/api/v1/v1/…` is the same as `{base_url}/api/v1/…`.
@@ -37,6 +38,7 @@ _TAGS: Final = {
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
     "API key": "The key that a program uses.",
+    "Template editor": "Drafts and versions of saved templates, for users of the dashboard.",
     "Sessions": "Signing in to the dashboard.",
     "Webhooks": "Addresses of your application that learn what happens to emails.",
 }
@@ -112,6 +114,16 @@ _IDEMPOTENCY_KEY: Final = {
         "maxLength": MAX_IDEMPOTENCY_KEY,
         "pattern": "^[!-~]+$",
     },
+}
+
+_REVISION: Final = {
+    "name": "If-Match",
+    "in": "header",
+    "required": True,
+    "description": "The `revision` of the draft that the request replaces or publishes. If somebody"
+    " else changed the draft, the response is 409 `draft_changed`.",
+    "schema": {"type": "string", "pattern": '^"?(0|[1-9][0-9]{0,8})"?$'},
+    "example": '"0"',
 }
 
 
@@ -226,6 +238,8 @@ def _parameters(operation: Operation, schemas: Schemas) -> Iterable[dict[str, An
             if "examples" in schema:
                 parameter["example"] = schema["examples"][0]
             yield parameter
+    if operation.takes_revision:
+        yield _REVISION
     if operation.idempotent:
         yield _IDEMPOTENCY_KEY
 
