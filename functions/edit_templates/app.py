@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from pillarbox.application.templates.preview import render_source
 from pillarbox.domain.key import TEMPLATES_WRITE
 from pillarbox.domain.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id
@@ -44,10 +45,6 @@ def create_template() -> Reply:
 def render_template() -> Reply:
     principal = _principal()
     source, values = read_render(app.current_event)
-    from pillarbox.application.templates.preview import (  # noqa: PLC0415  loads the engine
-        render_source,
-    )
-
     return reply(rendered_item(render_source(source, values, principal.account.brand)))
 
 

@@ -57,6 +57,21 @@ def _mismatch(service: Service) -> Any:
     return api.send(otp(subject="Another"), idempotency_key="order-1").json
 
 
+def _draft_changed(service: Service) -> Any:
+    api = Api(session=service.session(service.account()))
+    draft = {"name": "Receipt", "category": "billing", "html": "<p>Hello {{ name }}</p>"}
+    made = api.raw("POST", "/templates", json.dumps(draft)).json
+    content = {name: made[name] for name in ("name", "subject", "category", "kind", "source")}
+    body, headers = json.dumps(content), {"If-Match": '"0"'}
+    return api.raw("PUT", f"/templates/{made['id']}/draft", body, headers).json
+
+
+def _version(service: Service, number: int) -> Any:
+    account = service.account()
+    path = f"/templates/{service.template(account, '<p>x</p>')}/versions/{number}"
+    return Api(session=service.session(account)).raw("GET", path).json
+
+
 def _in_flight(service: Service) -> Any:
     account = service.account()
     api = Api(service.key(account))
@@ -178,6 +193,8 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "idempotency_key_mismatch": _mismatch,
     "idempotency_in_flight": _in_flight,
     "template_in_use": _in_use,
+    "draft_changed": _draft_changed,
+    "version_not_found": lambda s: _version(s, 7),
     "request_too_large": _edge(length=edge_function.FRONT + 1),
     "validation_failed": lambda s: s.live().send(raw_html(subject=..., replyto="x")).json,
     "rate_limit_exceeded": _over("minute", 60),

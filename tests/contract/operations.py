@@ -13,7 +13,7 @@ _DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="u
 #: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT: Final = {"message_id", "id", "webhook_id", "delivery_id"}
 OF_A_USER: Final = {"session_id"}
-OF_ALL: Final = {"slug": "otp"}
+OF_ALL: Final = {"slug": "otp", "version": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,12 @@ class Operation:
             for parameter in self.described.get("parameters", ())
             if parameter["in"] == "query" and parameter["required"]
         }
-        return api.raw(self.method, path, body, query=query)
+        headers = {
+            parameter["name"]: parameter["example"]
+            for parameter in self.described.get("parameters", ())
+            if parameter["in"] == "header" and parameter.get("required")
+        }
+        return api.raw(self.method, path, body, headers, query=query)
 
 
 ALL_OPERATIONS: Final = [

@@ -75,7 +75,8 @@ _WRITTEN: Final = {
     "PreviewStarterTemplateRole": set[str](),
     "ListTemplatesRole": set[str](),
     "GetTemplateRole": set[str](),
-    "DeleteTemplateRole": {"TPL"},
+    "DeleteTemplateRole": {"TPL", "TPLD", "TPLV"},
+    "EditTemplatesRole": {"MSG", "QUOTA", "TPL", "TPLD", "TPLV"},
     "ReadWebhooksRole": set[str](),
     "WriteWebhooksRole": {"ACCT", "HOOKH"},
     "SignInRole": set[str](),
@@ -95,6 +96,8 @@ _LISTED: Final = {
     "ListMessagesRole": {"MSG", "RCPT", "STAT", "TAG"},
     "GetAnalyticsRole": {"MSG", "STAT"},
     "ListTemplatesRole": {"TPL"},
+    "DeleteTemplateRole": {"TPLV"},
+    "EditTemplatesRole": {"TPLD", "TPLV"},
     "McpRole": {"MSG", "RCPT", "STAT", "SUP", "TAG", "TPL"},
     "ReadWebhooksRole": {"HOOKD"},
     "WriteWebhooksRole": {"MSG"},
@@ -136,6 +139,7 @@ _CALLED_BY_USERS: Final = {
     "ReadWebhooksRole",
     "WriteWebhooksRole",
     "SignInRole",
+    "EditTemplatesRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -153,6 +157,7 @@ _IDENTITIES: Final = {
         "USER": {"GetItem"},
     },
     "MailCodeRole": {"USER": {"GetItem"}},
+    "EditTemplatesRole": {"TEAM": {"Query"}},
 }
 
 
@@ -188,7 +193,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.claim("a", "b"),
         keys.quota("a"),
         keys.suppression("a"),
-        keys.template("a"),
+        *keys.of_templates("a"),
         keys.heartbeat(),
         keys.sending_rate(),
         keys.entries("a", 0),

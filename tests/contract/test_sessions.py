@@ -8,7 +8,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.domain.account import Suspension
-from pillarbox.domain.key import Preset
+from pillarbox.domain.key import TEMPLATES_WRITE, Preset
 from pillarbox.domain.role import ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
@@ -29,6 +29,8 @@ _NOT_BEGINNING: Final = [
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
 _SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+#: The routes of the template editor.
+_EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
 of_sessions = pytest.mark.parametrize("operation", OF_SESSIONS, ids=lambda one: one.id)
@@ -48,11 +50,13 @@ def ids_of(tenant: Tenant) -> dict[str, str]:
 def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
-    assert {one.id for one in _SESSION_ONLY} == {"list_sessions", "end_sessions", "end_session"}
+    of_users = {"list_sessions", "end_sessions", "end_session"}
+    assert {one.id for one in _SESSION_ONLY if "/templates" not in one.path} == of_users
+    assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
     assert len(_SHARED) == 18
 
 
-@pytest.mark.parametrize("operation", _SHARED, ids=lambda one: one.id)
+@pytest.mark.parametrize("operation", _SHARED + _EDITOR, ids=lambda one: one.id)
 @pytest.mark.parametrize("role", Role)
 def test_a_role_may_do_what_its_scopes_allow(
     service: Service, tenant: Tenant, operation: Operation, role: Role
@@ -67,7 +71,7 @@ def test_a_role_may_do_what_its_scopes_allow(
         assert response.error["details"] == {"required_permission": operation.permission}
 
 
-@pytest.mark.parametrize("operation", _SHARED, ids=lambda one: one.id)
+@pytest.mark.parametrize("operation", _SHARED + _EDITOR, ids=lambda one: one.id)
 def test_an_id_of_another_account_does_not_exist_for_a_session(
     service: Service, tenant: Tenant, operation: Operation
 ) -> None:

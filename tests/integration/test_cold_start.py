@@ -31,6 +31,7 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("preview_starter_template", ENGINES | RESOLVERS),
         ("sign_in", ENGINES | RESOLVERS),
         ("mail_code", ENGINES),
+        ("edit_templates", {"dns", "css_inline", "mrml"} | RESOLVERS),
         ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("deliver_message", {"dns"}),
         ("record_feedback", ENGINES),

@@ -40,6 +40,7 @@ def test_every_function_has_a_sample() -> None:
         ("read_webhooks", 200, "items"),
         ("write_webhooks", 404, "error"),
         ("sign_in", 202, "flow"),
+        ("edit_templates", 403, "error"),
     ],
 )
 def test_a_sample_request_is_answered(

@@ -147,7 +147,7 @@ def test_a_packed_function_handles_its_sample(
         if "httpMethod" in event:
             body = response["body"]
             text = base64.b64decode(body) if response.get("isBase64Encoded") else body
-            expected = {"sign_in": 202} | dict.fromkeys(ABSENT, 404)
+            expected = {"sign_in": 202, "edit_templates": 403} | dict.fromkeys(ABSENT, 404)
             assert response["statusCode"] == expected.get(function, 200), text
             assert json.loads(text)
         else:

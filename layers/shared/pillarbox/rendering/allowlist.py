@@ -41,6 +41,7 @@ MAX_DEPTH: Final = 16
 #: values burn more fuel, and their email may be refused.
 TYPICAL_LENGTH: Final = 100
 
+_OPEN_TAG: Final = re.compile(r"\{[{%][^}]*+")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 #: Names that have a meaning in Jinja2.
 _RESERVED: Final = frozenset({"caller", "kwargs", "loop", "self", "super", "varargs"})
@@ -247,8 +248,9 @@ def _parse(html: str) -> nodes.Template:
         raise TemplateFault(error.lineno, message, "template_syntax") from error
     # A number with thousands of digits, or thousands of nested brackets.
     except (ValueError, RecursionError) as error:
-        message = "A tag is too long."
-        raise ValidationFailed(FieldError("html", message, "template_syntax")) from error
+        longest = max(_OPEN_TAG.finditer(html), key=lambda tag: len(tag[0]))
+        line = html.count("\n", 0, longest.start()) + 1
+        raise TemplateFault(line, "A tag is too long.", "template_syntax") from error
 
 
 def _check_tokens(html: str) -> None:
@@ -303,7 +305,9 @@ def _check_constant(node: nodes.Node) -> None:
 
 
 def _refuse(node: nodes.Node, message: str) -> NoReturn:
-    raise TemplateFault(node.lineno, message, "not_allowed")
+    # Jinja2 gives some statements no line, but their contents have one.
+    inner = (one.lineno for one in node.find_all(nodes.Node) if one.lineno)
+    raise TemplateFault(node.lineno or next(inner, 1), message, "not_allowed")
 
 
 @cache

@@ -25,3 +25,8 @@ class Problem:
     field: str = "source"
     line: int | None = None
     suggestion: str | None = None
+
+    @property
+    def stops_publication(self) -> bool:
+        """Whether the template cannot be published."""
+        return self.severity is Severity.ERROR

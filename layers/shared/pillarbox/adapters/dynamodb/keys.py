@@ -157,6 +157,15 @@ def template_versions(account_id: str, template_id: UUID) -> tuple[Item, Item]:
     )
 
 
+def of_templates(account_id: str) -> tuple[Item, ...]:
+    """Return the partitions of an account's templates, their drafts and their versions."""
+    return (
+        template(account_id),
+        template_draft(account_id),
+        _key(f"TPLV#{account_id}"),
+    )
+
+
 def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
     """Return the key of a webhook endpoint's record."""
     return _key(f"HOOK#{account_id}", endpoint_id)

@@ -26,6 +26,7 @@ from pillarbox.domain.message import MessageOrigin, SendRoute
 from pillarbox.domain.session import MemberPrincipal
 from pillarbox.domain.template import MISSING_VALUE, fill_subject
 from pillarbox.domain.template_draft import TemplateContent
+from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.saved import check_template, missing_values
 
 #: The name of the tag, whose value is the template's id.
@@ -110,10 +111,6 @@ class TemplateTrial:
 
 def _filled(content: TemplateContent, values: Mapping[str, Json]) -> tuple[str, SavedBody]:
     """Return subject and body of a draft with values, which a send would accept."""
-    from pillarbox.rendering.compiling import (  # noqa: PLC0415  only the editor has its libraries
-        compile_source,
-    )
-
     try:
         check_template(content.subject, content.source)
         html, _ = compile_source(content.kind, content.source)
