@@ -293,7 +293,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
             "draft": {
                 "id": "0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d",
                 "name": "Receipt",
-                "subject": "Your order {{ order }}",
+                "subject": "Receipt",
                 "category": "billing",
                 "kind": "html",
                 "revision": 1,

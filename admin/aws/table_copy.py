@@ -35,6 +35,8 @@ _KINDS: Final = {
     "MSG": MESSAGES,
     "SUP": "suppressions",
     "TPL": "templates",
+    "TPLD": "templateDrafts",
+    "TPLV": "templateVersions",
 }
 
 

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from botocore.exceptions import EndpointConnectionError
 
+from openapi.errors import ERRORS
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
@@ -63,7 +64,12 @@ def _draft_changed(service: Service) -> Any:
     made = api.raw("POST", "/templates", json.dumps(draft)).json
     content = {name: made[name] for name in ("name", "subject", "category", "kind", "source")}
     body, headers = json.dumps(content), {"If-Match": '"0"'}
-    return api.raw("PUT", f"/templates/{made['id']}/draft", body, headers).json
+    answer = api.raw("PUT", f"/templates/{made['id']}/draft", body, headers).json
+    shown = answer["error"]["details"]["draft"]
+    assert (shown["id"], shown["updatedAt"]) == (made["id"], made["updatedAt"])
+    example: Any = ERRORS["draft_changed"].details
+    shown |= {name: example["draft"][name] for name in ("id", "updatedAt")}
+    return answer
 
 
 def _version(service: Service, number: int) -> Any:

@@ -78,7 +78,9 @@ def _parse_timestamp(value: object) -> object:
         raise invalid("invalid_timestamp", _TIMESTAMP_ERROR) from None
 
 
-def _one_of[E: StrEnum](choices: type[E]) -> Schema[E]:
+def one_of[E: StrEnum](choices: type[E]) -> Schema[E]:
+    """Return the schema of a text that names one of the members."""
+
     def choose(value: object) -> object:
         if not isinstance(value, str) or value not in set(choices):
             raise invalid("invalid_choice", f"must be one of {', '.join(choices)}")
@@ -159,10 +161,10 @@ class MessagesQuery(WireModel):
     in_query = True
     since = optional(TIMESTAMP_UTC, name="from")
     until = optional(END_OF_RANGE, name="to")
-    status = optional(_one_of(Status))
+    status = optional(one_of(Status))
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 50)
-    sort_by = with_default(_one_of(SortBy), SortBy.CREATED_AT)
+    sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
     recipient = optional(after(text(), _check_recipient))
     tag = optional(after(text(), _check_tag))
 
@@ -185,7 +187,7 @@ class AnalyticsQuery(WireModel):
 
     in_query = True
     since = required(TIMESTAMP_UTC, name="from")
-    bucket = with_default(_one_of(Bucket), Bucket.DAY)
+    bucket = with_default(one_of(Bucket), Bucket.DAY)
     key = optional(after(text(), _check_key_id))
     template = optional(after(text(), _check_template), check=_check_without_key)
     # Last, because its checks need the fields above.

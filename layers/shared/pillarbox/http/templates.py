@@ -13,13 +13,13 @@ from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template_draft import SampleSets, SourceKind, TemplateContent
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.models import MAX_VARIABLES_DEPTH, VARIABLES
+from pillarbox.http.query import one_of
 from pillarbox.http.requests import header_values, read_json
 from pillarbox.http.template_replies import draft_item
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import (
     WireModel,
     after,
-    enum,
     invalid,
     json_object,
     optional,
@@ -67,6 +67,7 @@ def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
     return html
 
 
+_KIND: Final = one_of(SourceKind)
 _NAME: Final = text(least=1, most=MAX_NAME)
 _SOURCE: Final = after(text(), _check_size)
 
@@ -86,7 +87,7 @@ class SaveDraftRequest(WireModel):
     name = required(_NAME)
     subject = required(text(most=MAX_SUBJECT))
     category = required(_NAME)
-    kind = required(enum(SourceKind))
+    kind = required(_KIND)
     source = required(_SOURCE)
     samples = with_default(after(json_object(), _check_samples), {})
 
@@ -100,7 +101,7 @@ class RestoreVersionRequest(WireModel):
 class RenderTemplateRequest(WireModel):
     """A source, and values to show it with."""
 
-    kind = required(enum(SourceKind))
+    kind = required(_KIND)
     subject = required(text(most=MAX_SUBJECT))
     source = required(_SOURCE)
     values = optional(VARIABLES)
