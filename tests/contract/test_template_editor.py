@@ -98,7 +98,7 @@ def test_a_preview_is_what_the_worker_sends(
     mail = otp(starterTemplate=..., templateId=template_id, variables=_VALUES)
     assert Api(service.key(account)).send(mail).status == 200
     service.deliver()
-    sent = message_from_bytes(service.ses.mails[-1].raw, policy=policy.SMTP)
+    sent = message_from_bytes(service.ses.mails[-1]["raw"], policy=policy.SMTP)
     parts = {part.get_content_type(): part for part in sent.walk()}
     assert sent["Subject"] == shown["subject"]
     for kind_of_part, field in (("text/html", "html"), ("text/plain", "text")):
@@ -314,7 +314,7 @@ def test_publishing_during_sends_mixes_nothing(service: Service, account: str, u
     assert service.deliver() == []
     bodies = {}
     for one in service.ses.mails[before:]:
-        parsed = message_from_bytes(one.raw, policy=policy.SMTP)
+        parsed = message_from_bytes(one["raw"], policy=policy.SMTP)
         html = parsed.get_body(("html",))
         assert html is not None
         bodies[parsed["Subject"]] = bodies.get(parsed["Subject"], set()) | {

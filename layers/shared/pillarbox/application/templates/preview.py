@@ -16,6 +16,7 @@ from pillarbox.rendering.checks import check_result, check_source
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.problems import Problem, Severity
 from pillarbox.rendering.saved import (
+    LIST_STEP,
     TemplateFault,
     TemplateReference,
     missing_values,
@@ -72,7 +73,7 @@ def render_source(shown: Source, values: Mapping[str, Json], brand: Brand) -> Re
     required = [reference.path for reference in found if reference.required]
     missing = missing_values(required, given)
     problems += [_missing(path, found) for path in missing]
-    filled = _merged(given, sample_values(missing)) if missing else given
+    filled = _merged(given, _samples(missing, found)) if missing else given
     subject = fill_subject(shown.subject, filled)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         problems.append(_error("subject", "unsafe_subject", UNSAFE))
@@ -137,6 +138,18 @@ def _compile(shown: Source) -> tuple[str, list[Problem], tuple[TemplateReference
         for one in found
     )
     return html, problems, tuple(placed)
+
+
+def _samples(missing: tuple[str, ...], found: tuple[TemplateReference, ...]) -> dict[str, Json]:
+    """Return samples for missing paths, and for the entries of missing lists."""
+    lists = tuple(f"{path}{LIST_STEP}" for path in missing)
+    entries = [f"{path}{LIST_STEP}" for path in missing if _is_list(path, found)]
+    within = [one.path for one in found if one.required and one.path.startswith(lists)]
+    return sample_values([*missing, *entries, *within])
+
+
+def _is_list(path: str, found: tuple[TemplateReference, ...]) -> bool:
+    return any(one.path == path and one.is_list for one in found)
 
 
 def _merged(values: Mapping[str, Json], samples: Mapping[str, Json]) -> dict[str, Json]:
