@@ -68,9 +68,7 @@ def create(  # noqa: PLR0913  one parameter for each option
         source = TemplateSource(**given)
     else:
         source = replace(authoring.starter_source(account, from_starter), **given)
-    if html is not None:
-        source = replace(source, kind=_kind(html))
-    template = authoring.create(account, source, internal=internal)
+    template = authoring.create(account, source, internal=internal, kind=_kind(html))
     session.show(template_view(template))
 
 
@@ -96,9 +94,9 @@ def update(  # noqa: PLR0913  one parameter for each option
         subject=subject,
         category=category,
         html=_text(html) if html else None,
-        kind=_kind(html) if html else SourceKind.HTML,
     )
-    session.show(template_view(_templates(session, account).update(account, template_id, changes)))
+    authoring = _templates(session, account)
+    session.show(template_view(authoring.update(account, template_id, changes, _kind(html))))
 
 
 @app.command("list")
@@ -241,8 +239,9 @@ def _variables(file: typer.FileBinaryRead) -> dict[str, Json]:
     return variables
 
 
-def _kind(file: typer.FileBinaryRead) -> SourceKind:
-    return SourceKind.MJML if str(file.name).lower().endswith(".mjml") else SourceKind.HTML
+def _kind(file: typer.FileBinaryRead | None) -> SourceKind:
+    is_mjml = file is not None and str(file.name).lower().endswith(".mjml")
+    return SourceKind.MJML if is_mjml else SourceKind.HTML
 
 
 def _text(file: typer.FileBinaryRead) -> str:

@@ -1,5 +1,7 @@
 """Compiling sources: MJML, and CSS in HTML, with the tags of templates in them."""
 
+from typing import Any
+
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
@@ -24,7 +26,10 @@ MJML = """<mjml><mj-head><mj-preview>{{ preview }}</mj-preview>
 {% for line in lines %}<mj-text color="{{ line.color }}">{{ line.name }}</mj-text>{% endfor %}
 <mj-table>{% for line in lines %}<tr><td>{{ line.name }}</td></tr>{% endfor %}</mj-table>
 </mj-column></mj-section>{% endif %}</mj-body></mjml>"""
-VALUES = {"lines": [{"name": "A", "color": "blue"}, {"name": "B", "color": "green"}], "a": True}
+VALUES: dict[str, Any] = {
+    "lines": [{"name": "A", "color": "blue"}, {"name": "B", "color": "green"}],
+    "a": True,
+}
 
 
 def html_of(kind: SourceKind, source: str) -> str:

@@ -44,8 +44,7 @@ class TemplatePage:
 class TemplateSource:
     """The content of a template, as its author wrote it.
 
-    The subject is text with plain references, and the body is HTML (see `check_template`) or, if
-    `kind` says so, MJML.
+    The subject is text with plain references, and the body is HTML (see `check_template`) or MJML.
     Name and category are for display only.
     """
 
@@ -53,18 +52,16 @@ class TemplateSource:
     subject: str
     category: str
     html: str
-    kind: SourceKind = SourceKind.HTML
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateChanges:
-    """Changes to a template; None leaves a field unchanged. `kind` is that of the new body."""
+    """Changes to a template; None leaves a field unchanged."""
 
     name: str | None = None
     subject: str | None = None
     category: str | None = None
     html: str | None = None
-    kind: SourceKind = SourceKind.HTML
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +80,12 @@ class TemplateAuthoring:
         return Publication(records=self.records, versions=self.versions, clock=self.clock)
 
     def create(
-        self, account_id: str, source: TemplateSource, *, internal: bool = False
+        self,
+        account_id: str,
+        source: TemplateSource,
+        *,
+        internal: bool = False,
+        kind: SourceKind = SourceKind.HTML,
     ) -> SavedTemplate:
         """Save a new template. Its variables are the names that its source refers to.
 
@@ -92,6 +94,7 @@ class TemplateAuthoring:
             source: the content.
             internal: whether this is a copy for a campaign or workflow, which the API
                 does not show.
+            kind: the language of the body.
 
         Raises:
             ValidationFailed: on any of the fields.
@@ -112,7 +115,7 @@ class TemplateAuthoring:
             created_at=now,
             updated_at=now,
         )
-        content = replace(content_of(template), kind=source.kind)
+        content = replace(content_of(template), kind=kind)
         return self.publication.create(template, content, OPERATOR)
 
     def starter_source(self, account_id: str, slug: str) -> TemplateSource:
@@ -152,8 +155,14 @@ class TemplateAuthoring:
             )
         return fill_subject(template.subject, shown), render_saved(template.html, shown)
 
-    def update(self, account_id: str, template_id: UUID, changes: TemplateChanges) -> SavedTemplate:
-        """Change a template. Accepted emails keep the old content.
+    def update(
+        self,
+        account_id: str,
+        template_id: UUID,
+        changes: TemplateChanges,
+        kind: SourceKind = SourceKind.HTML,
+    ) -> SavedTemplate:
+        """Change a template. `kind` is that of a new body. Accepted emails keep the old content.
 
         Raises:
             ValidationFailed: on any of the fields.
@@ -171,7 +180,7 @@ class TemplateAuthoring:
             category=content.category if changes.category is None else changes.category,
         )
         if changes.html is not None:
-            content = replace(content, kind=changes.kind, source=changes.html)
+            content = replace(content, kind=kind, source=changes.html)
         return self.publication.publish(current, content, OPERATOR)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
