@@ -13,7 +13,7 @@ from pillarbox.domain.role import ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
-from tests.contract.operations import ALL_OPERATIONS, OF_SESSIONS, Operation
+from tests.contract.operations import ALL_OPERATIONS, OF_ALL, OF_SESSIONS, Operation
 from tests.contract.service import Service
 from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
 from tests.contract.test_tenants import Tenant, documented, unknown_ids, without_request_id
@@ -144,7 +144,7 @@ def test_the_cookie_alone_is_refused(
     """Only one route reads the cookie: on every other one it is 401."""
     browser = signed_in(service, _ADDRESS, tenant.account)
     headers = {"Cookie": f"__Host-pillarbox={browser.cookie}"}
-    path = operation.path.removeprefix("/v1").format_map({"slug": "otp"} | ids_of(tenant))
+    path = operation.path.removeprefix("/v1").format_map(OF_ALL | ids_of(tenant))
     response = Api().raw(operation.method, path, "{}", headers)
     assert response.status == 401
 

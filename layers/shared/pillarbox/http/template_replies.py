@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pillarbox.application.templates.editing import DraftState
-    from pillarbox.application.templates.preview import RenderedSource
+    from pillarbox.application.templates.preview import (
+        Problem,
+        RenderedSource,
+        TemplateReference,
+    )
     from pillarbox.domain.template import SavedTemplate
     from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
     from pillarbox.http import template_types
-    from pillarbox.rendering.problems import Problem
-    from pillarbox.rendering.saved import TemplateReference
 
 _URLS = ("url", "link", "href")
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
+from pillarbox.application.templates.preview import Severity
 from pillarbox.domain.template_draft import SourceKind
 from pillarbox.http.reply_types import Timestamp, Uuid
-from pillarbox.rendering.problems import Severity
 
 type By = Annotated[str, Field(description="The address of a user, or `operator`.")]
 type Revision = Annotated[int, Field(ge=0, description="Give it as `If-Match`.")]

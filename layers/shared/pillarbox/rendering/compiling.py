@@ -174,10 +174,16 @@ def _inline_css(source: str) -> tuple[str, list[Problem]]:
         return source, [_not_inlined(masked, styles[0].start, "it has too many rules")]
     text = masked.with_comments(masked.text)
     html = _inliner().inline(text)
+    if _style_attributes(html) == _style_attributes(text):
+        return source, []  # such as rules for phones only
     if _outline(masked, html) != _outline(masked, text):
         reason = "a parser of HTML changes its structure"
         return source, [_not_inlined(masked, styles[0].start, reason)]
     return masked.restored(_without_added_rows(html, text)), []
+
+
+def _style_attributes(html: str) -> list[str]:
+    return [piece.attributes["style"] for piece in pieces_of(html) if "style" in piece.attributes]
 
 
 def _not_inlined(masked: MaskedTemplate, position: int, reason: str) -> Problem:

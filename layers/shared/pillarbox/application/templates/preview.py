@@ -24,7 +24,16 @@ from pillarbox.rendering.saved import (
 )
 from pillarbox.rendering.suggestions import suggest
 
-__all__ = ["Problem", "RenderedSource", "Source", "check_file", "render_source", "with_brand"]
+__all__ = [
+    "Problem",
+    "RenderedSource",
+    "Severity",
+    "Source",
+    "TemplateReference",
+    "check_file",
+    "render_source",
+    "with_brand",
+]
 
 #: The fields of an author, by those of a saved template and a send.
 _FIELDS: Final = {"html": "source", "variables": "values"}
