@@ -9,13 +9,15 @@ from uuid import UUID
 import typer
 
 from admin.session import StackSession, connected
-from admin.views import template_view
+from admin.views import problem_view, template_view
 from pillarbox.application.templates.authoring import (
     TemplateAuthoring,
     TemplateChanges,
     TemplateSource,
 )
+from pillarbox.application.templates.preview import check_file
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.template_draft import SourceKind
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
@@ -25,7 +27,7 @@ By = Annotated[str, typer.Option(metavar="REF", help="What uses it, such as camp
 _NAME = "A display name, 1 to 128 characters."
 _SUBJECT = "Text with plain references such as {{ name }}, at most 998 characters."
 _CATEGORY = "A label for sorting, 1 to 128 characters."
-_HTML = "A file with the HTML body in UTF-8; - reads standard input."
+_HTML = "A file with the body in UTF-8: HTML, or MJML if it is .mjml; - reads standard input."
 
 
 @app.command("create")
@@ -66,7 +68,7 @@ def create(  # noqa: PLR0913  one parameter for each option
         source = TemplateSource(**given)
     else:
         source = replace(authoring.starter_source(account, from_starter), **given)
-    template = authoring.create(account, source, internal=internal)
+    template = authoring.create(account, source, internal=internal, kind=_kind(html))
     session.show(template_view(template))
 
 
@@ -88,9 +90,13 @@ def update(  # noqa: PLR0913  one parameter for each option
     """
     session = connected(ctx)
     changes = TemplateChanges(
-        name=name, subject=subject, category=category, html=_text(html) if html else None
+        name=name,
+        subject=subject,
+        category=category,
+        html=_text(html) if html else None,
     )
-    session.show(template_view(_templates(session, account).update(account, template_id, changes)))
+    authoring = _templates(session, account)
+    session.show(template_view(authoring.update(account, template_id, changes, _kind(html))))
 
 
 @app.command("list")
@@ -159,6 +165,27 @@ def preview(
         typer.echo(html)
 
 
+@app.command("check")
+def check(
+    ctx: typer.Context,
+    file: Annotated[typer.FileBinaryRead, typer.Argument(metavar="FILE", help=_HTML)],
+) -> None:
+    """Check a body without saving it: its syntax, links, images, size, and mail programs.
+
+    It needs no deployment. The command fails if there is an error.
+
+    Example: `pillarbox template check receipt.mjml`
+    """
+    session: StackSession = ctx.obj
+    problems = check_file(_kind(file), _text(file))
+    session.show_list(
+        [problem_view(problem) for problem in problems],
+        ("line", "severity", "code", "message", "suggestion"),
+    )
+    if any(problem.stops_publication for problem in problems):
+        raise typer.Exit(1)
+
+
 @app.command("delete")
 def delete(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> None:
     """Delete a template for good. This fails while something uses it.
@@ -210,6 +237,11 @@ def _variables(file: typer.FileBinaryRead) -> dict[str, Json]:
     if not isinstance(variables, dict):
         raise ValidationFailed(FieldError("values", "must be a JSON object", "invalid_type"))
     return variables
+
+
+def _kind(file: typer.FileBinaryRead | None) -> SourceKind:
+    is_mjml = file is not None and str(file.name).lower().endswith(".mjml")
+    return SourceKind.MJML if is_mjml else SourceKind.HTML
 
 
 def _text(file: typer.FileBinaryRead) -> str:

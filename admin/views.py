@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.senders import AccountSender
+from pillarbox.application.templates.preview import Problem
 from pillarbox.domain.account import Account
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import Json
@@ -124,6 +125,17 @@ def template_view(template: SavedTemplate) -> View:
         "references": [*sorted(template.references)],
         "createdAt": time_text(template.created_at),
         "updatedAt": time_text(template.updated_at),
+    }
+
+
+def problem_view(problem: Problem) -> View:
+    """Return a problem of a template; `line` is that of the file."""
+    return {
+        "line": problem.line,
+        "severity": problem.severity.value,
+        "code": problem.code,
+        "message": problem.message,
+        "suggestion": problem.suggestion,
     }
 
 

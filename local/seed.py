@@ -22,6 +22,7 @@ from pillarbox.domain.key import (
 )
 from pillarbox.domain.role import Role
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template_draft import SourceKind, TemplateContent, TemplateVersion
 from pillarbox.domain.webhook import ALL_TYPES, MAX_ENDPOINTS
 
 #: The default sender of the accounts with a live key.
@@ -112,18 +113,33 @@ def _scopes(preset: Preset | None) -> frozenset[str]:
 
 
 def _add_template(wiring: OperatorWiring, account_id: str, now: datetime) -> None:
-    wiring.template_authoring.records.add(
-        SavedTemplate(
-            account_id=account_id,
-            template_id=TEMPLATE_ID,
-            name="Order shipped",
-            subject="Your order {{ order }} is on its way",
-            category="orders",
-            html="<h1>Hello {{ name }}</h1>\n<p>Your order {{ order }} is on its way.</p>\n",
-            variables=("name", "order"),
-            required=("name", "order"),
-            internal=False,
-            created_at=now,
-            updated_at=now,
-        )
+    content = TemplateContent(
+        name="Order shipped",
+        subject="Your order {{ order }} is on its way",
+        category="orders",
+        kind=SourceKind.HTML,
+        source="<h1>Hello {{ name }}</h1>\n<p>Your order {{ order }} is on its way.</p>\n",
     )
+    template = SavedTemplate(
+        account_id=account_id,
+        template_id=TEMPLATE_ID,
+        name=content.name,
+        subject=content.subject,
+        category=content.category,
+        html=content.source,
+        variables=("name", "order"),
+        required=("name", "order"),
+        internal=False,
+        created_at=now,
+        updated_at=now,
+    )
+    version = TemplateVersion(
+        account_id=account_id,
+        template_id=TEMPLATE_ID,
+        version=template.version,
+        content=content,
+        html=template.html,
+        by="operator",
+        at=now,
+    )
+    wiring.template_authoring.records.publish(template, version, unless_changed_since=None)

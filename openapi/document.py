@@ -37,6 +37,7 @@ _TAGS: Final = {
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
     "API key": "The key that a program uses.",
+    "Template editor": "Drafts and versions of saved templates, for users of the dashboard.",
     "Sessions": "Signing in to the dashboard.",
     "API keys": "The keys of the account, for its owners and developers.",
     "Suppressions": "Addresses that the account does not send to.",
@@ -117,6 +118,16 @@ _IDEMPOTENCY_KEY: Final = {
         "maxLength": MAX_IDEMPOTENCY_KEY,
         "pattern": "^[!-~]+$",
     },
+}
+
+_REVISION: Final = {
+    "name": "If-Match",
+    "in": "header",
+    "required": True,
+    "description": "The `revision` of the draft that the request replaces or publishes. If somebody"
+    " else changed the draft, the response is 409 `draft_changed`.",
+    "schema": {"type": "string", "pattern": '^"?(0|[1-9][0-9]{0,8})"?$'},
+    "example": '"0"',
 }
 
 
@@ -234,6 +245,8 @@ def _parameters(operation: Operation, schemas: Schemas) -> Iterable[dict[str, An
             if "examples" in schema:
                 parameter["example"] = schema["examples"][0]
             yield parameter
+    if operation.takes_revision:
+        yield _REVISION
     if operation.idempotent:
         yield _IDEMPOTENCY_KEY
 

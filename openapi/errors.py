@@ -196,7 +196,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         upgrade_url="https://pillarbox.example/upgrade",
     ),
     "recipient_not_allowed": ErrorText(
-        when="The key is an agent's, and an address is not in its list of recipients.",
+        when="The key is an agent's, and an address is not in its list of recipients. Or the email"
+        " is a test of a template, and the address is not a member's.",
         about_details="`details.recipients` lists each such address.",
         remedy="Leave the address out. An operator sets the list when creating a key.",
         message="This key may not send to every address of this email; nothing was sent. The"
@@ -228,6 +229,11 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="There is no starter template 'magic-link'; did you mean magic_link? The slugs are"
         " otp, magic_link, email_verify, welcome, password_reset, password_changed, team_invite,"
         " trial_ending, payment_receipt, security_alert.",
+    ),
+    "version_not_found": ErrorText(
+        when="The template has no version with the number.",
+        remedy="Correct the number. `GET /v1/templates/{id}/versions` lists the versions.",
+        message="The template has no such version.",
     ),
     "message_not_found": ErrorText(
         when="The account has no message with the id.",
@@ -332,6 +338,32 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="An active campaign or a scheduled send uses the template.",
         remedy="Delete the template when they have ended. It was not deleted.",
         message="An active campaign or scheduled send uses the template; it was not deleted.",
+    ),
+    "draft_changed": ErrorText(
+        when="Somebody else changed the draft since the revision in `If-Match`.",
+        about_details="`details.draft` is what is stored now, and `details.revision` the revision"
+        " that the request named.",
+        remedy="Show both to the author. Then send the request with the new revision.",
+        message="ada@shop.example changed the draft: it has revision 1 now.",
+        details={
+            "revision": 0,
+            "draft": {
+                "id": "0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d",
+                "name": "Receipt",
+                "subject": "Receipt",
+                "category": "billing",
+                "kind": "html",
+                "revision": 1,
+                "version": 0,
+                "changed": True,
+                "changes": 1,
+                "updatedBy": "ada@shop.example",
+                "updatedAt": "2026-01-01T12:00:00.000+00:00",
+                "publishedVersion": None,
+                "source": "<p>Hello {{ name }}</p>",
+                "samples": {},
+            },
+        },
     ),
     "request_too_large": ErrorText(
         when="The request is too large.",

@@ -35,6 +35,8 @@ class Operation:
     body_required: bool = True
     body_examples: Mapping[str, Any] | None = None
     idempotent: bool = False
+    #: Whether it takes the revision of a draft in If-Match.
+    takes_revision: bool = False
     #: The type of a success; None if the response is 204 without a body.
     response: Any = None
     #: The status of a success with a body.

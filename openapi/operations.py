@@ -9,6 +9,7 @@ from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
+from openapi.template_operations import TEMPLATE_EDITOR
 from openapi.webhook_operations import WEBHOOKS
 from pillarbox.domain.key import (
     EMAILS_READ,
@@ -41,6 +42,7 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "slug": (STARTER_SLUG, "A starter template's slug."),
     "webhook_id": (_UUID, "The endpoint's id."),
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
+    "version": ({"type": "integer", "minimum": 1}, "The number of a version."),
     "session_id": ({"type": "string"}, "The `id` of a session."),
     "domain": ({"type": "string"}, "A domain of the account."),
     "sender": ({"type": "string"}, "A sender of the account."),
@@ -251,6 +253,7 @@ OPERATIONS: Final = (
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
     *DOMAINS,
+    *TEMPLATE_EDITOR,
     *SESSIONS,
     *KEYS,
     *SUPPRESSIONS,

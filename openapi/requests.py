@@ -35,12 +35,22 @@ from pillarbox.http.query import (
     DeliveriesQuery,
     MessagesQuery,
     TemplatesQuery,
+    VersionsQuery,
 )
 from pillarbox.http.sessions import (
     CodeRequestBody,
     EndSessionsQuery,
     SignInRequest,
     TokenRequest,
+)
+from pillarbox.http.templates import (
+    MAX_SETS,
+    MAX_SOURCE,
+    CreateTemplateRequest,
+    RenderTemplateRequest,
+    RestoreVersionRequest,
+    SaveDraftRequest,
+    TestTemplateRequest,
 )
 from pillarbox.http.webhooks import (
     ChangeWebhookRequest,
@@ -99,6 +109,7 @@ STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
 _ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
 _TAGS: Final = {"$ref": "#/components/schemas/Tags"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
+_SOURCE: Final = {"maxLength": MAX_SOURCE}
 _WEBHOOK_URL: Final = {
     "description": "An https: URL on a public host, with port 443 or one from 1024 on.",
     "format": "uri",
@@ -329,6 +340,39 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
     },
+    VersionsQuery: {
+        "limit": {"description": "The maximum number of items."},
+        "before": {"description": "Only versions with a smaller number: `nextBefore` of a page."},
+    },
+    CreateTemplateRequest: {
+        "name": {"description": "For people."},
+        "category": {"description": "A label for sorting."},
+        "starter": {"description": "The starter to begin with.", **STARTER_SLUG},
+        "html": {"description": "HTML to begin with.", **_SOURCE},
+    },
+    SaveDraftRequest: {
+        "name": {"description": "For people."},
+        "subject": {"description": "Text with plain references such as `{{ name }}`."},
+        "category": {"description": "A label for sorting."},
+        "kind": {"description": "The language of `source`."},
+        "source": {"description": "The body. It may have faults until it is published.", **_SOURCE},
+        "samples": {
+            "description": "Values for previews, by the names of their sets: at most 64 KB.",
+            "maxProperties": MAX_SETS,
+            "additionalProperties": {"type": "object"},
+        },
+    },
+    RestoreVersionRequest: {"version": {"description": "The number of the version."}},
+    RenderTemplateRequest: {
+        "kind": {"description": "The language of `source`."},
+        "subject": {"description": "Text with plain references."},
+        "source": {"description": "The body.", **_SOURCE},
+        "values": {"description": "The values to show: at most 256 KB and 8 levels.", **_VARIABLES},
+    },
+    TestTemplateRequest: {
+        "to": {"description": "The address of a member of the account.", "format": "email"},
+        "values": {"description": "The values to send: at most 256 KB and 8 levels.", **_VARIABLES},
+    },
     CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
@@ -472,6 +516,13 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         "description": "Changes to the account. Null leaves a setting as it is, and an empty text"
         " removes it."
     },
+    CreateTemplateRequest: {
+        "description": "A new template, with a starter, some HTML or a few words as its draft."
+    },
+    SaveDraftRequest: {"description": "A whole draft."},
+    RestoreVersionRequest: {"description": "The version that becomes the draft."},
+    RenderTemplateRequest: {"description": "A source and values."},
+    TestTemplateRequest: {"description": "The recipient and the values of a test."},
     CreateWebhookRequest: {"description": "A new endpoint."},
     ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
     ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},

@@ -43,6 +43,16 @@ _PUBLISHED_NAMES: Final = {
     "SuppressionItem": "Suppression",
     "MemberItem": "Member",
     "AccountDetail": "Account",
+    "DraftItem": "TemplateDraft",
+    "DraftList": "TemplateDraftList",
+    "DraftListItem": "TemplateDraftSummary",
+    "PublishedItem": "PublishedTemplate",
+    "VersionItem": "TemplateVersionSummary",
+    "VersionList": "TemplateVersionPage",
+    "VersionDetail": "TemplateVersion",
+    "VariableItem": "TemplateVariable",
+    "ProblemItem": "TemplateProblem",
+    "RenderedItem": "RenderedTemplate",
     "ReplayedEvents": "WebhookReplay",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
@@ -57,6 +67,8 @@ _ENUMS: Final = {
     "Bucket": "The length of time that one row of analytics covers.",
     "ErrorType": "A kind of error.",
     "EventKind": "What can happen to a message or to one of its recipients.",
+    "Severity": "How bad a problem of a template is. Only an error stops its publication.",
+    "SourceKind": "The language of a template's source.",
     "SortBy": "The field that a list of messages is sorted by, in descending order.",
     "Status": "The latest known state of a message.",
 }

@@ -30,8 +30,13 @@ class DynamoAccountData:
             for entries in keys.search_lists(account_id, shard):
                 yield from _delete(self._table, "searchEntries", entries)
         yield from self._delete_statistics(account_id)
-        yield from _delete(self._table, "templates", keys.template(account_id))
         yield from _delete(self._table, "domains", keys.domain(account_id))
+        for kind, templates in zip(
+            ("templates", "templateDrafts", "templateVersions"),
+            keys.of_templates(account_id),
+            strict=True,
+        ):
+            yield from _delete(self._table, kind, templates)
         yield from _delete(self._table, "suppressions", keys.suppression(account_id))
         yield from _delete(self._table, "senderDomains", keys.sender_domain(account_id))
         yield from _delete(self._table, "quotas", keys.quota(account_id))

@@ -36,6 +36,8 @@ _KINDS: Final = {
     "MSG": MESSAGES,
     "SUP": "suppressions",
     "TPL": "templates",
+    "TPLD": "templateDrafts",
+    "TPLV": "templateVersions",
 }
 
 

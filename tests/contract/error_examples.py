@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from botocore.exceptions import EndpointConnectionError
 
+from openapi.errors import ERRORS
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
@@ -55,6 +56,26 @@ def _mismatch(service: Service) -> Any:
     api = service.live()
     api.send(otp(), idempotency_key="order-1")
     return api.send(otp(subject="Another"), idempotency_key="order-1").json
+
+
+def _draft_changed(service: Service) -> Any:
+    api = Api(session=service.session(service.account()))
+    draft = {"name": "Receipt", "category": "billing", "html": "<p>Hello {{ name }}</p>"}
+    made = api.raw("POST", "/templates", json.dumps(draft)).json
+    content = {name: made[name] for name in ("name", "subject", "category", "kind", "source")}
+    body, headers = json.dumps(content), {"If-Match": '"0"'}
+    answer = api.raw("PUT", f"/templates/{made['id']}/draft", body, headers).json
+    shown = answer["error"]["details"]["draft"]
+    assert (shown["id"], shown["updatedAt"]) == (made["id"], made["updatedAt"])
+    example: Any = ERRORS["draft_changed"].details
+    shown |= {name: example["draft"][name] for name in ("id", "updatedAt")}
+    return answer
+
+
+def _version(service: Service, number: int) -> Any:
+    account = service.account()
+    path = f"/templates/{service.template(account, '<p>x</p>')}/versions/{number}"
+    return Api(session=service.session(account)).raw("GET", path).json
 
 
 def _in_flight(service: Service) -> Any:
@@ -228,6 +249,8 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "idempotency_key_mismatch": _mismatch,
     "idempotency_in_flight": _in_flight,
     "template_in_use": _in_use,
+    "draft_changed": _draft_changed,
+    "version_not_found": lambda s: _version(s, 7),
     "request_too_large": _edge(length=edge_function.FRONT + 1),
     "validation_failed": lambda s: s.live().send(raw_html(subject=..., replyto="x")).json,
     "rate_limit_exceeded": _over("minute", 60),

@@ -15,7 +15,7 @@ OF_AN_ACCOUNT: Final = {"message_id", "id", "webhook_id", "delivery_id"}
 OF_A_USER: Final = {"session_id"}
 #: Those that name something of one account for sessions only.
 OF_MEMBERS: Final = {"key_id", "member_id", "address", "domain", "sender"}
-OF_ALL: Final = {"slug": "otp"}
+OF_ALL: Final = {"slug": "otp", "version": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,12 @@ class Operation:
             for parameter in self.described.get("parameters", ())
             if parameter["in"] == "query" and parameter["required"]
         }
-        return api.raw(self.method, path, body, query=query)
+        headers = {
+            parameter["name"]: parameter["example"]
+            for parameter in self.described.get("parameters", ())
+            if parameter["in"] == "header" and parameter.get("required")
+        }
+        return api.raw(self.method, path, body, headers, query=query)
 
 
 ALL_OPERATIONS: Final = [

@@ -23,6 +23,7 @@ from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveri
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.application.accounts.ports import AccountDomain
+from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id, new_token
@@ -234,7 +235,8 @@ class Service:
             created_at=now,
             updated_at=now,
         )
-        wiring.services().table.put(records.template_item(template))
+        authoring = wiring.services().template_authoring
+        authoring.publication.create(template, content_of(template), OPERATOR)
         return template.template_id
 
     def webhook(self, account_id: str) -> str:

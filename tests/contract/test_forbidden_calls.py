@@ -76,7 +76,8 @@ _WRITTEN: Final = {
     "PreviewStarterTemplateRole": set[str](),
     "ListTemplatesRole": set[str](),
     "GetTemplateRole": set[str](),
-    "DeleteTemplateRole": {"TPL"},
+    "DeleteTemplateRole": {"TPL", "TPLD", "TPLV"},
+    "EditTemplatesRole": {"MSG", "QUOTA", "TPL", "TPLD", "TPLV"},
     "ReadWebhooksRole": set[str](),
     # A transaction writes endpoints and accounts; there is no record HOOK in this table.
     "WriteWebhooksRole": {"ACCT", "HOOK", "HOOKH"},
@@ -101,6 +102,8 @@ _LISTED: Final = {
     "ListMessagesRole": {"MSG", "RCPT", "STAT", "TAG"},
     "GetAnalyticsRole": {"MSG", "STAT"},
     "ListTemplatesRole": {"TPL"},
+    "DeleteTemplateRole": {"TPLV"},
+    "EditTemplatesRole": {"TPLD", "TPLV"},
     "McpRole": {"MSG", "RCPT", "STAT", "SUP", "TAG", "TPL"},
     "ReadWebhooksRole": {"HOOKD"},
     "WriteWebhooksRole": {"MSG"},
@@ -150,6 +153,7 @@ _CALLED_BY_USERS: Final = {
     "ManageKeysRole",
     "ManageMembersRole",
     "ManageAccountRole",
+    "EditTemplatesRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -177,6 +181,7 @@ _IDENTITIES: Final = {
         "TEAM": {"DeleteItem", "PutItem", "Query"},
         "USER": {"PutItem"},
     },
+    "EditTemplatesRole": {"TEAM": {"Query"}},
 }
 
 
@@ -213,8 +218,8 @@ def test_every_role_and_record_is_tested() -> None:
         keys.quota("a"),
         keys.suppression("a"),
         keys.sender_domain("a"),
-        keys.template("a"),
         keys.domain("a"),
+        *keys.of_templates("a"),
         keys.heartbeat(),
         keys.sending_rate(),
         keys.entries("a", 0),

@@ -8,12 +8,12 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.domain.account import Suspension
-from pillarbox.domain.key import Preset
+from pillarbox.domain.key import TEMPLATES_WRITE, Preset
 from pillarbox.domain.role import ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
-from tests.contract.operations import ALL_OPERATIONS, OF_SESSIONS, Operation
+from tests.contract.operations import ALL_OPERATIONS, OF_ALL, OF_SESSIONS, Operation
 from tests.contract.service import Service
 from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
 from tests.contract.test_tenants import Tenant, documented, unknown_ids
@@ -40,6 +40,8 @@ _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
 _SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
 #: Those of one account. The others are about the user's own sessions.
 _OF_ACCOUNTS: Final = [one for one in OF_SESSIONS if one in _SHARED or one.permission]
+#: The routes of the template editor.
+_EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
 of_sessions = pytest.mark.parametrize("operation", OF_SESSIONS, ids=lambda one: one.id)
@@ -77,6 +79,7 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
     own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
     assert own == {"list_sessions", "end_sessions", "end_session"}
+    assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
     assert len(_SHARED) == 18
 
 
@@ -170,7 +173,7 @@ def test_the_cookie_alone_is_refused(
     """Only one route reads the cookie: on every other one it is 401."""
     browser = signed_in(service, _ADDRESS, tenant.account)
     headers = {"Cookie": f"__Host-pillarbox={browser.cookie}"}
-    path = operation.path.removeprefix("/v1").format_map({"slug": "otp"} | ids_of(tenant))
+    path = operation.path.removeprefix("/v1").format_map(OF_ALL | ids_of(tenant))
     response = Api().raw(operation.method, path, "{}", headers)
     assert response.status == 401
 

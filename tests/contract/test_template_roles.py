@@ -109,6 +109,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _read(service)
         _call_tools(service)
         _sign_in(service)
+        _edit(service)
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
@@ -238,6 +239,25 @@ def _sign_in(service: Service) -> None:
     assert api.raw("GET", "/keys").status == 200
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
     assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
+
+
+def _edit(service: Service) -> None:
+    """Publish a template twice, send large tests, also with a failure, and delete a draft."""
+    api = Api(session=service.session(service.account()))
+    large = {"name": "A", "category": "b", "html": "<p>{{ a }}</p>" + "x" * 250_000}
+    template_id = api.raw("POST", "/templates", json.dumps(large)).json["id"]
+    path = f"/templates/{template_id}"
+    assert api.raw("POST", f"{path}/publish", None, {"If-Match": "1"}).status == 200
+    draft = {"subject": "S", "kind": "html", "source": large["html"] + "y"}
+    body = json.dumps({"name": "A", "category": "b"} | draft)
+    assert api.raw("PUT", f"{path}/draft", body, {"If-Match": "1"}).status == 200
+    assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
+    test = json.dumps({"to": "ada@shop.example", "values": {"a": "z" * 240_000}})
+    assert api.raw("POST", f"{path}/test", test).status == 200
+    with _failing("PutItem"):
+        assert api.raw("POST", f"{path}/test", test).status == 503
+    copy = api.raw("POST", f"{path}/duplicate").json["id"]
+    assert api.raw("DELETE", f"/templates/{copy}").status == 204
 
 
 def _call_tools(service: Service) -> None:

@@ -111,7 +111,7 @@ def test_the_tables_agree_with_the_document() -> None:
     stated = {one.id: one.permission for one in OPERATIONS}
     assert stated == {one.id: required_permission(one) for one in OPERATIONS}
     parameters = {name for one in OPERATIONS for name in one.parameters}
-    assert parameters == OF_AN_ACCOUNT | set(OF_ALL)
+    assert parameters | {"version"} == OF_AN_ACCOUNT | set(OF_ALL)
     assert set(GRANTED) == {"preview", *Preset, *SCOPES}
 
 

@@ -37,7 +37,13 @@ ABSENT = {"get_message", "delete_template", "write_webhooks"}
 #: may have no webhook endpoint.
 COUNTED = {"sweep_messages": ("sweep_tasks", 1), "enqueue_due": ("webhook_tasks_due", 0)}
 #: Their routes are for sessions, and the samples have a key.
-OF_SESSIONS = {"manage_account", "manage_domains", "manage_keys", "manage_members"}
+OF_SESSIONS = {
+    "edit_templates",
+    "manage_account",
+    "manage_domains",
+    "manage_keys",
+    "manage_members",
+}
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 
 type Invoke = Callable[[dict[str, Any]], Any]

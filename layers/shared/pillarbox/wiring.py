@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.team import Team
     from pillarbox.application.templates.authoring import TemplateAuthoring
+    from pillarbox.application.templates.editing import TemplateEditing
     from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.enqueue_due import DueTasks
@@ -530,11 +532,38 @@ class Wiring:
     def template_authoring(self) -> "TemplateAuthoring":
         """Write saved templates."""
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.template_drafts import (
+            DynamoTemplateDrafts,
+            DynamoTemplateVersions,
+        )
         from pillarbox.adapters.dynamodb.templates import DynamoTemplates
         from pillarbox.application.templates.authoring import TemplateAuthoring
 
         return TemplateAuthoring(
-            records=DynamoTemplates(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+            records=DynamoTemplates(self.table),
+            drafts=DynamoTemplateDrafts(self.table),
+            versions=DynamoTemplateVersions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def template_editing(self) -> "TemplateEditing":
+        """Edit the drafts of saved templates, and publish them."""
+        from pillarbox.application.templates.editing import TemplateEditing
+
+        return TemplateEditing(self.template_authoring)
+
+    @cached_property
+    def template_trial(self) -> "TemplateTrial":
+        """Send tests of drafts."""
+        from pillarbox.adapters.dynamodb.users import DynamoMembers
+        from pillarbox.application.templates.trial import TemplateTrial
+
+        return TemplateTrial(
+            editing=self.template_editing,
+            members=DynamoMembers(self.identities),
+            ports=self.sending_ports,
         )
 
     @cached_property

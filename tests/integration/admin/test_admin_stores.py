@@ -12,6 +12,10 @@ from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.template_drafts import (
+    DynamoTemplateDrafts,
+    DynamoTemplateVersions,
+)
 from pillarbox.adapters.dynamodb.templates import DynamoTemplates
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.fakes import ACCOUNT, NOW
@@ -19,8 +23,11 @@ from tests.unit.admin.port_suites import (
     AccountRecordsSuite,
     KeyRecordsSuite,
     SuppressionRecordsSuite,
+    TemplateDraftsSuite,
     TemplateRecordsSuite,
+    TemplateStores,
     account,
+    add,
     api_key,
     template,
 )
@@ -48,6 +55,14 @@ class TestDynamoTemplates(TemplateRecordsSuite):
     @pytest.fixture
     def records(self, table: Table) -> DynamoTemplates:
         return DynamoTemplates(table)
+
+
+class TestDynamoTemplateDrafts(TemplateDraftsSuite):
+    @pytest.fixture
+    def stores(self, table: Table) -> TemplateStores:
+        return TemplateStores(
+            DynamoTemplates(table), DynamoTemplateDrafts(table), DynamoTemplateVersions(table)
+        )
 
 
 def test_an_account_is_not_overwritten(table: Table) -> None:
@@ -121,7 +136,7 @@ def test_the_directory_finds_what_operators_create(table: Table, identities: Tab
     DynamoApiKeys(identities, table).revoke(ACCOUNT, api_key(1).key_id, NOW)
     DynamoSuppressions(table).put(ACCOUNT, "ann@example.com", "bounced", NOW, None)
     saved = template()
-    DynamoTemplates(table).add(saved)
+    add(DynamoTemplates(table), saved)
     entry = DynamoDirectory(table, identities).look_up(
         ACCOUNT,
         key_digest=api_key(1).digest,

@@ -12,6 +12,7 @@ from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
 ACCOUNT = "acct00000001"
@@ -205,10 +206,68 @@ class FakeSuppressions:
 
 
 @dataclass
+class FakeTemplateDrafts:
+    """Implements `TemplateDrafts`."""
+
+    drafts: dict[tuple[str, str], TemplateDraft] = field(default_factory=dict)
+
+    def get(self, account_id: str, template_id: UUID) -> TemplateDraft | None:
+        return self.drafts.get((account_id, str(template_id)))
+
+    def of_account(self, account_id: str) -> Iterable[TemplateDraft]:
+        return [
+            self.drafts[key] for key in sorted(self.drafts, reverse=True) if key[0] == account_id
+        ]
+
+    def put(self, draft: TemplateDraft, replaces: int) -> bool:
+        stored = self.drafts.get((draft.account_id, draft.template_id))
+        if (stored.revision if stored else 0) != replaces:
+            return stored == draft
+        self.drafts[draft.account_id, draft.template_id] = draft
+        return True
+
+    def delete(self, account_id: str, template_id: UUID) -> None:
+        self.drafts.pop((account_id, str(template_id)), None)
+
+
+@dataclass
+class FakeTemplateVersions:
+    """Implements `TemplateVersions`."""
+
+    versions: dict[tuple[str, str, int], TemplateVersion] = field(default_factory=dict)
+
+    def get(self, account_id: str, template_id: UUID, version: int) -> TemplateVersion | None:
+        return self.versions.get((account_id, str(template_id), version))
+
+    def newest_first(
+        self, account_id: str, template_id: UUID, limit: int, before: int | None = None
+    ) -> Sequence[TemplateVersion]:
+        return [
+            self.versions[key]
+            for key in sorted(self.versions, reverse=True)
+            if key[:2] == (account_id, str(template_id)) and (before is None or key[2] < before)
+        ][:limit]
+
+    def keep(self, version: TemplateVersion) -> None:
+        self.add(version)
+
+    def add(self, version: TemplateVersion) -> bool:
+        key = version.account_id, version.template_id, version.version
+        return self.versions.setdefault(key, version) is version
+
+    def delete_all(self, account_id: str, template_id: UUID) -> None:
+        for key in [*self.versions]:
+            if key[:2] == (account_id, str(template_id)):
+                del self.versions[key]
+
+
+@dataclass
 class FakeTemplates:
     """Implements `TemplateRecords`."""
 
     templates: dict[tuple[str, str], SavedTemplate] = field(default_factory=dict)
+    drafts: FakeTemplateDrafts = field(default_factory=FakeTemplateDrafts)
+    versions: FakeTemplateVersions = field(default_factory=FakeTemplateVersions)
 
     def add(self, template: SavedTemplate) -> None:
         self.templates[template.account_id, template.template_id] = template
@@ -223,11 +282,27 @@ class FakeTemplates:
             if key[0] == account_id
         ]
 
-    def replace(self, template: SavedTemplate, unless_changed_since: datetime) -> bool:
+    def publish(
+        self,
+        template: SavedTemplate,
+        version: TemplateVersion,
+        *,
+        unless_changed_since: datetime | None,
+        draft: TemplateDraft | None = None,
+    ) -> bool:
         current = self.get(template.account_id, UUID(template.template_id))
-        if current is None or current.updated_at != unless_changed_since:
+        stored = self.drafts.drafts.get((template.account_id, template.template_id))
+        if (
+            (current.updated_at if current else None) != unless_changed_since
+            or (draft is not None and (stored is None or stored.revision != draft.revision))
+            or not self.versions.add(version)
+        ):
             return False
-        self.add(replace(template, references=current.references))
+        self.add(replace(template, references=current.references if current else frozenset()))
+        if draft is not None and stored is not None:
+            self.drafts.drafts[template.account_id, template.template_id] = replace(
+                stored, version=version.version, version_revision=draft.revision
+            )
         return True
 
     def delete(self, account_id: str, template_id: UUID) -> DeleteResult:

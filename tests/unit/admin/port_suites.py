@@ -3,7 +3,7 @@
 The fakes and the adapters run them with a `records` fixture of their own.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -13,7 +13,13 @@ from pillarbox.application.accounts.ports import (
     KeyRecords,
     SuppressionRecords,
 )
-from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
+from pillarbox.application.templates.ports import (
+    DeleteResult,
+    TemplateDrafts,
+    TemplateRecords,
+    TemplateVersions,
+)
+from pillarbox.application.templates.publication import content_of
 from pillarbox.domain.account import Account, Plan, Suspension
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import new_id
@@ -21,6 +27,7 @@ from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template_draft import SourceKind, TemplateDraft, TemplateVersion
 from tests.unit.admin.fakes import ACCOUNT, NOW, OTHER_ACCOUNT
 
 SENDER, OTHER_SENDER = "Hello.There@shop.example", "orders@shop.example"
@@ -73,6 +80,34 @@ def template(minutes: int = 0, account_id: str = ACCOUNT) -> SavedTemplate:
         created_at=created,
         updated_at=created,
     )
+
+
+def version_of(saved: SavedTemplate) -> TemplateVersion:
+    return TemplateVersion(
+        account_id=saved.account_id,
+        template_id=saved.template_id,
+        version=saved.version,
+        content=content_of(saved),
+        html=saved.html,
+        by="ada@shop.example",
+        at=saved.updated_at,
+    )
+
+
+def draft(minutes: int = 0, account_id: str = ACCOUNT) -> TemplateDraft:
+    saved = template(minutes, account_id)
+    return TemplateDraft(
+        account_id=account_id,
+        template_id=saved.template_id,
+        content=replace(content_of(saved), kind=SourceKind.MJML, source="<mjml>é</mjml>"),
+        revision=1,
+        by="ada@shop.example",
+        at=NOW,
+    )
+
+
+def add(records: TemplateRecords, saved: SavedTemplate) -> None:
+    assert records.publish(saved, version_of(saved), unless_changed_since=None)
 
 
 def id_of(saved: SavedTemplate) -> UUID:
@@ -325,17 +360,26 @@ class SuppressionRecordsSuite:
 class TemplateRecordsSuite:
     """Tests for `TemplateRecords`."""
 
+    def test_a_version_is_published_once(self, records: TemplateRecords) -> None:
+        """Of two templates with one version's number, only the first is written."""
+        saved = template()
+        add(records, saved)
+        same = replace(saved, name="Second", updated_at=LATER)
+        assert not records.publish(same, version_of(same), unless_changed_since=NOW)
+        assert not records.publish(same, version_of(same), unless_changed_since=None)
+        assert records.get(ACCOUNT, id_of(saved)) == saved
+
     def test_templates_are_listed_newest_first(self, records: TemplateRecords) -> None:
         """An account's templates are listed newest first, including internal copies."""
         saved = [template(0), replace(template(1), internal=True), template(2)]
         for added in [saved[1], saved[2], saved[0], template(3, OTHER_ACCOUNT)]:
-            records.add(added)
+            add(records, added)
         assert [*records.newest_first(ACCOUNT)] == saved[::-1]
 
     def test_a_template_belongs_to_its_account(self, records: TemplateRecords) -> None:
         """Another account's id reads nothing and deletes nothing."""
         saved = template()
-        records.add(saved)
+        add(records, saved)
         assert records.get(ACCOUNT, id_of(saved)) == saved
         assert records.get(OTHER_ACCOUNT, id_of(saved)) is None
         assert records.delete(OTHER_ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
@@ -345,20 +389,23 @@ class TemplateRecordsSuite:
     def test_a_change_needs_the_current_version(self, records: TemplateRecords) -> None:
         """A change of an older version is refused, and a change keeps the references."""
         saved = template()
-        records.add(saved)
+        add(records, saved)
         records.reference(ACCOUNT, id_of(saved), "campaign-1")
         first = replace(saved, name="First", variables=(), updated_at=LATER)
-        assert records.replace(first, unless_changed_since=NOW)
-        assert not records.replace(replace(saved, name="Second"), unless_changed_since=NOW)
+        first = replace(first, version=2)
+        second = replace(saved, name="Second", version=3)
+        assert records.publish(first, version_of(first), unless_changed_since=NOW)
+        assert not records.publish(second, version_of(second), unless_changed_since=NOW)
         current = records.get(ACCOUNT, id_of(saved))
         assert current == replace(first, references=frozenset({"campaign-1"}))
 
     def test_a_change_creates_no_template(self, records: TemplateRecords) -> None:
         """Changes and references to a deleted template write nothing."""
         saved = template()
-        records.add(saved)
+        add(records, saved)
         assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
-        assert not records.replace(saved, unless_changed_since=NOW)
+        later = replace(saved, version=2)
+        assert not records.publish(later, version_of(later), unless_changed_since=NOW)
         assert records.reference(ACCOUNT, id_of(saved), "campaign-1") is None
         assert records.unreference(ACCOUNT, id_of(saved), "campaign-1") is None
         assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
@@ -367,7 +414,7 @@ class TemplateRecordsSuite:
     def test_a_template_with_references_is_not_deleted(self, records: TemplateRecords) -> None:
         """A template can be deleted after its last reference is removed; each one counts once."""
         saved = template()
-        records.add(saved)
+        add(records, saved)
         for by in ("campaign-1", "campaign-1", "schedule-2"):
             records.reference(ACCOUNT, id_of(saved), by)
         assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.REFERENCED
@@ -377,3 +424,90 @@ class TemplateRecordsSuite:
         assert records.unreference(ACCOUNT, id_of(saved), "schedule-2") == saved
         assert records.unreference(ACCOUNT, id_of(saved), "schedule-2") == saved
         assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateStores:
+    """The stores of templates, which one transaction writes."""
+
+    records: TemplateRecords
+    drafts: TemplateDrafts
+    versions: TemplateVersions
+
+
+class TemplateDraftsSuite:
+    """Tests for `TemplateDrafts` and `TemplateVersions`."""
+
+    def test_a_draft_replaces_the_revision_that_it_names(self, stores: TemplateStores) -> None:
+        """A draft is stored only in place of the revision that its author saw."""
+        first = draft()
+        second = replace(first, revision=2, samples={"ada": {"name": "Ada", "lines": [1, None]}})
+        assert not stores.drafts.put(second, replaces=1)
+        assert stores.drafts.put(first, replaces=0)
+        assert stores.drafts.get(ACCOUNT, UUID(first.template_id)) == first
+        assert not stores.drafts.put(second, replaces=0)
+        assert stores.drafts.put(second, replaces=1)
+        assert not stores.drafts.put(replace(second, by="bob@shop.example"), replaces=1)
+        assert stores.drafts.get(ACCOUNT, UUID(first.template_id)) == second
+        assert stores.drafts.get(OTHER_ACCOUNT, UUID(first.template_id)) is None
+
+    def test_a_repeated_put_of_a_draft_succeeds(self, stores: TemplateStores) -> None:
+        """A put whose response was lost can be repeated."""
+        first = draft()
+        assert stores.drafts.put(first, replaces=0)
+        assert stores.drafts.put(first, replaces=0)
+
+    def test_drafts_are_listed_by_their_templates(self, stores: TemplateStores) -> None:
+        """An account's drafts are listed, those of the newest templates first."""
+        drafts = [draft(minutes) for minutes in range(3)]
+        for one in (drafts[1], drafts[2], drafts[0], draft(3, OTHER_ACCOUNT)):
+            assert stores.drafts.put(one, replaces=0)
+        assert [*stores.drafts.of_account(ACCOUNT)] == drafts[::-1]
+        stores.drafts.delete(ACCOUNT, UUID(drafts[1].template_id))
+        assert [*stores.drafts.of_account(ACCOUNT)] == [drafts[2], drafts[0]]
+
+    def test_a_publication_marks_its_draft(self, stores: TemplateStores) -> None:
+        """The template, its version and the mark of the draft are written together."""
+        first = draft()
+        saved = replace(template(), template_id=first.template_id)
+        assert stores.drafts.put(first, replaces=0)
+        assert stores.records.publish(
+            saved, version_of(saved), unless_changed_since=None, draft=first
+        )
+        marked = replace(first, version=1, version_revision=1)
+        assert stores.drafts.get(ACCOUNT, id_of(saved)) == marked
+        assert not marked.changed
+        assert stores.versions.get(ACCOUNT, id_of(saved), 1) == version_of(saved)
+
+    def test_a_changed_draft_is_not_published(self, stores: TemplateStores) -> None:
+        """If the draft has another revision, neither template nor version is written."""
+        first = draft()
+        saved = replace(template(), template_id=first.template_id)
+        assert stores.drafts.put(first, replaces=0)
+        other = replace(first, revision=2)
+        assert not stores.records.publish(
+            saved, version_of(saved), unless_changed_since=None, draft=other
+        )
+        assert stores.records.get(ACCOUNT, id_of(saved)) is None
+        assert stores.versions.get(ACCOUNT, id_of(saved), 1) is None
+
+    def test_versions_are_listed_newest_first(self, stores: TemplateStores) -> None:
+        """Versions of a template are listed newest first, by pages, and deleted together."""
+        saved, other = template(0), template(1)
+        versions = [version_of(replace(saved, version=number)) for number in range(1, 13)]
+        for version in (*versions, version_of(other)):
+            stores.versions.keep(version)
+        template_id = id_of(saved)
+        assert stores.versions.newest_first(ACCOUNT, template_id, 5) == versions[:-6:-1]
+        assert stores.versions.newest_first(ACCOUNT, template_id, 5, 3) == versions[1::-1]
+        assert stores.versions.newest_first(ACCOUNT, template_id, 5, 1) == []
+        stores.versions.delete_all(ACCOUNT, template_id)
+        assert stores.versions.newest_first(ACCOUNT, template_id, 5) == []
+        assert stores.versions.get(ACCOUNT, id_of(other), 1) == version_of(other)
+
+    def test_a_kept_version_is_not_overwritten(self, stores: TemplateStores) -> None:
+        """A version that exists stays as it is."""
+        version = version_of(template())
+        stores.versions.keep(version)
+        stores.versions.keep(replace(version, html="other"))
+        assert stores.versions.get(ACCOUNT, UUID(version.template_id), 1) == version

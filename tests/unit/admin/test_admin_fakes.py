@@ -7,7 +7,9 @@ from tests.unit.admin.port_suites import (
     AccountRecordsSuite,
     KeyRecordsSuite,
     SuppressionRecordsSuite,
+    TemplateDraftsSuite,
     TemplateRecordsSuite,
+    TemplateStores,
 )
 
 
@@ -33,3 +35,10 @@ class TestFakeTemplates(TemplateRecordsSuite):
     @pytest.fixture
     def records(self) -> FakeTemplates:
         return FakeTemplates()
+
+
+class TestFakeTemplateDrafts(TemplateDraftsSuite):
+    @pytest.fixture
+    def stores(self) -> TemplateStores:
+        records = FakeTemplates()
+        return TemplateStores(records, records.drafts, records.versions)

@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.templates.authoring import (
-    MAX_STORED,
     TemplateAuthoring,
     TemplateChanges,
     TemplateSource,
 )
+from pillarbox.application.templates.publication import MAX_STORED
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.template import SavedTemplate
 from tests.unit.admin.fakes import (
@@ -110,6 +110,8 @@ def test_two_changes_at_the_same_time(use_cases: UseCases) -> None:
 
     authoring = TemplateAuthoring(
         records=ConcurrentlyChanged(use_cases.template_records.templates),
+        drafts=use_cases.template_records.drafts,
+        versions=use_cases.template_records.versions,
         accounts=use_cases.account_records,
         clock=TickingClock(),
     )

@@ -32,7 +32,11 @@ class UseCases:
         self.keys = Keys(records=self.key_records, accounts=self.account_records, clock=clock)
         self.senders = Senders(accounts=self.account_records, identities=self.identities)
         self.templates = TemplateAuthoring(
-            records=self.template_records, accounts=self.account_records, clock=clock
+            records=self.template_records,
+            drafts=self.template_records.drafts,
+            versions=self.template_records.versions,
+            accounts=self.account_records,
+            clock=clock,
         )
         self.suppressions = SuppressionList(
             records=FakeSuppressions(), accounts=self.account_records, clock=clock

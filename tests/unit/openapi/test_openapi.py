@@ -58,7 +58,7 @@ def test_the_generated_files_are_up_to_date(path: str) -> None:
     ("path", "generated"),
     [
         ("docs/errors.md", "### `missing_field`\n\n400 `invalid_request_error`"),
-        ("layers/shared/pillarbox/http/routes.py", '"/v1/templates": ("GET",),'),
+        ("layers/shared/pillarbox/http/routes.py", '"/v1/emails/batch": ("POST",),'),
     ],
 )
 def test_a_stale_table_is_written_again(path: str, generated: str) -> None:

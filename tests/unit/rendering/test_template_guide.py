@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pillarbox.application.templates.authoring import MAX_STORED
+from pillarbox.application.templates.publication import MAX_STORED
 from pillarbox.domain.errors import Json
 from pillarbox.rendering.allowlist import MAX_DEPTH, MAX_ROWS, MAX_TAGS, MAX_TOKENS
 from pillarbox.rendering.engine import render_saved

@@ -16,6 +16,7 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.quota import Limits
 from pillarbox.domain.role import ROLE_SCOPES, Role
 
 USER_ID_LENGTH: Final = 12
@@ -119,6 +120,11 @@ class MemberPrincipal(SessionPrincipal):
 
     account: Account
     role: Role
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits that apply to this caller's sends."""
+        return self.account.limits
 
     def require(self, scope: str) -> None:
         """Raise unless the role has a scope.

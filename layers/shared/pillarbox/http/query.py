@@ -82,6 +82,8 @@ def _parse_timestamp(value: object) -> object:
 
 
 def one_of[E: StrEnum](choices: type[E]) -> Schema[E]:
+    """Return the schema of a text that names one of the members."""
+
     def choose(value: object) -> object:
         if not isinstance(value, str) or value not in set(choices):
             raise invalid("invalid_choice", f"must be one of {', '.join(choices)}")
@@ -223,6 +225,14 @@ class DeliveriesQuery(WireModel):
     in_query = True
     limit = with_default(_LIMIT, 50)
     cursor = optional(text(least=1, most=_MAX_CURSOR))
+
+
+class VersionsQuery(WireModel):
+    """The versions of a template; ours."""
+
+    in_query = True
+    limit = with_default(_LIMIT, 20)
+    before = optional(before(_parse_whole_number, whole_number(least=1, most=1_000_000_000)))
 
 
 def _milliseconds(moment: datetime) -> int:

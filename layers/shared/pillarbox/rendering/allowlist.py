@@ -19,7 +19,13 @@ from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.template import subject_references
 from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
 from pillarbox.rendering.sandbox import MailEnvironment, check_output
-from pillarbox.rendering.saved import LIST_STEP, MAX_CONSTANT, TemplateVariables
+from pillarbox.rendering.saved import (
+    LIST_STEP,
+    MAX_CONSTANT,
+    TemplateFault,
+    TemplateReference,
+    TemplateVariables,
+)
 
 #: Characters of a body. Gmail shows only the first 102 KB of an email.
 MAX_LENGTH: Final = 512 * 1024
@@ -35,6 +41,7 @@ MAX_DEPTH: Final = 16
 #: values burn more fuel, and their email may be refused.
 TYPICAL_LENGTH: Final = 100
 
+_OPEN_TAG: Final = re.compile(r"\{[{%][^}]*+")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 #: Names that have a meaning in Jinja2.
 _RESERVED: Final = frozenset({"caller", "kwargs", "loop", "self", "super", "varargs"})
@@ -56,6 +63,20 @@ class SavedProgram:
 
 def check(subject: str, html: str) -> TemplateVariables:
     """Check a template; see `rendering.saved.check_template`."""
+    checker = _check(subject, html)
+    return TemplateVariables(tuple(checker.names), tuple(checker.required))
+
+
+def references(subject: str, html: str) -> tuple[TemplateReference, ...]:
+    """Check a template, and return its references, each path once, in order of appearance.
+
+    Raises:
+        ValidationFailed: as `check`.
+    """
+    return tuple(_check(subject, html).references.values())
+
+
+def _check(subject: str, html: str) -> "_Checker":
     references = subject_references(subject)
     # Refuse a subject that has any other tag than plain references.
     if len(references) != subject.count("{{") or "{%" in subject or "{#" in subject:
@@ -63,12 +84,12 @@ def check(subject: str, html: str) -> TemplateVariables:
         raise ValidationFailed(FieldError("subject", message, "not_allowed"))
     checker = _Checker()
     for reference in references:
-        checker.add_reference(tuple(reference.split(".")), required=True)
+        checker.add_reference(tuple(reference.split(".")), line=None, required=True)
     _check_tokens(html)
     tree = _parse(html)
     checker.check_body(tree.body, depth=0)
     _check_loops(tree)
-    return TemplateVariables(tuple(checker.names), tuple(checker.required))
+    return checker
 
 
 def compile_saved(html: str) -> SavedProgram:
@@ -95,13 +116,31 @@ class _Checker:
         #: Dictionaries, because they keep the order.
         self.names: dict[str, None] = {}
         self.required: dict[str, None] = {}
+        self.references: dict[str, TemplateReference] = {}
         #: Within a `for`: its variable, and the path of the entries of its list.
         self._entry: tuple[str, tuple[str, ...]] | None = None
 
-    def add_reference(self, path: tuple[str, ...], *, required: bool) -> None:
+    def add_reference(
+        self,
+        path: tuple[str, ...],
+        *,
+        line: int | None,
+        required: bool,
+        default: Json = None,
+        is_list: bool = False,
+    ) -> None:
         self.names[path[0].removesuffix(LIST_STEP)] = None
+        text = ".".join(path)
         if required:
-            self.required[".".join(path)] = None
+            self.required[text] = None
+        known = self.references.get(text)
+        self.references[text] = TemplateReference(
+            path=text,
+            line=known.line if known and known.line else line,
+            required=required or (known is not None and known.required),
+            default=known.default if known and known.default is not None else default,
+            is_list=is_list or (known is not None and known.is_list),
+        )
 
     def check_body(self, statements: Sequence[nodes.Node], depth: int) -> None:
         for statement in statements:
@@ -133,16 +172,19 @@ class _Checker:
             node = node.node
         self._check_value(node)
 
-    def _check_value(self, node: nodes.Node) -> None:
+    def _check_value(self, node: nodes.Node, *, is_list: bool = False) -> None:
         """Check a path with or without a default."""
-        required = True
+        required, default, line = True, None, node.lineno
         if isinstance(node, nodes.Filter) and node.name == "default" and node.node:
             if len(node.args) != 1 or node.kwargs or node.dyn_args or node.dyn_kwargs:
                 _refuse(node, "The filter default takes one argument.")
             _check_constant(node.args[0])
             required = False
+            default = node.args[0].value if isinstance(node.args[0], nodes.Const) else None
             node = node.node
-        self.add_reference(self._read_path(node), required=required)
+        self.add_reference(
+            self._read_path(node), line=line, required=required, default=default, is_list=is_list
+        )
 
     def _read_path(self, node: nodes.Node) -> tuple[str, ...]:
         steps: list[str] = []
@@ -185,7 +227,7 @@ class _Checker:
         if loop.test or loop.recursive or not isinstance(loop.target, nodes.Name):
             _refuse(loop, "Only {% for entry in list %} can be used.")
         entry = self._read_path(loop.target)
-        self._check_value(loop.iter)
+        self._check_value(loop.iter, is_list=True)
         source = loop.iter.node if isinstance(loop.iter, nodes.Filter) else loop.iter
         assert source is not None  # noqa: S101  _check_value refuses a filter without a path
         *parents, last = self._read_path(source)
@@ -202,20 +244,21 @@ def _parse(html: str) -> nodes.Template:
     try:
         return _environment().parse(html)
     except TemplateSyntaxError as error:
-        message = f"Line {error.lineno}: {error.message}"
-        raise ValidationFailed(FieldError("html", message, "template_syntax")) from error
+        message = error.message or "The syntax is wrong."
+        raise TemplateFault(error.lineno, message, "template_syntax") from error
     # A number with thousands of digits, or thousands of nested brackets.
     except (ValueError, RecursionError) as error:
-        message = "A tag is too long."
-        raise ValidationFailed(FieldError("html", message, "template_syntax")) from error
+        longest = max(_OPEN_TAG.finditer(html), key=lambda tag: len(tag[0]))
+        line = html.count("\n", 0, longest.start()) + 1
+        raise TemplateFault(line, "A tag is too long.", "template_syntax") from error
 
 
 def _check_tokens(html: str) -> None:
     try:
         for count, (line, _, _) in enumerate(_environment().lex(html)):
             if count == MAX_TOKENS:
-                message = f"Line {line}: the tags up to here have more than {MAX_TOKENS} tokens."
-                raise ValidationFailed(FieldError("html", message, "too_large"))
+                message = f"the tags up to here have more than {MAX_TOKENS} tokens."
+                raise TemplateFault(line, message, "too_large")
     except TemplateSyntaxError:
         return  # parsing reports it
 
@@ -228,10 +271,10 @@ def _check_loops(tree: nodes.Template) -> None:
         fuel += MAX_ROWS * (_row_fuel(loop) + filters * TYPICAL_LENGTH)
         if fuel > MAX_FUEL:
             message = (
-                f"Line {loop.lineno}: the for loops up to here do too much in each row. They could"
+                "the for loops up to here do too much in each row. They could"
                 f" not repeat over {MAX_ROWS} entries. Use fewer tags and filters in them."
             )
-            raise ValidationFailed(FieldError("html", message, "too_complex"))
+            raise TemplateFault(loop.lineno, message, "too_complex")
 
 
 def _row_fuel(loop: nodes.For) -> int:
@@ -262,8 +305,9 @@ def _check_constant(node: nodes.Node) -> None:
 
 
 def _refuse(node: nodes.Node, message: str) -> NoReturn:
-    error = FieldError("html", f"Line {node.lineno}: {message}", "not_allowed")
-    raise ValidationFailed(error)
+    # Jinja2 gives some statements no line, but their contents have one.
+    inner = (one.lineno for one in node.find_all(nodes.Node) if one.lineno)
+    raise TemplateFault(node.lineno or next(inner, 1), message, "not_allowed")
 
 
 @cache

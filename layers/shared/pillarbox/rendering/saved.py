@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.domain.errors import Json
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.rendering.fuel import MAX_FUEL, NODE
 
 #: Characters of a text in a template, such as a default.
@@ -30,6 +30,29 @@ class TemplateVariables:
 
     names: tuple[str, ...]
     required: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateReference:
+    """A path that a template refers to, with the line of the body where it is first used.
+
+    The line is None if only the subject uses it. `default` is the first one given.
+    """
+
+    path: str
+    line: int | None
+    required: bool
+    default: Json = None
+    is_list: bool = False
+
+
+class TemplateFault(ValidationFailed):
+    """A line of a body that is not allowed; `text` is the message without the line."""
+
+    def __init__(self, line: int, text: str, code: str) -> None:
+        super().__init__(FieldError("html", f"Line {line}: {text}", code))
+        self.line = line
+        self.text = text
 
 
 def check_template(subject: str, html: str) -> TemplateVariables:

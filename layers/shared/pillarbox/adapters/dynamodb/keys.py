@@ -34,6 +34,8 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | suppression | SUP#<account>       | <address>      |
 | sender domain | DOMAIN#<account>  | <domain>       |
 | template    | TPL#<account>       | <template id>  |
+| its draft   | TPLD#<account>      | <template id>  |
+| its versions| TPLV#<account>      | <template id>#<version> |
 | domain      | DOM#<account>       | <domain>       |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
@@ -76,6 +78,8 @@ _IDENTITIES: Final = frozenset(
 )
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
+#: The versions of a template sort as text.
+_VERSION_DIGITS: Final = 9
 #: Sorts after every character of an address.
 _AFTER_ASCII: Final = "\x7f"
 #: A sort key is not empty, and none has a higher character.
@@ -152,6 +156,34 @@ def template(account_id: str, template_id: UUID | None = None) -> Item:
 def domain(account_id: str, name: str = "") -> Item:
     """Return the key of an account's domain; without a name, of the account's list."""
     return _key(f"DOM#{account_id}", name)
+
+
+def template_draft(account_id: str, template_id: UUID | None = None) -> Item:
+    """Return the key of a template's draft; without an id, of the account's list."""
+    return _key(f"TPLD#{account_id}", str(template_id) if template_id else "")
+
+
+def template_version(account_id: str, template_id: UUID, version: int) -> Item:
+    """Return the key of a template's version; 0 sorts before the first one."""
+    return _key(f"TPLV#{account_id}", f"{template_id}#{version:0{_VERSION_DIGITS}}")
+
+
+def template_versions(account_id: str, template_id: UUID) -> tuple[Item, Item]:
+    """Return the first and the last key of a template's versions."""
+    last = 10**_VERSION_DIGITS - 1
+    return (
+        template_version(account_id, template_id, 0),
+        template_version(account_id, template_id, last),
+    )
+
+
+def of_templates(account_id: str) -> tuple[Item, ...]:
+    """Return the partitions of an account's templates, their drafts and their versions."""
+    return (
+        template(account_id),
+        template_draft(account_id),
+        _key(f"TPLV#{account_id}"),
+    )
 
 
 def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:

@@ -58,6 +58,7 @@ from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import NOTHING, Amount, QuotaExceeded, add, first_full
+from pillarbox.domain.session import MemberPrincipal
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
@@ -100,7 +101,7 @@ class Acceptance:
 
     def accept_one(
         self,
-        principal: Principal,
+        principal: Principal | MemberPrincipal,
         *,
         body_hash: str,
         idempotency_digest: str | None,

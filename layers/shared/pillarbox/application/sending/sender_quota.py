@@ -9,14 +9,15 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.quota import NOTHING, Amount, QuotaState
 from pillarbox.domain.quota_counts import QuotaCounts
+from pillarbox.domain.session import MemberPrincipal
 
 
 @dataclass(frozen=True, slots=True)
 class SenderQuota:
-    """Reserves in both quotas, or in none."""
+    """Reserves in both quotas, or in none. Only a key may have one of its own."""
 
     quotas: Quotas
-    principal: Principal
+    principal: Principal | MemberPrincipal
 
     def reserve(self, amount: Amount, now: datetime) -> None:
         """Count messages, all of them or none.
@@ -25,7 +26,7 @@ class SenderQuota:
             QuotaExceeded: a window of one of the quotas has no room for them.
         """
         principal = self.principal
-        if principal.key.agent:
+        if isinstance(principal, Principal) and principal.key.agent:
             limits = principal.key.agent.limits
             self.quotas.reserve(principal.agent_id, amount, limits, now)
         try:
@@ -41,7 +42,7 @@ class SenderQuota:
         self._refund_key(amount, now)
 
     def _refund_key(self, amount: Amount, now: datetime) -> None:
-        if self.principal.key.agent:
+        if isinstance(self.principal, Principal) and self.principal.key.agent:
             self.quotas.refund(self.principal.agent_id, amount, now)
 
 

@@ -6,30 +6,30 @@ them, is `templates.saved.TemplateLibrary`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Final
 from uuid import UUID
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
-from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
+from pillarbox.application.templates.ports import (
+    DeleteResult,
+    TemplateDrafts,
+    TemplateRecords,
+    TemplateVersions,
+)
+from pillarbox.application.templates.publication import OPERATOR, Publication, content_of
 from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template import (
     MISSING_VALUE,
     SavedTemplate,
     fill_subject,
     unknown_template,
 )
-from pillarbox.rendering.saved import check_template, missing_values, sample_values
+from pillarbox.domain.template_draft import SourceKind, TemplateContent
+from pillarbox.rendering.saved import missing_values, sample_values
 from pillarbox.rendering.starters import get_starter
-
-#: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
-#: including the references.
-MAX_STORED: Final = 350_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TemplatePage:
 class TemplateSource:
     """The content of a template, as its author wrote it.
 
-    The subject is text with plain references, and the body is HTML (see `check_template`).
+    The subject is text with plain references, and the body is HTML (see `check_template`) or MJML.
     Name and category are for display only.
     """
 
@@ -69,11 +69,23 @@ class TemplateAuthoring:
     """The saved templates of all accounts, including internal copies."""
 
     records: TemplateRecords
+    drafts: TemplateDrafts
+    versions: TemplateVersions
     accounts: AccountRecords
     clock: Clock
 
+    @property
+    def publication(self) -> Publication:
+        """Publish templates."""
+        return Publication(records=self.records, versions=self.versions, clock=self.clock)
+
     def create(
-        self, account_id: str, source: TemplateSource, *, internal: bool = False
+        self,
+        account_id: str,
+        source: TemplateSource,
+        *,
+        internal: bool = False,
+        kind: SourceKind = SourceKind.HTML,
     ) -> SavedTemplate:
         """Save a new template. Its variables are the names that its source refers to.
 
@@ -82,30 +94,29 @@ class TemplateAuthoring:
             source: the content.
             internal: whether this is a copy for a campaign or workflow, which the API
                 does not show.
+            kind: the language of the body.
 
         Raises:
             ValidationFailed: on any of the fields.
             ServiceError: `account_not_found`.
         """
         now = self.clock()
-        template = _checked(
-            SavedTemplate(
-                account_id=account_id,
-                template_id=str(new_id(now)),
-                name=source.name,
-                subject=source.subject,
-                category=source.category,
-                html=source.html,
-                variables=(),
-                required=(),
-                internal=internal,
-                created_at=now,
-                updated_at=now,
-            )
-        )
         find_account(self.accounts, account_id)
-        self.records.add(template)
-        return template
+        template = SavedTemplate(
+            account_id=account_id,
+            template_id=str(new_id(now)),
+            name=source.name,
+            subject=source.subject,
+            category=source.category,
+            html=source.html,
+            variables=(),
+            required=(),
+            internal=internal,
+            created_at=now,
+            updated_at=now,
+        )
+        content = replace(content_of(template), kind=kind)
+        return self.publication.create(template, content, OPERATOR)
 
     def starter_source(self, account_id: str, slug: str) -> TemplateSource:
         """Return a starter as the source of a new template, with the account's brand.
@@ -144,8 +155,14 @@ class TemplateAuthoring:
             )
         return fill_subject(template.subject, shown), render_saved(template.html, shown)
 
-    def update(self, account_id: str, template_id: UUID, changes: TemplateChanges) -> SavedTemplate:
-        """Change a template. Accepted emails keep the old content.
+    def update(
+        self,
+        account_id: str,
+        template_id: UUID,
+        changes: TemplateChanges,
+        kind: SourceKind = SourceKind.HTML,
+    ) -> SavedTemplate:
+        """Change a template. `kind` is that of a new body. Accepted emails keep the old content.
 
         Raises:
             ValidationFailed: on any of the fields.
@@ -155,24 +172,16 @@ class TemplateAuthoring:
         current = self.get(account_id, template_id)
         if changes == TemplateChanges():
             return current
-        changed = _checked(
-            replace(
-                current,
-                name=current.name if changes.name is None else changes.name,
-                subject=current.subject if changes.subject is None else changes.subject,
-                category=current.category if changes.category is None else changes.category,
-                html=current.html if changes.html is None else changes.html,
-                # Always later than before, because the time identifies the version.
-                version=current.version + 1,
-                updated_at=max(self.clock(), current.updated_at + timedelta(milliseconds=1)),
-            )
+        content = self._content_of(current)
+        content = replace(
+            content,
+            name=content.name if changes.name is None else changes.name,
+            subject=content.subject if changes.subject is None else changes.subject,
+            category=content.category if changes.category is None else changes.category,
         )
-        if not self.records.replace(changed, unless_changed_since=current.updated_at):
-            raise ServiceError(
-                "service_unavailable",
-                "Somebody else changed the template at the same time: try again.",
-            )
-        return changed
+        if changes.html is not None:
+            content = replace(content, kind=kind, source=changes.html)
+        return self.publication.publish(current, content, OPERATOR)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
         """Read one template.
@@ -195,7 +204,7 @@ class TemplateAuthoring:
         return TemplatePage(items, total)
 
     def delete(self, account_id: str, template_id: UUID) -> None:
-        """Delete a template for good (contract 4.10).
+        """Delete a template, its versions and its draft for good (contract 4.10).
 
         Raises:
             ServiceError: `template_not_found`; `template_in_use`, if an active
@@ -203,12 +212,22 @@ class TemplateAuthoring:
         """
         match self.records.delete(account_id, template_id):
             case DeleteResult.ABSENT:
-                raise unknown_template()
+                if self.drafts.get(account_id, template_id) is None:
+                    raise unknown_template()
             case DeleteResult.REFERENCED:
                 raise ServiceError(
                     "template_in_use",
                     "An active campaign or scheduled send uses the template; it was not deleted.",
                 )
+        # The draft goes last: as long as it exists, the deletion can be repeated.
+        self.versions.delete_all(account_id, template_id)
+        self.drafts.delete(account_id, template_id)
+
+    def _content_of(self, template: SavedTemplate) -> TemplateContent:
+        """Return what the author of the current version wrote."""
+        template_id = UUID(template.template_id)
+        version = self.versions.get(template.account_id, template_id, template.version)
+        return version.content if version else content_of(template)
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
         """Record that `by` uses a template, which then cannot be deleted.
@@ -229,25 +248,6 @@ class TemplateAuthoring:
         """
         check_text("by", by)
         return _existing(self.records.unreference(account_id, template_id, by))
-
-
-def _checked(template: SavedTemplate) -> SavedTemplate:
-    """Return the template with its variables.
-
-    Raises:
-        ValidationFailed: on any of the fields.
-    """
-    check_text("name", template.name)
-    check_text("subject", template.subject, MAX_SUBJECT)
-    check_text("category", template.category)
-    if not template.html.strip():
-        raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
-    variables = check_template(template.subject, template.html)
-    stored = (template.subject, template.html, *variables.names, *variables.required)
-    if sum(len(text.encode()) for text in stored) > MAX_STORED:
-        message = f"must have at most {MAX_STORED} octets, including subject and variable names"
-        raise ValidationFailed(FieldError("html", message, "too_large"))
-    return replace(template, variables=variables.names, required=variables.required)
 
 
 def _existing(template: SavedTemplate | None) -> SavedTemplate:

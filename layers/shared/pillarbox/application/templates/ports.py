@@ -1,12 +1,13 @@
 """The ports of the use cases for saved templates."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import Enum, auto
 from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
 
 
 class DeleteResult(Enum):
@@ -22,10 +23,6 @@ class DeleteResult(Enum):
 class TemplateRecords(Protocol):
     """Saved templates and the names of what uses them."""
 
-    def add(self, template: SavedTemplate) -> None:
-        """Store a new template."""
-        ...
-
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
         """Read one template with strong consistency."""
         ...
@@ -34,11 +31,19 @@ class TemplateRecords(Protocol):
         """Read an account's templates, including internal copies."""
         ...
 
-    def replace(self, template: SavedTemplate, unless_changed_since: datetime) -> bool:
-        """Write a changed template; its references stay unchanged.
+    def publish(
+        self,
+        template: SavedTemplate,
+        version: TemplateVersion,
+        *,
+        unless_changed_since: datetime | None,
+        draft: TemplateDraft | None = None,
+    ) -> bool:
+        """Write a template and its new version in one atomic step; its references stay unchanged.
 
-        Return False and write nothing if the template does not exist or its `updated_at`
-        is no longer `unless_changed_since`.
+        A draft is marked as published at its revision. Return False and write nothing if the
+        version exists, the stored draft has another revision, or the stored template's
+        `updated_at` is no longer `unless_changed_since`; None means that there is no template yet.
         """
         ...
 
@@ -52,4 +57,49 @@ class TemplateRecords(Protocol):
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
         """Remove the reference of `by`, if any; return None if there is no such template."""
+        ...
+
+
+class TemplateDrafts(Protocol):
+    """The drafts of templates, at most one of each."""
+
+    def get(self, account_id: str, template_id: UUID) -> TemplateDraft | None:
+        """Read one draft with strong consistency."""
+        ...
+
+    def of_account(self, account_id: str) -> Iterable[TemplateDraft]:
+        """Read an account's drafts, those of the newest templates first."""
+        ...
+
+    def put(self, draft: TemplateDraft, replaces: int) -> bool:
+        """Store a draft in place of a revision; 0 means that there is no draft yet.
+
+        Return False and write nothing if the stored draft is another revision.
+        """
+        ...
+
+    def delete(self, account_id: str, template_id: UUID) -> None:
+        """Delete a draft, if there is one."""
+        ...
+
+
+class TemplateVersions(Protocol):
+    """The published versions of templates. None ever changes."""
+
+    def get(self, account_id: str, template_id: UUID, version: int) -> TemplateVersion | None:
+        """Read one version."""
+        ...
+
+    def newest_first(
+        self, account_id: str, template_id: UUID, limit: int, before: int | None = None
+    ) -> Sequence[TemplateVersion]:
+        """Read so many versions, the newest first; with `before`, only older ones."""
+        ...
+
+    def keep(self, version: TemplateVersion) -> None:
+        """Store the version of a release that kept none, unless it is stored already."""
+        ...
+
+    def delete_all(self, account_id: str, template_id: UUID) -> None:
+        """Delete the versions of a template that is deleted."""
         ...

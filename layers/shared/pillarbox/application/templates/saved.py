@@ -51,13 +51,16 @@ class TemplateLibrary:
         return self._templates.render(account_id, template_id, values)
 
     def delete(self, account_id: str, template_id: UUID) -> None:
-        """Delete a template for good.
+        """Delete a template for good, or one that was never published.
 
         Raises:
             ServiceError: `template_not_found` as in `get`; `template_in_use`, if an active
                 campaign or scheduled send uses it.
         """
-        self.get(account_id, template_id)  # Safe as two steps: no template becomes internal later.
+        # Safe as two steps: no template becomes internal later. One without a version has a draft.
+        template = self._templates.records.get(account_id, template_id)
+        if template is not None and template.internal:
+            raise unknown_template()
         self._templates.delete(account_id, template_id)
 
 

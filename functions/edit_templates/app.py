@@ -1,0 +1,156 @@
+"""/v1/templates…: write, preview, publish and try the templates of an account."""
+
+from uuid import UUID
+
+from pillarbox.application.templates.preview import render_source
+from pillarbox.domain.key import TEMPLATES_WRITE
+from pillarbox.domain.session import MemberPrincipal
+from pillarbox.http.app import build_app, entrypoint, request_id
+from pillarbox.http.query import VersionsQuery, read_query
+from pillarbox.http.replies import Reply, reply, reply_stored, send_result
+from pillarbox.http.requests import read_uuid
+from pillarbox.http.sessions import read_session
+from pillarbox.http.template_replies import (
+    draft_item,
+    draft_list,
+    published_item,
+    rendered_item,
+    version_detail,
+    version_list,
+)
+from pillarbox.http.templates import (
+    read_draft,
+    read_new_template,
+    read_render,
+    read_restore,
+    read_revision,
+    read_test,
+    read_version,
+    showing_conflicts,
+)
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.post("/v1/templates")
+def create_template() -> Reply:
+    principal = _principal()
+    new = read_new_template(app.current_event)
+    editing = services().template_editing
+    return reply(draft_item(editing.create(_account(principal), new, _by(principal))), 201)
+
+
+@app.post("/v1/templates/render")
+def render_template() -> Reply:
+    principal = _principal()
+    source, values = read_render(app.current_event)
+    return reply(rendered_item(render_source(source, values, principal.account.brand)))
+
+
+@app.get("/v1/templates/drafts")
+def list_drafts() -> Reply:
+    return reply(draft_list(services().template_editing.drafts(_account(_principal()))))
+
+
+@app.get("/v1/templates/<template_id>/draft")
+def get_draft(template_id: str) -> Reply:
+    account_id = _account(_principal())
+    return reply(draft_item(services().template_editing.draft(account_id, _id(template_id))))
+
+
+@app.put("/v1/templates/<template_id>/draft")
+def save_draft(template_id: str) -> Reply:
+    principal = _principal()
+    found, revision = _id(template_id), read_revision(app.current_event)
+    content, samples = read_draft(app.current_event)
+    with showing_conflicts():
+        state = services().template_editing.save(
+            _account(principal), found, content, samples, revision=revision, by=_by(principal)
+        )
+    return reply(draft_item(state))
+
+
+@app.post("/v1/templates/<template_id>/publish")
+def publish_template(template_id: str) -> Reply:
+    principal = _principal()
+    found, revision = _id(template_id), read_revision(app.current_event)
+    with showing_conflicts():
+        template = services().template_editing.publish(
+            _account(principal), found, revision=revision, by=_by(principal)
+        )
+    return reply(published_item(template))
+
+
+@app.get("/v1/templates/<template_id>/versions")
+def list_versions(template_id: str) -> Reply:
+    account_id, found = _account(_principal()), _id(template_id)
+    query = read_query(app.current_event, VersionsQuery)
+    versions, published = services().template_editing.versions(
+        account_id, found, query.limit, query.before
+    )
+    return reply(version_list(versions, published, query.limit))
+
+
+@app.get("/v1/templates/<template_id>/versions/<version>")
+def get_version(template_id: str, version: str) -> Reply:
+    account_id, found = _account(_principal()), _id(template_id)
+    detail = services().template_editing.version(account_id, found, read_version(version))
+    published = services().template_editing.draft(account_id, found).published
+    return reply(version_detail(detail, published))
+
+
+@app.post("/v1/templates/<template_id>/restore")
+def restore_version(template_id: str) -> Reply:
+    principal = _principal()
+    found, revision = _id(template_id), read_revision(app.current_event)
+    version = read_restore(app.current_event)
+    with showing_conflicts():
+        state = services().template_editing.restore(
+            _account(principal), found, version, revision=revision, by=_by(principal)
+        )
+    return reply(draft_item(state))
+
+
+@app.post("/v1/templates/<template_id>/duplicate")
+def duplicate_template(template_id: str) -> Reply:
+    principal = _principal()
+    editing = services().template_editing
+    state = editing.duplicate(_account(principal), _id(template_id), _by(principal))
+    return reply(draft_item(state), 201)
+
+
+@app.post("/v1/templates/<template_id>/test")
+def test_template(template_id: str) -> Reply:
+    principal = _principal()
+    found = _id(template_id)
+    to, values = read_test(app.current_event)
+    response = services().template_trial.send(
+        principal,
+        found,
+        to=to,
+        values=values,
+        request_id=request_id(app.current_event.raw_event),
+        write_response=send_result,
+    )
+    return reply_stored(response)
+
+
+def _principal() -> MemberPrincipal:
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
+
+
+def _account(principal: MemberPrincipal) -> str:
+    return principal.account.account_id
+
+
+def _by(principal: MemberPrincipal) -> str:
+    return principal.session.address
+
+
+def _id(template_id: str) -> UUID:
+    return read_uuid(template_id, "id")
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,198 @@
+"""Show an author what a source would become: the email, its variables and its problems."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pillarbox.application.render import render, to_text
+from pillarbox.domain.brand import Brand
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.header_text import UNSAFE, is_header_safe
+from pillarbox.domain.mail import MAX_SUBJECT, SavedBody
+from pillarbox.domain.template import fill_subject
+from pillarbox.domain.template_draft import SourceKind
+from pillarbox.rendering.allowlist import references
+from pillarbox.rendering.checks import check_result, check_source
+from pillarbox.rendering.compiling import compile_source
+from pillarbox.rendering.problems import Problem, Severity
+from pillarbox.rendering.saved import (
+    LIST_STEP,
+    TemplateFault,
+    TemplateReference,
+    missing_values,
+    sample_values,
+)
+from pillarbox.rendering.suggestions import suggest
+
+__all__ = [
+    "Problem",
+    "RenderedSource",
+    "Severity",
+    "Source",
+    "TemplateReference",
+    "check_file",
+    "render_source",
+    "with_brand",
+]
+
+#: The fields of an author, by those of a saved template and a send.
+_FIELDS: Final = {"html": "source", "variables": "values"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What is to be shown."""
+
+    kind: SourceKind
+    subject: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedSource:
+    """An email as the worker would build it; `html` is None if there is none."""
+
+    subject: str
+    html: str | None
+    text: str | None
+    variables: tuple[TemplateReference, ...]
+    problems: tuple[Problem, ...]
+
+
+def render_source(shown: Source, values: Mapping[str, Json], brand: Brand) -> RenderedSource:
+    """Render a source with values; a missing one shows its name, and is a problem.
+
+    With all values, the result is what a send with them has, byte for byte.
+    """
+    try:
+        html, problems, found = _compile(shown)
+    except ValidationFailed as failed:
+        return RenderedSource(
+            subject=shown.subject,
+            html=None,
+            text=None,
+            variables=(),
+            problems=(
+                *problems_of(failed, shown.source),
+                *check_source(shown.kind, shown.source),
+            ),
+        )
+    problems += check_source(shown.kind, shown.source)
+    given = with_brand(values, brand)
+    required = [reference.path for reference in found if reference.required]
+    missing = missing_values(required, given)
+    problems += [_missing(path, found) for path in missing]
+    filled = _merged(given, _samples(missing, found)) if missing else given
+    subject = fill_subject(shown.subject, filled)
+    if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
+        problems.append(_error("subject", "unsafe_subject", UNSAFE))
+    try:
+        rendered = render(SavedBody(source=html, values=filled))
+    except ValidationFailed as failed:
+        problems += problems_of(failed, shown.source)
+        return RenderedSource(
+            subject=subject, html=None, text=None, variables=found, problems=tuple(problems)
+        )
+    return RenderedSource(
+        subject=subject,
+        html=rendered,
+        text=to_text(rendered),
+        variables=found,
+        problems=(*problems, *check_result(subject, rendered)),
+    )
+
+
+def check_file(kind: SourceKind, source: str) -> tuple[Problem, ...]:
+    """Return the problems of a body without a subject, except that no values are given."""
+    shown = render_source(Source(kind=kind, subject="", source=source), {}, Brand())
+    return tuple(problem for problem in shown.problems if problem.code != "missing_variable")
+
+
+def with_brand(values: Mapping[str, Json], brand: Brand) -> dict[str, Json]:
+    """Return values with those of the account's brand, as a send has them."""
+    own = {"brandName": brand.name, "logoUrl": brand.logo_url}
+    return {name: value for name, value in own.items() if value is not None} | dict(values)
+
+
+def problems_of(failed: ValidationFailed, source: str) -> list[Problem]:
+    """Return the errors of a failure, each with its line and the nearest allowed form."""
+    if isinstance(failed, TemplateFault):
+        return [
+            Problem(
+                severity=Severity.ERROR,
+                code=failed.errors[0].code,
+                message=failed.text,
+                line=failed.line,
+                suggestion=suggest(source, failed.line),
+            )
+        ]
+    return [_of_error(error) for error in failed.errors]
+
+
+def _compile(shown: Source) -> tuple[str, list[Problem], tuple[TemplateReference, ...]]:
+    # The lines are those of the source, the variables those of the HTML.
+    in_source = {one.path: one.line for one in references(shown.subject, shown.source)}
+    html, problems = compile_source(shown.kind, shown.source)
+    found = references(shown.subject, html)
+    if html == shown.source:
+        return html, problems, found
+    placed = (
+        TemplateReference(
+            path=one.path,
+            line=in_source.get(one.path),
+            required=one.required,
+            default=one.default,
+            is_list=one.is_list,
+        )
+        for one in found
+    )
+    return html, problems, tuple(placed)
+
+
+def _samples(missing: tuple[str, ...], found: tuple[TemplateReference, ...]) -> dict[str, Json]:
+    """Return samples for missing paths, and for the entries of missing lists."""
+    lists = tuple(f"{path}{LIST_STEP}" for path in missing)
+    entries = [f"{path}{LIST_STEP}" for path in missing if _is_list(path, found)]
+    within = [one.path for one in found if one.required and one.path.startswith(lists)]
+    return sample_values([*missing, *entries, *within])
+
+
+def _is_list(path: str, found: tuple[TemplateReference, ...]) -> bool:
+    return any(one.path == path and one.is_list for one in found)
+
+
+def _merged(values: Mapping[str, Json], samples: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the values with samples where they have none, also within objects and lists."""
+    merged = dict(values)
+    for name, sample in samples.items():
+        own = merged.get(name)
+        if own is None:
+            merged[name] = sample
+        elif isinstance(own, dict) and isinstance(sample, dict):
+            merged[name] = _merged(own, sample)
+        elif isinstance(own, list) and isinstance(sample, list) and sample:
+            (entry,) = sample
+            merged[name] = [
+                _merged(each, entry) if isinstance(each, dict) and isinstance(entry, dict) else each
+                for each in own
+            ]
+    return merged
+
+
+def _missing(path: str, found: tuple[TemplateReference, ...]) -> Problem:
+    lines = [one.line for one in found if one.path == path]
+    return Problem(
+        severity=Severity.NOTE,
+        code="missing_variable",
+        message=f"{path} has no value here. A send without it is refused.",
+        field="values",
+        line=lines[0] if lines else None,
+    )
+
+
+def _of_error(error: FieldError) -> Problem:
+    return _error(_FIELDS.get(error.field, error.field), error.code, error.message)
+
+
+def _error(field: str, code: str, message: str) -> Problem:
+    return Problem(severity=Severity.ERROR, code=code, message=message, field=field)

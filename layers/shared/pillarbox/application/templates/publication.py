@@ -1,0 +1,172 @@
+"""Publish templates: compile what an author wrote, and store it as an immutable version.
+
+Sends read the template's record as ever. It and the version are written in one transaction, so
+each email is one complete version.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.ports import Clock
+from pillarbox.application.templates.ports import TemplateRecords, TemplateVersions
+from pillarbox.application.validation import check_text
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.mail import MAX_SUBJECT
+from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template_draft import (
+    SourceKind,
+    TemplateContent,
+    TemplateDraft,
+    TemplateVersion,
+)
+from pillarbox.rendering.saved import check_template
+
+#: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
+#: including the references.
+MAX_STORED: Final = 350_000
+#: The author of what the operator's command or an older release wrote.
+OPERATOR: Final = "operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """Writes templates with their versions."""
+
+    records: TemplateRecords
+    versions: TemplateVersions
+    clock: Clock
+
+    def create(self, template: SavedTemplate, content: TemplateContent, by: str) -> SavedTemplate:
+        """Publish the first version of a new template.
+
+        Raises:
+            ValidationFailed: on any of the fields; the source is `html`.
+        """
+        template = compiled(template, content)
+        version = _version_of(template, content, by)
+        self.records.publish(template, version, unless_changed_since=None)
+        return template
+
+    def publish(
+        self,
+        current: SavedTemplate | None,
+        content: TemplateContent,
+        by: str,
+        draft: TemplateDraft | None = None,
+    ) -> SavedTemplate:
+        """Publish the next version of a template, or the first one of a draft.
+
+        Raises:
+            ValidationFailed: as `create`.
+            ServiceError: `service_unavailable`, if somebody else changed the template or the
+                draft at the same time; nothing is written.
+        """
+        now = self.clock()
+        if current is not None:
+            changed = replace(
+                current,
+                version=current.version + 1,
+                # Always later than before, because the time identifies the version.
+                updated_at=max(now, current.updated_at + timedelta(milliseconds=1)),
+            )
+            self._keep_version_of_older_release(current)
+        elif draft is not None:
+            changed = _new_template(draft, now)
+        else:
+            raise TypeError("a template without a draft is created")
+        changed = compiled(changed, content)
+        published = self.records.publish(
+            changed,
+            _version_of(changed, content, by),
+            unless_changed_since=current.updated_at if current else None,
+            draft=draft,
+        )
+        if not published:
+            raise ServiceError(
+                "service_unavailable",
+                "Somebody else changed the template at the same time: try again.",
+            )
+        return changed
+
+    def _keep_version_of_older_release(self, template: SavedTemplate) -> None:
+        template_id = UUID(template.template_id)
+        if self.versions.get(template.account_id, template_id, template.version) is None:
+            self.versions.keep(_version_of(template, content_of(template), OPERATOR))
+
+
+def content_of(template: SavedTemplate) -> TemplateContent:
+    """Return a template as its author would have written it in HTML."""
+    return TemplateContent(
+        name=template.name,
+        subject=template.subject,
+        category=template.category,
+        kind=SourceKind.HTML,
+        source=template.html,
+    )
+
+
+def compiled(template: SavedTemplate, content: TemplateContent) -> SavedTemplate:
+    """Return the template with what an author wrote, compiled, and with its variables.
+
+    Raises:
+        ValidationFailed: on any of the fields; the source is `html`.
+    """
+    check_text("name", content.name)
+    check_text("subject", content.subject, MAX_SUBJECT)
+    check_text("category", content.category)
+    if not content.source.strip():
+        raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
+    variables = check_template(content.subject, content.source)
+    html = content.source
+    if content.kind is SourceKind.MJML or "<style" in html.lower():
+        from pillarbox.rendering.compiling import (  # noqa: PLC0415  few templates need it
+            compile_source,
+        )
+
+        html, _ = compile_source(content.kind, content.source)
+        variables = check_template(content.subject, html)
+    stored = (content.subject, html, *variables.names, *variables.required)
+    if sum(len(text.encode()) for text in stored) > MAX_STORED:
+        message = f"must have at most {MAX_STORED} octets, including subject and variable names"
+        raise ValidationFailed(FieldError("html", message, "too_large"))
+    return replace(
+        template,
+        name=content.name,
+        subject=content.subject,
+        category=content.category,
+        html=html,
+        variables=variables.names,
+        required=variables.required,
+    )
+
+
+def _new_template(draft: TemplateDraft, now: datetime) -> SavedTemplate:
+    """Return the template of a draft that was not published, without its content."""
+    return SavedTemplate(
+        account_id=draft.account_id,
+        template_id=draft.template_id,
+        name="",
+        subject="",
+        category="",
+        html="",
+        variables=(),
+        required=(),
+        internal=False,
+        version=draft.version + 1,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _version_of(template: SavedTemplate, content: TemplateContent, by: str) -> TemplateVersion:
+    return TemplateVersion(
+        account_id=template.account_id,
+        template_id=template.template_id,
+        version=template.version,
+        content=content,
+        html=template.html,
+        by=by,
+        at=template.updated_at,
+    )

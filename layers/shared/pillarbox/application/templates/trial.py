@@ -1,0 +1,129 @@
+"""Send the draft of a template to a member of the account, as a test.
+
+The email is like any other: it counts, is recorded and delivered. Its tag names the template, and
+its record names no version, because the draft is none.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.ports import AcceptedMessage, StoredResponse
+from pillarbox.application.render import render
+from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
+from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sign_in.ports import Members
+from pillarbox.application.templates.editing import TemplateEditing, on_source
+from pillarbox.application.templates.preview import with_brand
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.header_text import UNSAFE, is_header_safe
+from pillarbox.domain.mail import MAX_SUBJECT, Mail, SavedBody
+from pillarbox.domain.message import MessageOrigin, SendRoute
+from pillarbox.domain.session import MemberPrincipal
+from pillarbox.domain.template import MISSING_VALUE, fill_subject
+from pillarbox.domain.template_draft import TemplateContent
+from pillarbox.rendering.compiling import compile_source
+from pillarbox.rendering.saved import check_template, missing_values
+
+#: The name of the tag, whose value is the template's id.
+TEST_TAG: Final = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateTrial:
+    """Sends tests of drafts."""
+
+    editing: TemplateEditing
+    members: Members
+    ports: SendingPorts
+
+    def send(  # noqa: PLR0913  an email, and what its request has
+        self,
+        principal: MemberPrincipal,
+        template_id: UUID,
+        *,
+        to: str,
+        values: Mapping[str, Json],
+        request_id: str | None,
+        write_response: Callable[[AcceptedMessage], str],
+    ) -> StoredResponse:
+        """Accept a test. `write_response` writes the response.
+
+        Raises:
+            ValidationFailed: on `source`, `subject` or a value.
+            ServiceError: `template_not_found`, `invalid_recipient`, `recipient_not_allowed`,
+                `recipient_suppressed`, `no_verified_sender`; a quota error.
+        """
+        account = principal.account
+        content = self.editing.draft(account.account_id, template_id).draft.content
+        recipients = Recipients.parse((to,))
+        recipients.check_syntax()
+        self._check_member(account.account_id, recipients)
+        directory = self.ports.directory.look_up(
+            account.account_id, addresses=recipients.mailboxes, quota=True
+        )
+        sender = account.sender(None)
+        recipients.check_suppressed(directory.suppressed)
+        now = self.ports.clock()
+        directory.quota.check(principal.limits, now)
+        subject, body = _filled(content, with_brand(values, account.brand))
+        mail = Mail(
+            sender=sender,
+            from_name=account.brand.from_name,
+            to=recipients.normalize((to,)),
+            cc=(),
+            bcc=(),
+            reply_to=None,
+            subject=subject,
+            body=body,
+        )
+        origin = MessageOrigin(
+            route=SendRoute.HTTP, request_id=request_id, tags={TEST_TAG: str(template_id)}
+        )
+        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
+        prepared = PreparedMessage.of(mail, account, body_hash, now, origin)
+        return Acceptance(self.ports).accept_one(
+            principal,
+            body_hash=body_hash,
+            idempotency_digest=None,
+            prepare=lambda: prepared,
+            write_response=write_response,
+        )
+
+    def _check_member(self, account_id: str, recipients: Recipients) -> None:
+        members = {mailbox_key(one.address) for one in self.members.of_account(account_id)}
+        if not recipients.mailboxes <= members:
+            raise ServiceError(
+                "recipient_not_allowed",
+                "A test goes to members of the account only; nothing was sent.",
+                details={
+                    "recipients": [
+                        {"address": address, "reason": "not_allowed"}
+                        for address in recipients.normalized
+                    ]
+                },
+            )
+
+
+def _filled(content: TemplateContent, values: Mapping[str, Json]) -> tuple[str, SavedBody]:
+    """Return subject and body of a draft with values, which a send would accept."""
+    try:
+        check_template(content.subject, content.source)
+        html, _ = compile_source(content.kind, content.source)
+        required = check_template(content.subject, html).required
+    except ValidationFailed as failed:
+        raise on_source(failed) from failed
+    if missing := missing_values(required, values):
+        raise ValidationFailed(
+            *(FieldError(f"values.{name}", MISSING_VALUE, "missing_variable") for name in missing)
+        )
+    subject = fill_subject(content.subject, values)
+    if not subject or not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
+        raise ValidationFailed(FieldError("subject", UNSAFE, "unsafe_subject"))
+    body = SavedBody(source=html, values=values)
+    render(body)
+    return subject, body

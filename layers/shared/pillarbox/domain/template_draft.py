@@ -1,0 +1,66 @@
+"""The work on a saved template: its draft, and the versions that were published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from pillarbox.domain.errors import Json
+
+#: Values for previews, by the name of the set.
+type SampleSets = Mapping[str, Mapping[str, Json]]
+
+
+class SourceKind(StrEnum):
+    """The languages in which an author writes a body."""
+
+    HTML = "html"
+    MJML = "mjml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateContent:
+    """What an author writes: `source` is the body as written."""
+
+    name: str
+    subject: str
+    category: str
+    kind: SourceKind
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateDraft:
+    """The unpublished work on a template. Each change makes a new revision."""
+
+    account_id: str
+    template_id: str
+    content: TemplateContent
+    samples: SampleSets = field(default_factory=dict)
+    #: 0 if nobody has changed the draft since the template was made by a release without drafts.
+    revision: int
+    #: Who changed it: an address, or the operator's command.
+    by: str
+    at: datetime
+    #: The version that was last published from it or that it was made from, 0 if there is none.
+    version: int = 0
+    #: The revision that has the content of that version.
+    version_revision: int = 0
+
+    @property
+    def changed(self) -> bool:
+        """Whether the draft differs from its version."""
+        return not self.version or self.revision != self.version_revision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateVersion:
+    """What was published once. It never changes."""
+
+    account_id: str
+    template_id: str
+    version: int
+    content: TemplateContent
+    html: str
+    by: str
+    at: datetime

@@ -1,0 +1,166 @@
+"""Check what a template would look like to recipients: links, images, sizes, mail programs.
+
+Nothing here stops a publication. A template that is not allowed is refused by `allowlist.py`.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+from urllib.parse import urlsplit
+
+from pillarbox.domain.template_draft import SourceKind
+from pillarbox.rendering.allowlist import MAX_TAGS
+from pillarbox.rendering.client_support import unsupported_css, unsupported_element
+from pillarbox.rendering.compiling import MAX_SOURCE
+from pillarbox.rendering.elements import Piece, PieceKind, pieces_of
+from pillarbox.rendering.masking import MaskedTemplate, mask
+from pillarbox.rendering.problems import Problem, Severity
+from pillarbox.rendering.text import text_from_html
+
+#: Gmail shows only so many bytes of an email.
+GMAIL_BYTES: Final = 102 * 1024
+#: Characters of a subject that phones show.
+SHOWN_SUBJECT: Final = 60
+_MAX_PROBLEMS: Final = 100
+_LINKS: Final = frozenset({"a", "area", "mj-button", "mj-navbar-link", "mj-image"})
+_IMAGES: Final = frozenset({"img", "mj-image"})
+_REMOVED: Final = frozenset(
+    {"script", "iframe", "object", "embed", "applet", "form", "base", "frame", "frameset"}
+)
+_LOCAL: Final = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104  no address to bind
+_IMAGE: Final = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
+_PREHEADER: Final = re.compile(r"pre-?header|preview", re.IGNORECASE)
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide|max-height\s*:\s*0", re.IGNORECASE)
+
+
+def check_source(kind: SourceKind, source: str) -> list[Problem]:
+    """Return the problems of a source that are not in its syntax, in the order of its lines."""
+    if source.count("{{") + source.count("{%") > MAX_TAGS or len(source) > MAX_SOURCE:
+        return []  # it is refused, and looking for its tags could take long
+    masked = mask(source)
+    pieces = list(pieces_of(masked.text))
+    problems = list(islice(_of_pieces(masked, pieces), _MAX_PROBLEMS))
+    problems += islice(_of_support(masked, pieces), _MAX_PROBLEMS - len(problems))
+    if not _has_preheader(kind, pieces):
+        message = "There is no preheader: inboxes show the first words of the email instead."
+        problems.append(_problem(Severity.NOTE, "no_preheader", message, None))
+    return sorted(problems, key=lambda problem: problem.line or 0)
+
+
+def check_result(subject: str, html: str) -> list[Problem]:
+    """Return the problems of a rendered email."""
+    problems: list[Problem] = []
+    size = len(html.encode())
+    if size > GMAIL_BYTES:
+        message = f"The HTML has {size // 1024} KB. Gmail cuts off what exceeds 102 KB."
+        problems.append(_problem(Severity.WARNING, "html_too_long", message, None))
+    if not any(map(str.isalnum, text_from_html(_IMAGE.sub("", html)))):
+        message = "Without its images the email shows no text, and many people see none at first."
+        problems.append(_problem(Severity.WARNING, "only_images", message, None))
+    if len(subject) > SHOWN_SUBJECT:
+        message = f"The subject has {len(subject)} characters. Phones show about {SHOWN_SUBJECT}."
+        problems.append(
+            Problem(
+                severity=Severity.WARNING, code="subject_too_long", message=message, field="subject"
+            )
+        )
+    return problems
+
+
+def _of_pieces(masked: MaskedTemplate, pieces: list[Piece]) -> Iterator[Problem]:
+    for piece in pieces:
+        if piece.kind not in {PieceKind.START, PieceKind.RAW}:
+            continue
+        line = masked.line_of(piece.start)
+        if piece.name in _REMOVED:
+            message = f"Mail programs remove <{piece.name}>, and some treat the email as spam."
+            yield _problem(Severity.WARNING, "removed_element", message, line)
+        if any(name.startswith("on") for name in piece.attributes):
+            message = "Mail programs remove event handlers."
+            yield _problem(Severity.WARNING, "removed_attribute", message, line)
+        if piece.name in _IMAGES:
+            yield from _of_image(piece, line)
+        if piece.name in _LINKS:
+            yield from _of_link(masked, piece, line)
+
+
+def _of_image(piece: Piece, line: int) -> Iterator[Problem]:
+    attributes = piece.attributes
+    if "alt" not in attributes:
+        message = 'The image has no alternative text. Give it alt, or alt="" if it only decorates.'
+        yield _problem(Severity.WARNING, "no_alt", message, line)
+    if piece.name == "img" and "width" not in attributes:
+        message = "The image has no width. Outlook shows it in its own size."
+        yield _problem(Severity.WARNING, "no_width", message, line)
+    if attributes.get("src", "").strip().lower().startswith("cid:"):
+        message = "The image is an attachment. A send needs a file with this contentId."
+        yield _problem(Severity.NOTE, "cid_image", message, line)
+    elif not attributes.get("src", "").strip():
+        yield _problem(Severity.WARNING, "empty_source", "The image has no src.", line)
+
+
+def _of_link(masked: MaskedTemplate, piece: Piece, line: int) -> Iterator[Problem]:
+    if "href" not in piece.attributes:
+        if piece.name in {"mj-button", "mj-navbar-link"}:
+            yield _problem(Severity.WARNING, "empty_link", "The link leads nowhere.", line)
+        return
+    url = piece.attributes["href"].strip()
+    if not url or url == "#":
+        yield _problem(Severity.WARNING, "empty_link", "The link leads nowhere.", line)
+        return
+    if masked.marks_in(url[:30]):
+        return  # only a send knows where it leads
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        yield _problem(Severity.WARNING, "bad_link", "The link is not a URL.", line)
+        return
+    if host in _LOCAL or host.endswith((".localhost", ".local", ".test")):
+        message = "The link leads to a host that recipients cannot reach."
+        yield _problem(Severity.WARNING, "local_link", message, line)
+    elif parts.scheme == "http":
+        message = "The link has http: without encryption."
+        yield _problem(Severity.WARNING, "insecure_link", message, line)
+    elif parts.scheme not in {"https", "mailto", "tel", "sms"} and not url.startswith("#"):
+        message = "The link needs https:. Mail programs remove other schemes and relative links."
+        yield _problem(Severity.WARNING, "bad_link", message, line)
+
+
+def _of_support(masked: MaskedTemplate, pieces: list[Piece]) -> Iterator[Problem]:
+    """Yield what some mail programs ignore, each feature where it is first used."""
+    seen: set[str] = set()
+    for piece in pieces:
+        if piece.kind not in {PieceKind.START, PieceKind.RAW} or piece.name in _REMOVED:
+            continue
+        found: list[tuple[str, int, tuple[str, ...]]] = []
+        if clients := unsupported_element(piece.name):
+            found.append((f"<{piece.name}>", piece.start, clients))
+        if piece.name == "style":
+            found += [
+                (one.feature, piece.content_start + one.position, one.clients)
+                for one in unsupported_css(piece.content)
+            ]
+        elif style := piece.attributes.get("style"):
+            found += [(one.feature, piece.start, one.clients) for one in unsupported_css(style)]
+        for feature, position, clients in found:
+            if feature not in seen:
+                seen.add(feature)
+                message = f"{feature} is not supported by {', '.join(clients)}."
+                yield _problem(Severity.NOTE, "unsupported", message, masked.line_of(position))
+
+
+def _has_preheader(kind: SourceKind, pieces: list[Piece]) -> bool:
+    if kind is SourceKind.MJML:
+        return any(piece.name == "mj-preview" for piece in pieces)
+    return any(
+        _HIDDEN.search(piece.attributes.get("style", ""))
+        or _PREHEADER.search(piece.attributes.get("class", "") + piece.attributes.get("id", ""))
+        for piece in pieces
+        if piece.kind is PieceKind.START
+    )
+
+
+def _problem(severity: Severity, code: str, message: str, line: int | None) -> Problem:
+    return Problem(severity=severity, code=code, message=message, line=line)

@@ -1,0 +1,267 @@
+"""The operations of the template editor."""
+
+from typing import Any, Final
+
+from openapi.operation import SESSION, Operation
+from pillarbox.domain.key import TEMPLATES_WRITE
+from pillarbox.http.query import VersionsQuery
+from pillarbox.http.reply_types import SendResult
+from pillarbox.http.template_types import (
+    DraftItem,
+    DraftList,
+    PublishedItem,
+    RenderedItem,
+    VersionDetail,
+    VersionList,
+)
+from pillarbox.http.templates import (
+    CreateTemplateRequest,
+    RenderTemplateRequest,
+    RestoreVersionRequest,
+    SaveDraftRequest,
+    TestTemplateRequest,
+)
+
+_ID: Final = "0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d"
+_AT: Final = "2026-01-01T12:00:00.000+00:00"
+_BY: Final = "ada@shop.example"
+_SOURCE: Final = "<p>Hello {{ name | default('there') }}, thank you for order {{ order }}.</p>"
+_HTML: Final = "<p>Hello Ada, thank you for order 10442.</p>"
+_CONTENT: Final = {"name": "Receipt", "subject": "Your order {{ order }}", "category": "billing"}
+_BODY: Final = {"kind": "html", "source": _SOURCE}
+_SAMPLES: Final = {"ada": {"name": "Ada", "order": "10442"}}
+_ROW: Final = {
+    "id": _ID,
+    **_CONTENT,
+    "kind": "html",
+    "revision": 3,
+    "version": 7,
+    "changed": True,
+    "changes": 2,
+    "updatedBy": _BY,
+    "updatedAt": _AT,
+}
+_DRAFT: Final = _ROW | {"publishedVersion": 7, "source": _SOURCE, "samples": _SAMPLES}
+_VERSION: Final = {
+    "version": 7,
+    "published": True,
+    **_CONTENT,
+    "kind": "html",
+    "publishedBy": _BY,
+    "publishedAt": _AT,
+}
+_RENDERED: Final = {
+    "subject": "Your order 10442",
+    "html": _HTML,
+    "text": "Hello Ada, thank you for order 10442.",
+    "bytes": len(_HTML),
+    "variables": [
+        {"path": "order", "line": 1, "required": True, "default": None, "type": "text"},
+        {"path": "name", "line": 1, "required": False, "default": "there", "type": "text"},
+    ],
+    "problems": [
+        {
+            "severity": "note",
+            "code": "no_preheader",
+            "message": "There is no preheader: inboxes show the first words of the email instead.",
+            "field": "source",
+            "line": None,
+            "suggestion": None,
+        }
+    ],
+}
+_NOT_FOUND: Final = ("template_not_found", "route_not_found")
+_OF_ONE: Final = "/v1/templates/{id}"
+
+
+def _operation(**fields: Any) -> Operation:  # noqa: ANN401  the fields of an operation
+    """Return an operation, with what all of them have in common."""
+    errors = ("session_required", "account_suspended", *fields.pop("errors", ()))
+    return Operation(
+        shared_function="edit_templates",
+        tag="Template editor",
+        security=(SESSION,),
+        scope=TEMPLATES_WRITE,
+        errors=errors,
+        **fields,
+    )
+
+
+TEMPLATE_EDITOR: Final = (
+    _operation(
+        id="create_template",
+        method="post",
+        path="/v1/templates",
+        summary="Begin a template",
+        description="Creates a draft from a starter template with the account's brand, from HTML,"
+        " or with a few words. Emails can use the template once it is published.",
+        body=CreateTemplateRequest,
+        body_examples={
+            "starter": {
+                "summary": "From a starter",
+                "value": {"name": "Receipt", "category": "billing", "starter": "payment_receipt"},
+            },
+            "html": {
+                "summary": "From HTML",
+                "value": {"name": "Receipt", "category": "billing", "html": _SOURCE},
+            },
+        },
+        response=DraftItem,
+        status=201,
+        response_example=_ROW
+        | {"version": 0, "revision": 1, "changes": 1, "publishedVersion": None}
+        | {"source": _SOURCE, "samples": {}},
+        errors=("template_not_found",),
+    ),
+    _operation(
+        id="render_template",
+        method="post",
+        path="/v1/templates/render",
+        summary="Preview a source",
+        description="Renders a source with the engine that sends use, and checks it. Nothing is"
+        " stored. A value that is missing shows its name.",
+        body=RenderTemplateRequest,
+        body_examples={
+            "default": {
+                "summary": "A receipt",
+                "value": {
+                    "subject": _CONTENT["subject"],
+                    **_BODY,
+                    "values": _SAMPLES["ada"],
+                },
+            }
+        },
+        response=RenderedItem,
+        response_example=_RENDERED,
+    ),
+    _operation(
+        id="list_drafts",
+        method="get",
+        path="/v1/templates/drafts",
+        summary="List drafts",
+        description="The drafts that somebody saved, also of templates that are not published yet."
+        " The newest templates come first.",
+        response=DraftList,
+        response_example={"items": [_ROW]},
+    ),
+    _operation(
+        id="get_draft",
+        method="get",
+        path=f"{_OF_ONE}/draft",
+        summary="Get a draft",
+        description="The draft of a template, or what is published if nobody has worked on it"
+        " since.",
+        response=DraftItem,
+        response_example=_DRAFT,
+        errors=_NOT_FOUND,
+    ),
+    _operation(
+        id="save_draft",
+        method="put",
+        path=f"{_OF_ONE}/draft",
+        summary="Save a draft",
+        description="Replaces a revision of the draft. The source may have faults until it is"
+        " published.",
+        takes_revision=True,
+        body=SaveDraftRequest,
+        body_examples={
+            "default": {
+                "summary": "A receipt",
+                "value": {**_CONTENT, **_BODY, "samples": _SAMPLES},
+            }
+        },
+        response=DraftItem,
+        response_example=_DRAFT,
+        errors=(*_NOT_FOUND, "draft_changed"),
+    ),
+    _operation(
+        id="publish_template",
+        method="post",
+        path=f"{_OF_ONE}/publish",
+        summary="Publish a draft",
+        description="Makes the draft the next version, which emails use from now on. Emails that"
+        " were accepted before keep the old one.",
+        takes_revision=True,
+        response=PublishedItem,
+        response_example={
+            "id": _ID,
+            "version": 8,
+            "variables": ["order", "name"],
+            "updatedAt": _AT,
+        },
+        errors=(*_NOT_FOUND, "draft_changed"),
+    ),
+    _operation(
+        id="list_versions",
+        method="get",
+        path=f"{_OF_ONE}/versions",
+        summary="List versions",
+        description="What was published, the newest first.",
+        query=VersionsQuery,
+        response=VersionList,
+        response_example={"items": [_VERSION], "nextBefore": None},
+        errors=_NOT_FOUND,
+    ),
+    _operation(
+        id="get_version",
+        method="get",
+        path=f"{_OF_ONE}/versions/{{version}}",
+        summary="Get a version",
+        description="A version with its source and its HTML.",
+        response=VersionDetail,
+        response_example=_VERSION | {"source": _SOURCE, "html": _SOURCE},
+        errors=(*_NOT_FOUND, "version_not_found"),
+    ),
+    _operation(
+        id="restore_version",
+        method="post",
+        path=f"{_OF_ONE}/restore",
+        summary="Restore a version",
+        description="Replaces the draft by a version. It is not published.",
+        takes_revision=True,
+        body=RestoreVersionRequest,
+        body_examples={"default": {"summary": "The first version", "value": {"version": 1}}},
+        response=DraftItem,
+        response_example=_DRAFT,
+        errors=(*_NOT_FOUND, "version_not_found", "draft_changed"),
+    ),
+    _operation(
+        id="duplicate_template",
+        method="post",
+        path=f"{_OF_ONE}/duplicate",
+        summary="Duplicate a template",
+        description="Begins a template with the draft of this one.",
+        response=DraftItem,
+        status=201,
+        response_example=_DRAFT
+        | {"name": "Copy of Receipt", "version": 0, "revision": 1}
+        | {"changes": 1, "publishedVersion": None},
+        errors=_NOT_FOUND,
+    ),
+    _operation(
+        id="test_template",
+        method="post",
+        path=f"{_OF_ONE}/test",
+        summary="Send a test",
+        description="Sends the draft to a member of the account. The email counts like any other."
+        " Its tag `test` has the template's id.",
+        body=TestTemplateRequest,
+        body_examples={
+            "default": {
+                "summary": "To oneself",
+                "value": {"to": _BY, "values": _SAMPLES["ada"]},
+            }
+        },
+        response=SendResult,
+        response_example={"messageId": _ID, "status": "queued", "from": "post@shop.example"},
+        errors=(
+            *_NOT_FOUND,
+            "invalid_recipient",
+            "recipient_not_allowed",
+            "recipient_suppressed",
+            "no_verified_sender",
+            "daily_limit_exceeded",
+            "monthly_limit_exceeded",
+        ),
+    ),
+)
