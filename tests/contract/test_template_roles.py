@@ -244,7 +244,7 @@ def _sign_in(service: Service) -> None:
 def _edit(service: Service) -> None:
     """Publish a template twice, send large tests, also with a failure, and delete a draft."""
     api = Api(session=service.session(service.account()))
-    large = {"name": "A", "category": "b", "html": "<p>{{ a }}</p>" + "x" * 250_000}
+    large = {"name": "A", "category": "b", "html": "<p>{{ a }}</p>" + "x" * 190_000}
     template_id = api.raw("POST", "/templates", json.dumps(large)).json["id"]
     path = f"/templates/{template_id}"
     assert api.raw("POST", f"{path}/publish", None, {"If-Match": "1"}).status == 200

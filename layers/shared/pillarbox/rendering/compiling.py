@@ -183,7 +183,11 @@ def _inline_css(source: str) -> tuple[str, list[Problem]]:
 
 
 def _style_attributes(html: str) -> list[str]:
-    return [piece.attributes["style"] for piece in pieces_of(html) if "style" in piece.attributes]
+    return [
+        piece.attributes["style"]
+        for piece in pieces_of(html)
+        if "style" in piece.attributes and piece.name not in _OUTER
+    ]
 
 
 def _not_inlined(masked: MaskedTemplate, position: int, reason: str) -> Problem:
@@ -247,8 +251,8 @@ def _inliner(css: str | None = None) -> "CSSInliner":
 
     return CSSInliner(
         inline_style_tags=css is None,
-        keep_style_tags=css is not None,
-        keep_at_rules=css is None,
+        # Rules for phones, dark mode, and what some programs add, match nothing here.
+        keep_style_tags=True,
         keep_link_tags=True,
         load_remote_stylesheets=False,
         extra_css=css,

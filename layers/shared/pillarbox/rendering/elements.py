@@ -125,7 +125,7 @@ def misnesting(pieces: Sequence[Piece], deepest: int) -> Misnesting | None:
     return None
 
 
-class Lines:
+class LineNumbers:
     """Tells in which line of a text a position is, counting from 1."""
 
     def __init__(self, text: str) -> None:

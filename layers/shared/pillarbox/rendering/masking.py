@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import count
 from typing import Final
 
-from pillarbox.rendering.elements import Lines, pieces_of
+from pillarbox.rendering.elements import LineNumbers, pieces_of
 
 #: A block of raw text, a comment, a value or a statement; texts in it may contain its end.
 _TAG: Final = re.compile(
@@ -85,8 +85,8 @@ class MaskedTemplate:
         return self._lines.at(self._places[number][0])
 
     @cached_property
-    def _lines(self) -> Lines:
-        return Lines(self.source)
+    def _lines(self) -> LineNumbers:
+        return LineNumbers(self.source)
 
     @property
     def _mark(self) -> str:
