@@ -102,13 +102,13 @@ def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: 
             services().table.client.meta.events,
         ]
         for one in events:
-            one.register_first("before-call", record)
+            one.register("before-parameter-build", record)
         try:
             response = Browser().request_code(asked, "198.51.100.9")
             wrong = Browser().sign_in(response.json["flow"], "000000")
         finally:
             for one in events:
-                one.unregister("before-call", record)
+                one.unregister("before-parameter-build", record)
         without = response.text.replace(response.json["flow"], "") + wrong.text
         seen.append((calls, without))
     assert seen[0] == seen[1]

@@ -73,3 +73,10 @@ def test_a_sample_of_the_queue_is_taken(service: Service, function: str) -> None
     answer = handler(function)(sample(function), Invocation())
     assert answer == {"batchItemFailures": []}
     assert service.ses.mails == []
+
+
+def test_the_sample_of_a_code_sends_nothing(service: Service) -> None:
+    """Its address is nobody's, so the code is dropped and the invocation succeeds."""
+    service.jobs()
+    assert handler("mail_code")(sample("mail_code"), Invocation()) == {"code_accepted": 0}
+    assert service.jobs() == []

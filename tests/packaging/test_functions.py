@@ -33,9 +33,13 @@ pytestmark = [
 EMULATORS = template.ROOT / ".venv-sam/lib/python3.13/site-packages/samcli/local/rapid"
 #: What these samples name does not exist. All other samples succeed.
 ABSENT = {"get_message", "delete_template", "write_webhooks"}
-#: What a function on a schedule counts, and the least count. The running stack has an account, and
-#: may have no webhook endpoint.
-COUNTED = {"sweep_messages": ("sweep_tasks", 1), "enqueue_due": ("webhook_tasks_due", 0)}
+#: What a function counts, and the least count. The running stack has an account, and may have no
+#: webhook endpoint.
+COUNTED = {
+    "sweep_messages": ("sweep_tasks", 1),
+    "enqueue_due": ("webhook_tasks_due", 0),
+    "mail_code": ("code_accepted", 0),
+}
 #: Their routes are for sessions, and the samples have a key.
 OF_SESSIONS = {
     "edit_templates",

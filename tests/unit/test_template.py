@@ -62,7 +62,7 @@ def test_each_folder_of_a_function_is_deployed() -> None:
 def test_each_function_has_a_sample_event(folder: str) -> None:
     """events/ has a sample event for each function's folder."""
     sample = json.loads((template.ROOT / "events" / f"{folder}.json").read_text())
-    assert sample.get("Records") or sample.get("source") or sample["httpMethod"]
+    assert sample.keys() & {"Records", "source", "httpMethod", "flow"}
 
 
 def test_without_an_edge_both_readings_and_wrong_methods_reach_a_function() -> None:

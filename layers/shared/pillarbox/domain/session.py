@@ -39,6 +39,7 @@ _MAX_AGENT: Final = 200
 _IDS: Final = rf"([0-9a-z]{{{USER_ID_LENGTH}}})([0-9a-z]{{{SESSION_ID_LENGTH}}})"
 _SECRET: Final = rf"[0-9a-z]{{{_SECRET_LENGTH}}}"
 _COOKIE: Final = re.compile(_IDS + _SECRET)
+_SESSION_ID: Final = re.compile(rf"[0-9a-z]{{{SESSION_ID_LENGTH}}}")
 _ACCESS_TOKEN: Final = re.compile(
     rf"{ACCESS_TOKEN_PREFIX}{_IDS}([0-9a-z]{{{ACCOUNT_ID_LENGTH}}}){_SECRET}"
 )
@@ -190,6 +191,11 @@ def new_access(
         expires_at=now + ACCESS_TIME,
     )
     return access, text
+
+
+def is_session_id(text: str) -> bool:
+    """Return whether a text has the form of a session's id."""
+    return _SESSION_ID.fullmatch(text) is not None
 
 
 def parse_cookie(text: str) -> SessionToken:

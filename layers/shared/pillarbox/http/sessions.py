@@ -1,7 +1,7 @@
 """Read the requests of the dashboard: sessions in Authorization, and the cookie of signing in."""
 
+import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.session import (
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The prefix lets a browser accept it only with Secure, for this host alone and for all paths.
 COOKIE: Final = "__Host-pillarbox"
 _ATTRIBUTES: Final = "Path=/; Secure; HttpOnly; SameSite=Strict"
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_LOOPBACK: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?", re.IGNORECASE)
 _JSON: Final = "application/json"
 #: In characters; a flow, an id and a link have fewer.
 _MAX_TEXT: Final = 200
@@ -190,5 +190,4 @@ def _own_origin(event: "APIGatewayProxyEvent") -> str:
     """
     hosts = header_values(event, "x-pillarbox-host") or header_values(event, "host")
     host = hosts[-1] if hosts else ""
-    is_local = urlsplit(f"//{host}").hostname in _LOOPBACK
-    return f"{'http' if is_local else 'https'}://{host}"
+    return f"{'http' if _LOOPBACK.fullmatch(host) else 'https'}://{host}"

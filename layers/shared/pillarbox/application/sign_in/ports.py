@@ -145,7 +145,7 @@ class SignInCounts(Protocol):
 
 
 class CodeRequests(Protocol):
-    """The queue of codes to send."""
+    """The codes to send."""
 
     def put(self, request: CodeRequest) -> None:
         """Queue a request."""

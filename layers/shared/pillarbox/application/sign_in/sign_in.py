@@ -30,6 +30,7 @@ from pillarbox.domain.session import (
     User,
     digest_of,
     invalid_session,
+    is_session_id,
     new_access,
     new_session,
 )
@@ -168,7 +169,8 @@ class SignIn:
         Raises:
             ServiceError: `session_not_found`.
         """
-        if not self.sessions.remove(principal.session.user_id, session_id):
+        user_id = principal.session.user_id
+        if not is_session_id(session_id) or not self.sessions.remove(user_id, session_id):
             raise ServiceError("session_not_found", "You have no such session.")
 
     def end_all(self, principal: SessionPrincipal) -> None:

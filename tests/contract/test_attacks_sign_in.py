@@ -1,0 +1,116 @@
+"""Attacks of a stranger, or of another user, on signing in and on sessions."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import Final
+
+import pytest
+
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.session import digest_of
+from pillarbox.domain.sign_in import parse_flow
+from pillarbox.wiring import services
+from tests.contract.client import Api
+from tests.contract.service import Service
+from tests.contract.sign_in import Browser, add_user, signed_in
+
+_numbers: Final = count(1)
+
+
+@pytest.fixture
+def address(service: Service) -> Iterator[str]:
+    """The address of a new user; codes that were requested are forgotten afterwards."""
+    new = f"victim{next(_numbers)}@shop.example"
+    add_user(new)
+    yield new
+    service.codes()
+
+
+def test_a_cookie_that_was_planted_is_not_signed_in(service: Service, address: str) -> None:
+    """Signing in makes a new session, so a stranger who chose the cookie before has none."""
+    planted = "0" * 56
+    browser = Browser(planted)
+    assert browser.post("", {"link": services().team.new_link(address)}).status == 200
+    assert browser.cookie != planted
+    assert Browser(planted).token().code == "invalid_session"
+    assert service
+
+
+def test_several_flows_share_no_code(service: Service, address: str) -> None:
+    """A right code works neither with another user's flow, nor with the flow that it replaced."""
+    other = f"stranger{next(_numbers)}@shop.example"
+    add_user(other)
+    old, flow, own = (
+        Browser().request_code(asked).json["flow"] for asked in (address, address, other)
+    )
+    codes = service.codes()
+    victim, stranger = parse_flow(flow), parse_flow(own)
+    mixed = [
+        f"{victim.flow_id}.{victim.user_digest}.{stranger.secret}",
+        f"{stranger.flow_id}.{victim.user_digest}.{stranger.secret}",
+        f"{victim.flow_id}.{stranger.user_digest}.{victim.secret}",
+        old,
+    ]
+    for forged in mixed:
+        for code in codes:
+            assert Browser().sign_in(forged, code.code).code == "invalid_code"
+    assert Browser().sign_in(flow, codes[1].code).status == 200
+
+
+def test_parallel_sign_ins_make_one_session(service: Service, address: str) -> None:
+    """Of 20 calls with the right code at once, or with the same link, one signs in."""
+    sign_in = services().sign_in
+    flow = sign_in.request_code(address, "")
+    (queued,) = service.codes()
+    link = services().team.new_link(address)
+
+    def use_code(_: int) -> bool:
+        try:
+            return bool(sign_in.with_code(flow, queued.code, ""))
+        except ServiceError:
+            return False
+
+    def use_link(_: int) -> bool:
+        try:
+            return bool(sign_in.with_link(link, ""))
+        except ServiceError:
+            return False
+
+    for use in (use_code, use_link):
+        with ThreadPoolExecutor(20) as pool:
+            assert [*pool.map(use, range(20))].count(True) == 1
+
+
+@pytest.mark.parametrize("host", ["[", "[::1", "app.example]", "x@localhost", "", "a/b", "\x00"])
+def test_a_malformed_host_is_no_origin(service: Service, host: str) -> None:
+    """A request for such a host is 403, also if Origin is the http form of it."""
+    browser = signed_in(service, "host@shop.example")
+    for origin in ("https://app.example", f"http://{host}"):
+        headers = {"x_pillarbox_host": host, "Host": host, "Origin": origin}
+        assert browser.post("/token", {}, **headers).code == "cross_site_request"
+
+
+def test_only_the_id_of_a_session_ends_one(service: Service, address: str) -> None:
+    """The id of an access token's record, and an id that is too long for a key, are unknown."""
+    token = signed_in(service, address).token().json["token"]
+    api = Api(session=token)
+    for absent in (f"{token[16:28]}%23{digest_of(token)}", "x" * 3000, "%00", "0" * 11, "%20"):
+        assert api.raw("DELETE", f"/session/{absent}").code == "session_not_found"
+    assert api.raw("GET", "/session").status == 200
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x00", "x" * 200, "é" * 200])
+def test_unusual_text_is_an_ordinary_wrong_value(service: Service, text: str) -> None:
+    """Surrogates, NUL and long texts in each field are 401 or 422, and never an error of ours."""
+    browser = signed_in(service, "text@shop.example")
+    flow = Browser().request_code("text@shop.example").json["flow"]
+    service.codes()
+    for path, body in (
+        ("", {"link": text}),
+        ("", {"flow": text, "code": "123456"}),
+        ("", {"flow": flow, "code": text[:1] * 6}),
+        ("/codes", {"email": f"{text}@shop.example"}),
+        ("/token", {"account": text}),
+    ):
+        assert browser.post(path, body).status in {401, 422}, (path, body)
