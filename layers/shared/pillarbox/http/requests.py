@@ -5,7 +5,7 @@ This module imports no wire model, so that routes without a body do not load pyd
 
 import base64
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -14,8 +14,10 @@ from pillarbox.application.authentication import ParsedKey, invalid_api_key, par
 from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
-from pillarbox.domain.session import ACCESS_TOKEN_PREFIX, SessionToken, parse_access_token
 from pillarbox.http.json_body import parse_json
+
+if TYPE_CHECKING:
+    from pillarbox.domain.session import SessionToken
 
 #: The types of the bodies that forms of HTML have, and those of curl without a header.
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -54,14 +56,19 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     return keys[0]
 
 
-def read_credential(event: APIGatewayProxyEvent) -> str | SessionToken:
+def read_credential(event: APIGatewayProxyEvent) -> "str | SessionToken":
     """Return the text of the API key or, without a key, the session in Authorization.
 
     Raises:
         ServiceError: `missing_api_key`, `invalid_api_key`, `invalid_session`.
     """
-    if not header_values(event, "x-api-key"):
-        tokens = bearer_tokens(event)
+    tokens = [] if header_values(event, "x-api-key") else bearer_tokens(event)
+    if tokens:
+        from pillarbox.domain.session import (  # noqa: PLC0415  a send has a key and no session
+            ACCESS_TOKEN_PREFIX,
+            parse_access_token,
+        )
+
         if any(token.startswith(ACCESS_TOKEN_PREFIX) for token in tokens):
             return parse_access_token(tokens[0] if len(tokens) == 1 else "")
     return read_api_key(event)
