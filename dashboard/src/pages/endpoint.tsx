@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
+import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
 import { Badge, Empty, Page, Time } from "../parts/basics";
@@ -11,6 +12,7 @@ import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import type { Webhook, WebhookDelivery } from "../schema";
 import { describeTypes, EndpointState } from "./webhooks";
 
@@ -30,7 +32,7 @@ export default function Endpoint() {
   return (
     <Page
       title="Endpoint"
-      actions={endpoint.data && <Actions of={endpoint.data} onChange={endpoint.reload} onTest={deliveries.reload} />}
+      actions={endpoint.data && may("webhooks") && <Actions of={endpoint.data} onChange={endpoint.reload} onTest={deliveries.reload} />}
     >
       <p class="crumbs">
         <a href="/app/webhooks">Webhooks</a>
@@ -42,7 +44,7 @@ export default function Endpoint() {
       {!deliveries.data && !deliveries.error && <Loading />}
       {deliveries.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No deliveries">
-          <p>Send a test event to see one here.</p>
+          <p>{may("webhooks") ? "Send a test event to see one here." : "Events appear here when they are sent."}</p>
         </Empty>
       )}
       <ul class="deliveries">
@@ -183,17 +185,14 @@ function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
           )}
         </ol>
         <p class="actions">
-          <button type="button" class="button small" onClick={replay}>
-            Send again
-          </button>
+          {may("webhooks") && (
+            <button type="button" class="button small" onClick={replay}>
+              Send again
+            </button>
+          )}
           {delivery.messageId && <a href={`/app/activity/${delivery.messageId}`}>Show the email</a>}
         </p>
       </details>
     </li>
   );
-}
-
-/** Run an action of a button; say why it failed. */
-function attempt(action: () => Promise<void>): void {
-  action().catch((failure: unknown) => toast((failure as Error).message));
 }

@@ -3,11 +3,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
+import { attempt, useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
-import { Field } from "../parts/basics";
+import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
-import { farewell, requestCode, signIn } from "../session";
+import { farewell, renew, requestCode, signIn } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds
@@ -35,6 +36,14 @@ export default function SignIn() {
   const proof = code !== undefined && flow ? { flow: flow.flow, code } : { link };
   useEffect(() => {
     document.title = "Sign in · Pillarbox";
+    // The link of the email opens another tab. This one then has nothing left to ask.
+    const follow = ({ key }: StorageEvent) => {
+      if (key !== FLOW) return;
+      setFlow(begun());
+      if (!begun()) attempt(async () => void ((await renew()) && leave()));
+    };
+    addEventListener("storage", follow);
+    return () => removeEventListener("storage", follow);
   }, []);
 
   function keep(next: Flow | null) {
@@ -45,7 +54,10 @@ export default function SignIn() {
   async function enter(proof: Parameters<typeof signIn>[0]) {
     await signIn(proof);
     keep(null);
-    // Also takes the link's secret out of the history.
+    leave();
+  }
+  /** Show the page that was asked for. This takes a link's secret out of the history too. */
+  function leave() {
     if (path === "/app/sign-in") route("/app/", true);
   }
   return (
@@ -68,30 +80,6 @@ export default function SignIn() {
       </div>
     </main>
   );
-}
-
-/** Run an action of a form, once at a time; keep what to say if it fails. */
-function useAction(action: () => Promise<void>) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState("");
-  async function run(event: Event) {
-    event.preventDefault();
-    setBusy(true);
-    setError("");
-    try {
-      await action();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    } finally {
-      setBusy(false);
-    }
-  }
-  return { busy, error, run: (event: Event) => void run(event) };
-}
-
-/** Give a field the focus as soon as it is there. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus();
 }
 
 function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {

@@ -102,3 +102,8 @@ export function Tags({ tags }: { tags: Record<string, string> }) {
     </>
   );
 }
+
+/** Give a field the focus as soon as it is there. */
+export function focus(field: HTMLInputElement | null): void {
+  field?.focus();
+}

@@ -1,0 +1,18 @@
+// What the role of the signed-in user allows. The service decides; the pages only show it.
+
+import type { Role } from "./schema";
+import { session } from "./session";
+
+const RIGHTS = {
+  keys: ["owner", "developer"],
+  suppressions: ["owner", "developer"],
+  members: ["owner"],
+  account: ["owner"],
+  webhooks: ["owner", "developer"],
+} satisfies Record<string, Role[]>;
+
+/** Return whether the user may change something. */
+export function may(change: keyof typeof RIGHTS): boolean {
+  const roles: string[] = RIGHTS[change];
+  return roles.includes(session.value?.role ?? "");
+}
