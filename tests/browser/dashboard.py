@@ -36,7 +36,8 @@ class User:
                     {
                         "name": COOKIE,
                         "value": session,
-                        "url": self.base,
+                        # Chromium's protocol takes a secure cookie for https only.
+                        "url": self.base.replace("http:", "https:"),
                         "httpOnly": True,
                         "secure": True,
                         "sameSite": "Strict",
