@@ -33,7 +33,7 @@ export function Shell({ session, children }: { session: Session; children: Compo
         <button type="button" class="account" popovertarget="menu">
           <span>
             <b>{session.account?.name ?? "No account"}</b>
-            <small>{session.account ? `${session.account.plan} plan` : session.user.email}</small>
+            {session.account ? <small class="plan">{session.account.plan} plan</small> : <small>{session.user.email}</small>}
           </span>
           <Icon name="down" />
         </button>
