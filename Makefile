@@ -98,7 +98,7 @@ image: $(UV) ## build the container's image on today's base image: needs Docker 
 	  --build-arg BASE="$$base" --build-arg REVISION="$$(git rev-parse HEAD)" \
 	  --build-arg VERSION="$$($(UV) version --short)" .
 
-local-image: $(UV) ## build the local stack's image, for CI: needs Docker and the network
+local-image: dashboard ## build the local stack's image, for CI: needs Docker and the network
 	docker build --file local/Dockerfile --tag pillarbox-local \
 	  --build-arg REVISION="$$(git rev-parse HEAD)" \
 	  --build-arg VERSION="$$($(UV) version --short)" .

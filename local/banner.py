@@ -23,10 +23,9 @@ def show(console: Console, state: dict[str, Any], log: Path, *, keep: bool) -> N
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim")
     facts.add_column(overflow="fold")
-    facts.add_row("Dashboard", state["dashboard_link"])
-    facts.add_row("API", f"{state['base_url']}/api/v1")
     if DIST.exists():
-        facts.add_row("Dashboard", f"{state['base_url']}/app/")
+        facts.add_row("Dashboard", state["dashboard_link"])
+    facts.add_row("API", f"{state['base_url']}/api/v1")
     facts.add_row("Reference", f"{state['base_url']}/docs")
     facts.add_row("SMTP", f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey")
     facts.add_row("Inbox", state["inbox_url"])

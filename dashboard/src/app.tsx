@@ -3,11 +3,12 @@
 import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
+import { attempt } from "./action";
 import { ROUTES } from "./pages";
 import SignIn from "./pages/sign-in";
-import { Empty } from "./parts/basics";
+import { Empty, Page } from "./parts/basics";
 import { Loading, Notice } from "./parts/notice";
-import { Toasts } from "./parts/toast";
+import { toast, Toasts } from "./parts/toast";
 import { renew, session } from "./session";
 import { Shell } from "./shell";
 
@@ -45,9 +46,7 @@ export function App() {
       {session.value.account ? (
         <Pages key={session.value.account.id} />
       ) : (
-        <Empty icon="overview" title="You are not a member of an account">
-          <p>Ask an owner of the account to invite {session.value.user.email}.</p>
-        </Empty>
+        <NoAccount email={session.value.user.email} />
       )}
       <Toasts />
     </Shell>
@@ -66,6 +65,24 @@ function Pages() {
       ))}
       <Route default component={Missing} />
     </Router>
+  );
+}
+
+function NoAccount({ email }: { email: string }) {
+  const look = async () => {
+    if (!(await renew())?.account) toast("You are still in no account.");
+  };
+  return (
+    <Page title="You are in no account">
+      <p class="lead">
+        You are signed in as <b>{email}</b>. Ask an owner of your team’s account to add this address.
+      </p>
+      <p>
+        <button type="button" class="button" onClick={() => attempt(look)}>
+          Look again
+        </button>
+      </p>
+    </Page>
   );
 }
 

@@ -9,6 +9,7 @@ const RIGHTS = {
   suppressions: ["owner", "developer"],
   members: ["owner"],
   account: ["owner"],
+  webhooks: ["owner", "developer"],
 } satisfies Record<string, Role[]>;
 
 /** Return whether the user may change something. */

@@ -3,20 +3,10 @@
 import { signal } from "@preact/signals";
 
 import { ApiError, exchange } from "./http";
+import { forgetAnswers } from "./resource";
+import type { AccessToken, Operations, SignInRequest } from "./schema";
 
-export interface Account {
-  id: string;
-  name: string;
-}
-
-export interface Session {
-  token: string;
-  expiresIn: number;
-  user: { id: string; email: string; operator: boolean };
-  account: (Account & { plan: string }) | null;
-  role: string | null;
-  accounts: (Account & { role: string })[];
-}
+export type Session = AccessToken;
 
 /** Undefined until the service has answered; null if nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
@@ -44,7 +34,7 @@ export function renew(): Promise<Session | null> {
 async function exchangeCookie(): Promise<Session | null> {
   const account = sessionStorage.getItem(CHOSEN);
   try {
-    return begin(await post("/v1/session/token", account ? { account } : {}));
+    return begin(await post("POST /v1/session/token", account ? { account } : {}));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (account && error.status === 422) {
@@ -53,29 +43,33 @@ async function exchangeCookie(): Promise<Session | null> {
     }
     if (error.status !== 401) throw error;
     if (session.value) farewell.value = "Your session has ended. Sign in again.";
-    session.value = null;
+    end();
     return null;
   }
 }
 
 /** Ask for a code by email; return what the code belongs to. */
 export async function requestCode(email: string): Promise<string> {
-  return (await post<{ flow: string }>("/v1/session/codes", { email })).flow;
+  return (await post("POST /v1/session/codes", { email })).flow;
 }
 
 /** Sign in with a code, or with what follows the # of a link. */
-export async function signIn(proof: { flow: string; code: string } | { link: string }) {
-  begin(await post("/v1/session", proof));
+export async function signIn(proof: SignInRequest): Promise<void> {
+  begin(await post("POST /v1/session", proof));
   farewell.value = "";
 }
 
+/** End the session, for all tabs. If the service does not answer, the user stays signed in. */
 export async function signOut(): Promise<void> {
-  const token = session.value?.token;
-  session.value = null;
-  sessionStorage.removeItem(CHOSEN);
-  if (token) {
-    await exchange("DELETE", "/v1/session", { headers: { Authorization: `Bearer ${token}` } });
+  const token = await bearer();
+  try {
+    if (token) await exchange("DELETE", "/v1/session", { headers: { Authorization: `Bearer ${token}` } });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error; // it has ended already
   }
+  sessionStorage.removeItem(CHOSEN);
+  end();
+  farewell.value = "";
 }
 
 export async function chooseAccount(id: string): Promise<void> {
@@ -83,13 +77,23 @@ export async function chooseAccount(id: string): Promise<void> {
   await renew();
 }
 
-function post<T>(path: string, body: object): Promise<T> {
-  return exchange<T>("POST", path, { body });
+type Posted = "POST /v1/session" | "POST /v1/session/codes" | "POST /v1/session/token";
+
+function post<N extends Posted>(name: N, body: Operations[N]["body"]): Promise<Operations[N]["response"]> {
+  return exchange("POST", name.slice("POST ".length), { body });
 }
 
 function begin(answer: Session): Session {
+  const before = session.value;
+  // Also if another tab has signed in somebody else.
+  if (before?.account?.id !== answer.account?.id || before?.user.id !== answer.user.id) forgetAnswers();
   expires = Date.now() + answer.expiresIn * 1000;
   if (answer.account) sessionStorage.setItem(CHOSEN, answer.account.id);
   session.value = answer;
   return answer;
+}
+
+function end(): void {
+  session.value = null;
+  forgetAnswers();
 }

@@ -4,10 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
+import { attempt } from "./action";
 import icon from "./icon.svg";
 import { NAVIGATION } from "./pages";
 import { Icon } from "./parts/icon";
-import { forgetAnswers } from "./resource";
 import { chooseAccount, type Session, signOut } from "./session";
 import { THEMES, theme } from "./theme";
 
@@ -25,19 +25,21 @@ export function Shell({ session, children }: { session: Session; children: Compo
         <a class="brand" href="/app/">
           <img src={icon} alt="" width="24" height="24" /> Pillarbox
         </a>
-        <button type="button" class="button plain narrow" popovertarget="navigation" aria-label="Pages">
-          <Icon name="menu" />
-        </button>
+        {session.account && (
+          <button type="button" class="button plain narrow" popovertarget="navigation" aria-label="Pages">
+            <Icon name="menu" />
+          </button>
+        )}
         <button type="button" class="account" popovertarget="menu">
           <span>
             <b>{session.account?.name ?? "No account"}</b>
-            <small>{session.account ? `${session.account.plan} plan` : session.user.email}</small>
+            {session.account ? <small class="plan">{session.account.plan} plan</small> : <small>{session.user.email}</small>}
           </span>
           <Icon name="down" />
         </button>
         <Menu session={session} />
         <nav id="navigation" popover="auto" aria-label="Pages">
-          {NAVIGATION.map(({ href, name, icon }) => (
+          {(session.account ? NAVIGATION : []).map(({ href, name, icon }) => (
             <a key={href} href={href} aria-current={isCurrent(href, path) ? "page" : undefined}>
               <Icon name={icon} /> {name}
             </a>
@@ -54,7 +56,6 @@ export function Shell({ session, children }: { session: Session; children: Compo
 function Menu({ session }: { session: Session }) {
   async function choose(id: string) {
     hide("menu");
-    forgetAnswers();
     await chooseAccount(id);
   }
   return (
@@ -67,7 +68,7 @@ function Menu({ session }: { session: Session }) {
         <ul aria-label="Accounts">
           {session.accounts.map(({ id, name }) => (
             <li key={id}>
-              <button type="button" aria-current={id === session.account?.id} onClick={() => void choose(id)}>
+              <button type="button" aria-current={id === session.account?.id} onClick={() => attempt(() => choose(id))}>
                 {name} {id === session.account?.id && <Icon name="check" />}
               </button>
             </li>
@@ -83,7 +84,7 @@ function Menu({ session }: { session: Session }) {
           </label>
         ))}
       </fieldset>
-      <button type="button" onClick={() => void signOut().finally(forgetAnswers)}>
+      <button type="button" onClick={() => attempt(signOut)}>
         Sign out
       </button>
     </div>

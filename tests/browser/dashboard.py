@@ -1,9 +1,7 @@
-"""Opens the dashboard of the running local stack as a user who is signed in."""
+"""Opens the dashboard of the running local stack, as somebody who is signed in there."""
 
-import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
 
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
@@ -15,13 +13,7 @@ from tests.stack import AGENT, operate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Firefox does not tell Playwright a request's body, so a header of the page's own has it too.
 _SCRIPT: Final = """
-const send = window.fetch;
-window.fetch = (path, options) => {
-  const body = encodeURIComponent(options?.body ?? "");
-  return send(path, { ...options, headers: { ...options?.headers, "x-body": body } });
-};
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
@@ -29,28 +21,35 @@ document.addEventListener("securitypolicyviolation", (event) =>
 
 
 class User:
-    """A browser window of somebody who is signed in with the role of an owner.
+    """A browser profile, which has the cookie of a session if one is given."""
 
-    This class answers the routes of sessions, so that a test can end one or have two accounts, and
-    puts a real session's token in place of its own. Everything else is the running stack.
-    """
-
-    def __init__(self, browser: Browser, stack: dict[str, Any], role: str = "live") -> None:
+    def __init__(self, browser: Browser, stack: dict[str, Any], session: str | None = None) -> None:
         self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 900})
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(_SCRIPT)
         self.base: str = stack["base_url"]
-        self.token = access_token(stack, stack["accounts"][role])
-        self.account = {"id": stack["accounts"][role], "name": "Acme", "plan": "standard"}
-        self.accounts = [{"id": self.account["id"], "name": "Acme", "role": "owner"}]
-        self.signed_in = True
-        self.tokens: list[str] = []
+        #: The account that can send, which the users of the tests belong to.
+        self.account = {"id": stack["accounts"]["live"], "name": "Shop", "plan": "standard"}
+        if session is not None:
+            self.context.add_cookies(
+                [
+                    {
+                        "name": COOKIE,
+                        "value": session,
+                        # Chromium's protocol takes a secure cookie for https only.
+                        "url": self.base.replace("http:", "https:"),
+                        "httpOnly": True,
+                        "secure": True,
+                        "sameSite": "Strict",
+                    }
+                ]
+            )
         #: What the page logged as errors, and the requests that another origin would have got.
         self.errors: list[str] = []
         self.foreign: list[str] = []
         #: Answers an API request instead of the stack, unless it returns False.
         self.interfere: Callable[[Route], bool] = lambda _route: False
-        #: Changes the JSON of the stack's answers.
+        #: Changes the JSON of the stack's answers, except those about sessions.
         self.rewrite: Callable[[Any], Any] | None = None
         self.context.route("**/api/v1/**", self._api)
         self.page: Page = self.open()
@@ -69,88 +68,48 @@ class User:
         self.page.goto(self.base + path)
         return self.page
 
+    def has_cookie(self) -> bool:
+        """Return whether the browser keeps the cookie of a session."""
+        return any(cookie["name"] == COOKIE for cookie in self.context.cookies())
+
     def violations(self) -> list[str]:
         """Return what the policy of the current page blocked."""
         found: list[str] = self.page.evaluate("window.violations")
         return found
 
     def close(self) -> None:
+        """Close the profile, whose pages caused no error and no violation of the policy."""
+        found = [page.evaluate("window.violations ?? []") for page in self.context.pages]
         self.context.close()
+        assert ([*filter(None, found)], self.errors, self.foreign) == ([], [], [])
 
     def _note(self, request: Request) -> None:
         if not request.url.startswith((self.base, "data:", "about:")):
             self.foreign.append(request.url)
 
     def _api(self, route: Route) -> None:
-        request = route.request
-        path = request.url.removeprefix(f"{self.base}/api")
         if self.interfere(route):
             return
-        if path.startswith("/v1/session"):
-            self._session(route, request.method, path)
+        if self.rewrite is None or "/v1/session" in route.request.url:
+            route.continue_()
             return
-        headers = {n: v for n, v in request.headers.items() if n != "x-body"}
-        headers["authorization"] = f"Bearer {self.token}"
-        if self.rewrite is None:
-            route.continue_(headers=headers)
-        else:
-            answer = route.fetch(headers=headers)
-            route.fulfill(response=answer, json=self.rewrite(answer.json()))
-
-    def _session(self, route: Route, method: str, path: str) -> None:
-        text = unquote(route.request.headers["x-body"])
-        body = json.loads(text) if text else {}
-        if method == "DELETE":
-            self.signed_in = False
-            route.fulfill(status=204)
-        elif path == "/v1/session/codes":
-            route.fulfill(status=202, json={"flow": "flow-1.secret"})
-        elif path == "/v1/session" and body not in (
-            {"flow": "flow-1.secret", "code": "123456"},
-            {"link": "one-time-link"},
-        ):
-            route.fulfill(status=401, json=_error("invalid_code", "The code is wrong."))
-        elif path == "/v1/session/token" and not self.signed_in:
-            route.fulfill(status=401, json=_error("not_signed_in", "Sign in."))
-        else:
-            self.signed_in = True
-            self.tokens.append(f"pbs_{len(self.tokens)}")
-            chosen = next(
-                (one for one in self.accounts if one["id"] == body.get("account")), self.account
-            )
-            route.fulfill(
-                json={
-                    "token": self.tokens[-1],
-                    "expiresIn": 900,
-                    "user": {"id": "u1", "email": "ada@acme.example", "operator": False},
-                    "account": self.account | {"id": chosen["id"], "name": chosen["name"]},
-                    "role": "owner",
-                    "accounts": self.accounts,
-                }
-            )
+        answer = route.fetch()
+        route.fulfill(response=answer, json=self.rewrite(answer.json()))
 
 
-def access_token(stack: dict[str, Any], account_id: str) -> str:
-    """Return a new access token of an owner of an account."""
-    return str(_post(stack["base_url"], "/token", {}, _cookie(stack["base_url"], account_id))[0])
+def link(email: str, account: str | None = None, role: str = "owner") -> str:
+    """Return a link that signs a user in once, as the operator's command makes it."""
+    membership = () if account is None else ("--account", account, "--role", role)
+    return str(operate("dashboard", "link", email, *membership)["url"])
 
 
 @cache
-def _cookie(base: str, account_id: str) -> str:
-    """Sign an owner in, who may be new; return the cookie of the session."""
-    address = f"owner-of-{account_id}@acme.example"
-    url = operate("dashboard", "link", address, "--account", account_id)["url"]
-    return _post(base, "", {"link": url.partition("#")[2]})[1]
-
-
-def _post(base: str, path: str, body: object, cookie: str = "") -> tuple[str, str]:
-    """Send a request of a page; return its access token and cookie."""
-    headers = {"Origin": base, "Sec-Fetch-Site": "same-origin", "Cookie": f"{COOKIE}={cookie}"}
+def session(base: str, email: str, account: str | None = None, role: str = "owner") -> str:
+    """Sign a user in with a link; return the text of the cookie."""
     answer = httpx.post(
-        f"{base}/api/v1/session{path}", json=body, headers=AGENT | headers, timeout=PATIENCE / 1000
+        f"{base}/api/v1/session",
+        json={"link": link(email, account, role).partition("#")[2]},
+        headers=AGENT | {"Origin": base, "Sec-Fetch-Site": "same-origin"},
+        timeout=PATIENCE / 1000,
     )
-    return answer.json()["token"], answer.cookies[COOKIE]
-
-
-def _error(code: str, message: str) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message, "type": "authentication_error"}}
+    return answer.cookies[COOKIE]

@@ -12,6 +12,7 @@ import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import type { Webhook, WebhookDelivery } from "../schema";
 import { describeTypes, EndpointState } from "./webhooks";
 
@@ -31,7 +32,7 @@ export default function Endpoint() {
   return (
     <Page
       title="Endpoint"
-      actions={endpoint.data && <Actions of={endpoint.data} onChange={endpoint.reload} onTest={deliveries.reload} />}
+      actions={endpoint.data && may("webhooks") && <Actions of={endpoint.data} onChange={endpoint.reload} onTest={deliveries.reload} />}
     >
       <p class="crumbs">
         <a href="/app/webhooks">Webhooks</a>
@@ -43,7 +44,7 @@ export default function Endpoint() {
       {!deliveries.data && !deliveries.error && <Loading />}
       {deliveries.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No deliveries">
-          <p>Send a test event to see one here.</p>
+          <p>{may("webhooks") ? "Send a test event to see one here." : "Events appear here when they are sent."}</p>
         </Empty>
       )}
       <ul class="deliveries">
@@ -184,9 +185,11 @@ function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
           )}
         </ol>
         <p class="actions">
-          <button type="button" class="button small" onClick={replay}>
-            Send again
-          </button>
+          {may("webhooks") && (
+            <button type="button" class="button small" onClick={replay}>
+              Send again
+            </button>
+          )}
           {delivery.messageId && <a href={`/app/activity/${delivery.messageId}`}>Show the email</a>}
         </p>
       </details>

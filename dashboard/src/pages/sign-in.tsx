@@ -3,12 +3,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
-import { useAction } from "../action";
+import { attempt, useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
-import { farewell, requestCode, signIn } from "../session";
+import { farewell, renew, requestCode, signIn } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds
@@ -36,6 +36,14 @@ export default function SignIn() {
   const proof = code !== undefined && flow ? { flow: flow.flow, code } : { link };
   useEffect(() => {
     document.title = "Sign in · Pillarbox";
+    // The link of the email opens another tab. This one then has nothing left to ask.
+    const follow = ({ key }: StorageEvent) => {
+      if (key !== FLOW) return;
+      setFlow(begun());
+      if (!begun()) attempt(async () => void ((await renew()) && leave()));
+    };
+    addEventListener("storage", follow);
+    return () => removeEventListener("storage", follow);
   }, []);
 
   function keep(next: Flow | null) {
@@ -46,7 +54,10 @@ export default function SignIn() {
   async function enter(proof: Parameters<typeof signIn>[0]) {
     await signIn(proof);
     keep(null);
-    // Also takes the link's secret out of the history.
+    leave();
+  }
+  /** Show the page that was asked for. This takes a link's secret out of the history too. */
+  function leave() {
     if (path === "/app/sign-in") route("/app/", true);
   }
   return (

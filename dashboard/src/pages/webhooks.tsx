@@ -9,12 +9,13 @@ import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import type { CreateWebhookRequest, Webhook, WebhookWithSecret } from "../schema";
 
 export default function Webhooks() {
   const list = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
   const [adding, setAdding] = useState(false);
-  const add = (
+  const add = may("webhooks") && (
     <button type="button" class="button primary" onClick={() => setAdding(true)}>
       <Icon name="plus" /> Add endpoint
     </button>
