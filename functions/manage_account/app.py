@@ -1,6 +1,6 @@
 """GET and PATCH /v1/account, and /v1/suppressions…: the account of a session."""
 
-from pillarbox.application.accounts.suppressions import AddedSuppressions
+from pillarbox.application.accounts.suppressions import SuppressionImport
 from pillarbox.domain.account import Account
 from pillarbox.domain.role import (
     ACCOUNT_READ,
@@ -51,7 +51,7 @@ def add_suppressions() -> Reply:
         added = services().suppression_list.add_all(account_id, body.addresses)
     else:
         one = services().suppression_list.add(account_id, body.address or "")
-        added = AddedSuppressions([one], [])
+        added = SuppressionImport([one], [])
     return reply(added_suppressions(added), 201)
 
 

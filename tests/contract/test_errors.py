@@ -52,7 +52,10 @@ TYPES = {
     503: "service_unavailable",
 }
 EXCEPTIONS = dict.fromkeys(
-    ("template_in_use", "webhook_limit_exceeded", "member_exists", "last_owner"),
+    (
+        *("template_in_use", "draft_changed", "webhook_limit_exceeded", "domain_in_use"),
+        *("domain_limit_exceeded", "member_exists", "last_owner"),
+    ),
     "invalid_request_error",
 )
 

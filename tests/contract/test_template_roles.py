@@ -228,6 +228,9 @@ def _sign_in(service: Service) -> None:
         )
         ids["member_id"] = wiring.services().team.add_member(account, *_OTHER).user_id
         ids["address"] = wiring.services().suppression_list.add(account, "b@shop.example").address
+        service.domain(account, "shop.example")
+        ids["domain"] = service.domain(account, "secret.example")
+        ids["sender"] = service.sender(account, "secret@news.example")
         assert operation.request(api, ids).status // 100 == 2, operation.id
         if "Session" in operation.credentials and operation.method == "DELETE":
             browser = signed_in(service, address)
@@ -238,6 +241,9 @@ def _sign_in(service: Service) -> None:
     key_id = former.issue_live(account, "old", Preset.SEND).record.key_id
     assert api.raw("GET", "/keys").status == 200
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
+    assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
+    with service.at(wiring.utc_now() + timedelta(seconds=10)):
+        assert api.raw("GET", "/domains/new.example").status == 200
     assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pillarbox.application.accounts.keys import IssuedKey
-    from pillarbox.application.accounts.suppressions import AddedSuppressions, SuppressionPage
+    from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
     from pillarbox.domain.account import Account, Plan
     from pillarbox.domain.key import ApiKey
     from pillarbox.domain.quota import QuotaState
@@ -70,12 +70,12 @@ def _preset_item(preset: Preset, plan: Plan) -> account_types.PresetItem:
     }
 
 
-def suppression_page(page: SuppressionPage) -> account_types.SuppressionPage:
+def suppression_page(page: SuppressionListPage) -> account_types.SuppressionPage:
     """Return a part of the list."""
     return {"items": [*map(_suppression_item, page.items)], "nextCursor": page.following}
 
 
-def added_suppressions(added: AddedSuppressions) -> account_types.AddedSuppressions:
+def added_suppressions(added: SuppressionImport) -> account_types.AddedSuppressions:
     """Return new suppressions, and the addresses that were refused."""
     return {
         "items": [*map(_suppression_item, added.items)],

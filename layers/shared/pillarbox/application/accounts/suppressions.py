@@ -17,7 +17,7 @@ MANUAL: Final = "manual"
 
 
 @dataclass(frozen=True, slots=True)
-class SuppressionPage:
+class SuppressionListPage:
     """A part of a list. `following` is where the next part begins; None at the end."""
 
     items: Sequence[Suppression]
@@ -25,7 +25,7 @@ class SuppressionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class AddedSuppressions:
+class SuppressionImport:
     """The suppressions of some addresses, and what was wrong with the others by their position."""
 
     items: Sequence[Suppression]
@@ -52,7 +52,7 @@ class SuppressionList:
         suppression = Suppression(address=mailbox, reason=MANUAL, at=self.clock())
         return self.records.add(account_id, suppression)
 
-    def add_all(self, account_id: str, addresses: Sequence[str]) -> AddedSuppressions:
+    def add_all(self, account_id: str, addresses: Sequence[str]) -> SuppressionImport:
         """Suppress many addresses by hand, except those that are not valid.
 
         Raises:
@@ -69,11 +69,11 @@ class SuppressionList:
             else:
                 mailboxes[mailbox] = Suppression(address=mailbox, reason=MANUAL, at=now)
         added = self.records.add_all(account_id, [*mailboxes.values()])
-        return AddedSuppressions(added, refused)
+        return SuppressionImport(added, refused)
 
     def page(
         self, account_id: str, start: str | None, cursor: str | None, limit: int
-    ) -> SuppressionPage:
+    ) -> SuppressionListPage:
         """Read a part of an account's suppressions, sorted by address.
 
         Args:
@@ -89,7 +89,7 @@ class SuppressionList:
         beginning = mailbox_key(start or "")
         found = self.records.page(account_id, beginning, cursor, limit + 1)
         following = found[limit].address if len(found) > limit else None
-        return SuppressionPage(found[:limit], following)
+        return SuppressionListPage(found[:limit], following)
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read an account's suppressions, sorted by address.
