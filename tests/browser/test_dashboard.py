@@ -3,6 +3,7 @@
 import gzip
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final
 from uuid import uuid4
 
@@ -55,11 +56,17 @@ def user(browser: Browser, stack: dict[str, Any]) -> Iterator[User]:
 
 @pytest.fixture(scope="module")
 def emails(stack: dict[str, Any]) -> dict[str, str]:
-    """Send an email that arrives and one that bounces; return their ids."""
+    """The ids of an email that arrived and of one that bounced."""
+    return _send(stack["base_url"], stack["keys"]["live"])
+
+
+@cache
+def _send(base: str, key: str) -> dict[str, str]:
+    """Send both once for all modules: the address of a bounce is suppressed afterwards."""
     ids = {}
     with httpx.Client(
-        base_url=f"{stack['base_url']}/api/v1",
-        headers={"X-API-Key": stack["keys"]["live"]} | AGENT,
+        base_url=f"{base}/api/v1",
+        headers={"X-API-Key": key} | AGENT,
         timeout=PATIENCE / 1000,
     ) as api:
         for status, address in ADDRESSES.items():

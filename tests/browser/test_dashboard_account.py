@@ -201,7 +201,7 @@ def test_a_member_is_invited_promoted_and_removed(
     dialog(page).get_by_role("button", name="Remove the member").click()
     expect(row).to_have_count(0)
     member.page.get_by_role("link", name="Suppressions").click()
-    expect(member.page.get_by_text("You are not a member of an account")).to_be_visible()
+    expect(member.page.get_by_role("heading", name="You are in no account")).to_be_visible()
 
 
 def _mail_to(stack: dict[str, Any], email: str) -> dict[str, Any] | None:

@@ -136,7 +136,7 @@ def test_a_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
         ("/api/v1/v1/emails", "app/1", (401, "missing_api_key")),
         ("/api/v1/emails", "app/1", (401, "missing_api_key")),
         ("/api/v1/nothing", "app/1", (404, "route_not_found")),
-        ("/", "app/1", (404, "route_not_found")),
+        ("/nothing", "app/1", (404, "route_not_found")),
         ("/api/v1/starter-templates", "app/1", (405, "method_not_allowed")),
     ],
 )

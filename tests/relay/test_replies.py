@@ -55,6 +55,11 @@ HTTP_ONLY = {
     "member_not_found",
     "member_exists",
     "last_owner",
+    "domain_not_found",
+    "domain_in_use",
+    "domain_limit_exceeded",
+    "draft_changed",
+    "version_not_found",
 }
 
 
