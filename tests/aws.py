@@ -3,8 +3,10 @@
 To use the fixture, a conftest.py contains `from tests.aws import aws`.
 """
 
+import copy
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +19,11 @@ import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
+from moto.core.common_models import BaseModel
 from moto.core.config import DefaultConfig
+from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.table import Table
 
 from local import template
 from pillarbox.adapters import aws as sdk
@@ -76,8 +82,49 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
         mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
+        _fast_tables(),
         mock_aws(config=config),
         _other_dynamodb(),
+    ):
+        yield
+
+
+@contextmanager
+def _fast_tables() -> Iterator[None]:
+    """Let moto read and copy only what a call needs, so that a test may store many items.
+
+    By itself moto copies the whole table in depth for each write of a transaction, sorts the
+    whole table for each query, and keeps every object that it ever made.
+    """
+    query, update_item = Table.query, DynamoDBBackend.update_item
+
+    def copy_of_index(table: Table, _memo: object) -> Table:
+        copied: Table = object.__new__(Table)
+        items = {partition: dict(rows) for partition, rows in table.items.items()}
+        copied.__dict__ |= table.__dict__ | {"items": defaultdict(dict, items)}
+        return copied
+
+    def update_copy(
+        backend: DynamoDBBackend, table_name: str, key: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        """Update a copy of the item: the copy of a table has the items themselves."""
+        table = backend.get_table(table_name)
+        partition, row = backend.get_keys_value(table, key)
+        if (item := table.get_item(partition, row)) is not None:
+            table.items[partition][row] = copy.deepcopy(item)
+        return update_item(backend, table_name, key, *args, **kwargs)
+
+    def query_partition(table: Table, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
+        every = table.items
+        partition = {hash_key: every[hash_key]} if hash_key in every else {}
+        with mock.patch.object(table, "items", partition):
+            return query(table, hash_key, *args, **kwargs)
+
+    with (
+        mock.patch.object(Table, "__deepcopy__", copy_of_index, create=True),
+        mock.patch.object(Table, "query", query_partition),
+        mock.patch.object(DynamoDBBackend, "update_item", update_copy),
+        mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield
 

@@ -17,7 +17,7 @@ def list_keys() -> Reply:
     account = _principal().account
     keys = services().api_keys.of_account(account.account_id)
     uses = services().key_uses.last_uses(account.account_id)
-    upgrade_url, server = services().settings.upgrade_url, services().submission_server
+    upgrade_url, server = services().upgrade_url, services().submission_server
     return reply(key_list(keys, uses, account.plan, upgrade_url, server))
 
 

@@ -1,5 +1,6 @@
 """Sessions: where they are accepted, what each role may do, and how they end."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
@@ -13,7 +14,13 @@ from pillarbox.domain.role import ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
-from tests.contract.operations import ALL_OPERATIONS, OF_ALL, OF_SESSIONS, Operation
+from tests.contract.operations import (
+    ALL_OPERATIONS,
+    OF_ALL,
+    OF_AN_ACCOUNT,
+    OF_SESSIONS,
+    Operation,
+)
 from tests.contract.service import Service
 from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
 from tests.contract.test_tenants import Tenant, documented, unknown_ids
@@ -54,24 +61,39 @@ def tenant(service: Service) -> Tenant:
     return Tenant(service, account, sent.json["messageId"])
 
 
-def ids_of(tenant: Tenant) -> dict[str, str]:
-    return tenant.ids | _ABSENT
+@pytest.fixture(scope="module")
+def cookie(tenant: Tenant) -> str:
+    """The cookie of a member's browser."""
+    browser = signed_in(tenant.service, _ADDRESS, tenant.account)
+    assert browser.cookie is not None
+    return browser.cookie
+
+
+def ids_of(tenant: Tenant, operation: Operation) -> dict[str, str]:
+    return _ABSENT | tenant.ids(operation.parameters)
 
 
 def absent_ids() -> dict[str, str]:
     return unknown_ids() | _ABSENT
 
 
-def full_ids(tenant: Tenant) -> dict[str, str]:
-    """Return ids of the account, all of things that exist."""
-    tenant.service.domain(tenant.account, "shop.example")
-    return ids_of(tenant) | {
-        "key_id": services().api_keys.issue_live(tenant.account, "web", Preset.SEND).record.key_id,
-        "member_id": services().team.add_member(tenant.account, *_OTHER).user_id,
-        "domain": tenant.service.domain(tenant.account, "secret.example"),
-        "sender": tenant.service.sender(tenant.account, "secret@news.example"),
-        "address": services().suppression_list.add(tenant.account, _SUPPRESSED).address,
-    }
+def full_ids(tenant: Tenant, names: Iterable[str]) -> dict[str, str]:
+    """Return ids of the account, those with these names of things that exist."""
+    account, use_cases, service = tenant.account, services(), tenant.service
+    service.domain(account, "shop.example")
+    # It may be the default sender, which a test of a template needs.
+    ids = _ABSENT | tenant.ids(names) | {"sender": service.sender(account, "secret@news.example")}
+    for name in names:
+        match name:
+            case "key_id":
+                ids[name] = use_cases.api_keys.issue_live(account, "web", Preset.SEND).record.key_id
+            case "member_id":
+                ids[name] = use_cases.team.add_member(account, *_OTHER).user_id
+            case "domain":
+                ids[name] = service.domain(account, "secret.example")
+            case "address":
+                ids[name] = use_cases.suppression_list.add(account, _SUPPRESSED).address
+    return ids
 
 
 def test_the_routes_of_sessions_are_those_of_the_design() -> None:
@@ -90,7 +112,7 @@ def test_a_role_may_do_what_its_scopes_allow(
 ) -> None:
     """Each route with each role: a success with the scope, else 403 scope_required."""
     api = Api(session=service.session(tenant.account, role))
-    response = operation.request(api, full_ids(tenant))
+    response = operation.request(api, full_ids(tenant, operation.parameters))
     assert documented(operation, response)
     if operation.permission in {None, *ROLE_SCOPES[role]}:
         assert str(response.status) == min(operation.described["responses"])
@@ -104,7 +126,9 @@ def test_an_id_of_another_account_does_not_exist_for_a_session(
     service: Service, tenant: Tenant, operation: Operation
 ) -> None:
     """An id of another account gets the same bytes as an unknown id, and nothing of it shows."""
-    api, ids = Api(session=service.session(service.account())), full_ids(tenant)
+    api = Api(session=service.session(service.account()))
+    # A list must not show what exists, so there everything does.
+    ids = full_ids(tenant, operation.parameters or [*OF_AN_ACCOUNT, *_ABSENT])
     foreign = operation.request(api, ids)
     missing = operation.request(api, absent_ids())
     assert "Secret" not in foreign.text
@@ -122,7 +146,7 @@ def test_an_ended_session_stops_at_once(
     """Its access tokens get 401 invalid_session at the next request, on every route."""
     token = service.session(tenant.account)
     assert Api(session=token).raw("DELETE", "/session").status == 204
-    response = operation.request(Api(session=token), ids_of(tenant))
+    response = operation.request(Api(session=token), ids_of(tenant, operation))
     assert (response.status, response.code) == (401, "invalid_session")
     assert documented(operation, response)
 
@@ -133,7 +157,7 @@ def test_a_token_of_no_session_is_refused(tenant: Tenant, operation: Operation) 
     token = tenant.service.session(tenant.account)
     changed = token[:-1] + ("1" if token[-1] != "1" else "2")
     for text in (changed, token[:-1], "pbs_", f"{token}x"):
-        response = operation.request(Api(session=text), ids_of(tenant))
+        response = operation.request(Api(session=text), ids_of(tenant, operation))
         assert (response.status, response.code) == (401, "invalid_session")
         other = operation.request(Api(session=text), absent_ids())
         assert response.text == other.text
@@ -143,15 +167,16 @@ def test_a_token_of_no_session_is_refused(tenant: Tenant, operation: Operation) 
 def test_a_session_is_no_key(service: Service, tenant: Tenant, operation: Operation) -> None:
     """Where only keys work, a session gets 401; in X-API-Key it is not valid anywhere."""
     token = service.session(tenant.account)
-    assert operation.request(Api(session=token), tenant.ids).code == "missing_api_key"
-    assert operation.request(Api(token), tenant.ids).code == "invalid_api_key"
+    ids = tenant.ids(operation.parameters)
+    assert operation.request(Api(session=token), ids).code == "missing_api_key"
+    assert operation.request(Api(token), ids).code == "invalid_api_key"
 
 
 @of_sessions
 def test_a_key_is_no_session(service: Service, tenant: Tenant, operation: Operation) -> None:
     """A key in Authorization is 401 missing_api_key, or invalid_session where keys do not work."""
     key = service.key(tenant.account, Preset.MARKETING)
-    response = operation.request(Api(session=key), ids_of(tenant))
+    response = operation.request(Api(session=key), ids_of(tenant, operation))
     expected = "missing_api_key" if operation in _SHARED else "invalid_session"
     assert (response.status, response.code) == (401, expected)
 
@@ -162,18 +187,15 @@ def test_a_key_cannot_use_routes_of_sessions(
 ) -> None:
     """Every key gets 403 session_required there, also one that is not valid."""
     for key in (service.key(tenant.account), service.preview().key, "nonsense"):
-        response = operation.request(Api(key), ids_of(tenant))
+        response = operation.request(Api(key), ids_of(tenant, operation))
         assert (response.status, response.code) == (403, "session_required")
 
 
 @pytest.mark.parametrize("operation", _NOT_BEGINNING, ids=lambda one: one.id)
-def test_the_cookie_alone_is_refused(
-    service: Service, tenant: Tenant, operation: Operation
-) -> None:
+def test_the_cookie_alone_is_refused(tenant: Tenant, cookie: str, operation: Operation) -> None:
     """Only one route reads the cookie: on every other one it is 401."""
-    browser = signed_in(service, _ADDRESS, tenant.account)
-    headers = {"Cookie": f"__Host-pillarbox={browser.cookie}"}
-    path = operation.path.removeprefix("/v1").format_map(OF_ALL | ids_of(tenant))
+    headers = {"Cookie": f"__Host-pillarbox={cookie}"}
+    path = operation.path.removeprefix("/v1").format_map(OF_ALL | ids_of(tenant, operation))
     response = Api().raw(operation.method, path, "{}", headers)
     assert response.status == 401
 
@@ -248,9 +270,9 @@ def test_a_change_of_role_takes_effect_at_once(service: Service, tenant: Tenant)
     """The role is read at each request; a removed member's token is 401."""
     address = "role@shop.example"
     api = Api(session=service.session(tenant.account, Role.OWNER, address))
-    assert api.raw("DELETE", f"/templates/{tenant.ids['id']}").status == 204
+    assert api.raw("DELETE", f"/templates/{tenant.ids(['id'])['id']}").status == 204
     services().team.add_member(tenant.account, address, Role.VIEWER)
-    assert api.raw("DELETE", f"/templates/{tenant.ids['id']}").code == "scope_required"
+    assert api.raw("DELETE", f"/templates/{tenant.ids(['id'])['id']}").code == "scope_required"
     services().team.remove_member(tenant.account, address)
     assert api.raw("GET", "/templates").code == "invalid_session"
 

@@ -108,12 +108,7 @@ def _emulator(
 def running(
     function: str, stack: dict[str, Any], layer: Path, runtime: Path, task: Path
 ) -> Iterator[Invoke]:
-    """Run the function in its runtime until the end of the block."""
-    shutil.copytree(
-        template.ROOT / "functions" / function, task, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for path in (*task.rglob("*"), task):
-        path.chmod(path.stat().st_mode & ~0o222)
+    """Run the packed function, the folder `task`, in its runtime until the end of the block."""
     log = task.with_name("log")
     ports = free_port(), free_port()
     settings = settings_of(function, stack) | {"AWS_LAMBDA_FUNCTION_NAME": resource_of(function)}
@@ -150,14 +145,25 @@ def contents(folder: Path) -> dict[Path, tuple[int, int]]:
     return {p: (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file()}
 
 
+@pytest.fixture
+def task(function: str, editor: Path, tmp_path: Path) -> Path:
+    """Return a read-only copy of the function's folder as it is deployed."""
+    task = tmp_path / "task"
+    source = editor if function == "edit_templates" else template.ROOT / "functions" / function
+    shutil.copytree(source, task, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (*task.rglob("*"), task):
+        path.chmod(path.stat().st_mode & ~0o222)
+    return task
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_packed_function_handles_its_sample(
-    stack: dict[str, Any], layer: Path, runtime: Path, tmp_path: Path, function: str
+    stack: dict[str, Any], layer: Path, runtime: Path, task: Path, function: str
 ) -> None:
     """A function works with only its folder and the layer, and writes to neither."""
-    before = contents(layer)
+    before = contents(layer), contents(task)
     event = sample(function, stack["keys"]["live"])
-    with running(function, stack, layer, runtime, tmp_path / "task") as invoke:
+    with running(function, stack, layer, runtime, task) as invoke:
         response = invoke(event)
         if "httpMethod" in event:
             body = response["body"]
@@ -173,5 +179,4 @@ def test_a_packed_function_handles_its_sample(
             assert response[name] >= least
         else:
             assert response == {"batchItemFailures": []}
-    assert contents(layer) == before
-    assert [path.name for path in (tmp_path / "task").rglob("*")] == ["app.py"]
+    assert (contents(layer), contents(task)) == before

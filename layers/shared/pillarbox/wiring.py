@@ -235,6 +235,11 @@ class Wiring:
         )
 
     @property
+    def upgrade_url(self) -> str:
+        """Return where a user chooses a larger plan."""
+        return self.settings.upgrade_url
+
+    @property
     def submission_server(self) -> "tuple[str, int] | None":
         """Return where programs submit email over SMTP, if there is a relay."""
         return self.settings.relay
