@@ -99,7 +99,7 @@ def _fast_tables() -> Iterator[None]:
     query, update_item = Table.query, DynamoDBBackend.update_item
 
     def copy_of_index(table: Table, _memo: object) -> Table:
-        copied: Table = object.__new__(Table)
+        copied: Table = object.__new__(type(table))
         items = {partition: dict(rows) for partition, rows in table.items.items()}
         copied.__dict__ |= table.__dict__ | {"items": defaultdict(dict, items)}
         return copied
