@@ -58,3 +58,8 @@ class Operation:
     def success(self) -> str:
         """The status of a success."""
         return str(self.status) if self.response else "204"
+
+
+def session_operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+    """Return an operation that takes the access token of a session, and no API key."""
+    return Operation(security=(SESSION,), errors=("session_required", *errors), **fields)
