@@ -26,7 +26,7 @@ class Operation:
     #: The folder of its function, if it is not the id.
     shared_function: str = ""
     scope: str | None = None
-    #: What it takes: the names of security schemes, one of which is enough.
+    #: The names of the security schemes that it takes. A request needs one.
     security: tuple[str, ...] = (KEY,)
     #: Whether a success sets or deletes the cookie.
     sets_cookie: bool = False

@@ -214,7 +214,7 @@ class TemplateAuthoring:
                     "template_in_use",
                     "An active campaign or scheduled send uses the template; it was not deleted.",
                 )
-        # The draft goes last: as long as it exists, the deletion can be repeated.
+        # The draft goes last: while it exists, the deletion can be repeated.
         self.versions.delete_all(account_id, template_id)
         self.drafts.delete(account_id, template_id)
 

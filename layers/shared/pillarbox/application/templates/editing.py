@@ -1,7 +1,7 @@
 """Edit templates: drafts that several people may change, and the versions published from them.
 
-A change names the revision that it replaces, so nobody overwrites the work of others unseen. Sends
-know nothing of drafts: they read what is published.
+A change names the revision that it replaces, so it cannot overwrite a change that its author has
+not seen. Sends read what is published, never a draft.
 """
 
 from collections.abc import Iterable, Sequence
