@@ -1,4 +1,4 @@
-"""Who listens to what a store gets."""
+"""Tell pages that are open about each new item of a store."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 class Listeners[Item]:
-    """Passes items to all who listen; used on the event loop alone.
+    """Sends items to all listeners. Use it on the event loop only.
 
     `closing` is set when the stack ends.
     """
@@ -16,7 +16,7 @@ class Listeners[Item]:
         self._queues: set[asyncio.Queue[Item]] = set()
 
     def notify(self, item: Item) -> None:
-        """Send an item to all who listen now."""
+        """Send an item to all current listeners."""
         for queue in self._queues:
             queue.put_nowait(item)
 

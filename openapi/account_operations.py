@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openapi.operation import SESSION, Operation
+from openapi.operation import Operation, session_operation
 from pillarbox.domain.role import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
@@ -30,7 +30,6 @@ from pillarbox.http.account_types import (
     SuppressionPage,
 )
 
-_SESSION_ONLY: Final = ("session_required", "account_suspended")
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _SEND: Final = ["emails:read", "emails:send"]
 _KEY: Final = {
@@ -110,7 +109,7 @@ def _operation(
 ) -> Operation:
     operation_id, summary, description = texts
     of_path = ("route_not_found",) if "{" in path else ()
-    return Operation(
+    return session_operation(
         id=operation_id,
         shared_function=function,
         method=method,
@@ -118,9 +117,8 @@ def _operation(
         tag=_TAGS[path.split("/")[2]],
         summary=summary,
         description=description,
-        security=(SESSION,),
         scope=scope,
-        errors=(*_SESSION_ONLY, *errors, *of_path),
+        errors=("account_suspended", *errors, *of_path),
         **parts,
     )
 

@@ -1,8 +1,9 @@
 """The operations on the domains and the senders of an account."""
 
+from functools import partial
 from typing import Final
 
-from openapi.operation import SESSION, Operation
+from openapi.operation import session_operation
 from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.http.domain_types import (
     DomainDetail,
@@ -13,8 +14,7 @@ from pillarbox.http.domain_types import (
 )
 from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
 
-_TAG: Final = "Domains"
-_FUNCTION: Final = "manage_domains"
+_operation: Final = partial(session_operation, shared_function="manage_domains", tag="Domains")
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _RECORDS: Final = (
     {
@@ -46,89 +46,69 @@ _CHECKED: Final = _DOMAIN | {
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
 
 DOMAINS: Final = (
-    Operation(
+    _operation(
         id="list_domains",
-        shared_function=_FUNCTION,
         method="get",
         path="/v1/domains",
-        tag=_TAG,
         summary="List domains",
         description="All domains of the account, at most twenty, with the DNS records that each"
         " needs.",
-        security=(SESSION,),
         scope=DOMAINS_READ,
         response=DomainList,
         response_example={"items": [_DOMAIN]},
-        errors=("session_required",),
     ),
-    Operation(
+    _operation(
         id="add_domain",
-        shared_function=_FUNCTION,
         method="post",
         path="/v1/domains",
-        tag=_TAG,
         summary="Add a domain",
         description="The account can send from the domain when its owner has created the DNS"
         " records `OWNERSHIP` and `DKIM`. A domain that the account has is returned.",
-        security=(SESSION,),
         scope=DOMAINS_WRITE,
         body=AddDomainRequest,
         body_examples={"domain": {"summary": "A domain", "value": {"domain": "shop.example"}}},
         response=DomainItem,
         status=201,
         response_example=_DOMAIN,
-        errors=("session_required", "domain_limit_exceeded"),
+        errors=("domain_limit_exceeded",),
     ),
-    Operation(
+    _operation(
         id="get_domain",
-        shared_function=_FUNCTION,
         method="get",
         path="/v1/domains/{domain}",
-        tag=_TAG,
         summary="Get a domain",
         description="The domain with what DNS says of each record now. DNS has two seconds to"
         " answer.",
-        security=(SESSION,),
         scope=DOMAINS_READ,
         response=DomainDetail,
         response_example=_CHECKED,
-        errors=("session_required", "domain_not_found", "route_not_found"),
+        errors=("domain_not_found", "route_not_found"),
     ),
-    Operation(
+    _operation(
         id="remove_domain",
-        shared_function=_FUNCTION,
         method="delete",
         path="/v1/domains/{domain}",
-        tag=_TAG,
         summary="Remove a domain",
         description="The account can no longer have senders of the domain.",
-        security=(SESSION,),
         scope=DOMAINS_WRITE,
-        errors=("session_required", "domain_not_found", "domain_in_use", "route_not_found"),
+        errors=("domain_not_found", "domain_in_use", "route_not_found"),
     ),
-    Operation(
+    _operation(
         id="list_senders",
-        shared_function=_FUNCTION,
         method="get",
         path="/v1/senders",
-        tag=_TAG,
         summary="List senders",
         description="All addresses that the account sends from.",
-        security=(SESSION,),
         scope=DOMAINS_READ,
         response=SenderList,
         response_example={"items": [_SENDER]},
-        errors=("session_required",),
     ),
-    Operation(
+    _operation(
         id="add_sender",
-        shared_function=_FUNCTION,
         method="post",
         path="/v1/senders",
-        tag=_TAG,
         summary="Add a sender",
         description="Without a default sender the new one becomes the default.",
-        security=(SESSION,),
         scope=DOMAINS_WRITE,
         body=AddSenderRequest,
         body_examples={
@@ -137,32 +117,25 @@ DOMAINS: Final = (
         response=SenderItem,
         status=201,
         response_example=_SENDER,
-        errors=("session_required",),
     ),
-    Operation(
+    _operation(
         id="set_default_sender",
-        shared_function=_FUNCTION,
         method="put",
         path="/v1/senders/{sender}/default",
-        tag=_TAG,
         summary="Set the default sender",
         description="Emails without `from` have it, and on a free plan every email.",
-        security=(SESSION,),
         scope=DOMAINS_WRITE,
         response=SenderItem,
         response_example=_SENDER,
-        errors=("session_required", "sender_not_found", "no_verified_sender", "route_not_found"),
+        errors=("sender_not_found", "no_verified_sender", "route_not_found"),
     ),
-    Operation(
+    _operation(
         id="remove_sender",
-        shared_function=_FUNCTION,
         method="delete",
         path="/v1/senders/{sender}",
-        tag=_TAG,
         summary="Remove a sender",
         description="If it was the default sender, the account has none until you set another one.",
-        security=(SESSION,),
         scope=DOMAINS_WRITE,
-        errors=("session_required", "sender_not_found", "route_not_found"),
+        errors=("sender_not_found", "route_not_found"),
     ),
 )

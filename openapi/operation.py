@@ -26,7 +26,7 @@ class Operation:
     #: The folder of its function, if it is not the id.
     shared_function: str = ""
     scope: str | None = None
-    #: What it takes: the names of security schemes, one of which is enough.
+    #: The names of the security schemes that it takes. A request needs one.
     security: tuple[str, ...] = (KEY,)
     #: Whether a success sets or deletes the cookie.
     sets_cookie: bool = False
@@ -58,3 +58,8 @@ class Operation:
     def success(self) -> str:
         """The status of a success."""
         return str(self.status) if self.response else "204"
+
+
+def session_operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+    """Return an operation that takes the access token of a session, and no API key."""
+    return Operation(security=(SESSION,), errors=("session_required", *errors), **fields)

@@ -1,8 +1,9 @@
 """The operations of signing in to the dashboard."""
 
+from functools import partial
 from typing import Final
 
-from openapi.operation import COOKIE, SESSION, Operation
+from openapi.operation import COOKIE, Operation, session_operation
 from pillarbox.http.session_types import AccessItem, FlowItem, SessionList
 from pillarbox.http.sessions import (
     CodeRequestBody,
@@ -11,8 +12,8 @@ from pillarbox.http.sessions import (
     TokenRequest,
 )
 
-_TAG: Final = "Sessions"
-_FUNCTION: Final = "sign_in"
+_operation: Final = partial(Operation, shared_function="sign_in", tag="Sessions")
+_of_session: Final = partial(session_operation, shared_function="sign_in", tag="Sessions")
 _FLOW: Final = f"{'0' * 12}.{'0' * 64}.{'0' * 32}"
 _SESSION_ID: Final = "4kq7x2m9r5tb"
 _ACCOUNT: Final = {"id": "qh4ybvcvbqzk", "name": "Shop"}
@@ -39,12 +40,10 @@ _SESSIONS: Final = {
 }
 
 SESSIONS: Final = (
-    Operation(
+    _operation(
         id="request_code",
-        shared_function=_FUNCTION,
         method="post",
         path="/v1/session/codes",
-        tag=_TAG,
         summary="Request a one-time code",
         description="Emails six digits to the address, if it is a user's. The response is the same"
         " if it is not. The code works for ten minutes and five attempts, together with `flow`. A"
@@ -58,12 +57,10 @@ SESSIONS: Final = (
         status=202,
         response_example={"flow": _FLOW},
     ),
-    Operation(
+    _operation(
         id="sign_in",
-        shared_function=_FUNCTION,
         method="post",
         path="/v1/session",
-        tag=_TAG,
         summary="Sign in",
         description="Begins a session with a code or a one-time link. Only pages of this origin can"
         " call it.",
@@ -78,12 +75,10 @@ SESSIONS: Final = (
         response_example=_ACCESS,
         errors=("invalid_code", "cross_site_request"),
     ),
-    Operation(
+    _operation(
         id="create_access_token",
-        shared_function=_FUNCTION,
         method="post",
         path="/v1/session/token",
-        tag=_TAG,
         summary="Get an access token",
         description="Exchanges the cookie for an access token for one account. Only pages of this"
         " origin can call it.",
@@ -94,42 +89,32 @@ SESSIONS: Final = (
         response=AccessItem,
         response_example=_ACCESS,
     ),
-    Operation(
+    _of_session(
         id="list_sessions",
-        shared_function=_FUNCTION,
         method="get",
         path="/v1/session",
-        tag=_TAG,
         summary="List sessions",
         description="The sessions of the user, the newest first.",
-        security=(SESSION,),
         response=SessionList,
         response_example=_SESSIONS,
-        errors=("session_required",),
     ),
-    Operation(
+    _of_session(
         id="end_sessions",
-        shared_function=_FUNCTION,
         method="delete",
         path="/v1/session",
-        tag=_TAG,
         summary="Sign out",
         description="Ends this session, or with `all` every session of the user. Their access"
         " tokens stop working at once.",
-        security=(SESSION,),
         sets_cookie=True,
         query=EndSessionsQuery,
-        errors=("session_required", "session_not_found"),
+        errors=("session_not_found",),
     ),
-    Operation(
+    _of_session(
         id="end_session",
-        shared_function=_FUNCTION,
         method="delete",
         path="/v1/session/{session_id}",
-        tag=_TAG,
         summary="End a session",
         description="Ends one session of the user. Its access tokens stop working at once.",
-        security=(SESSION,),
-        errors=("session_required", "session_not_found", "route_not_found"),
+        errors=("session_not_found", "route_not_found"),
     ),
 )

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openapi.operation import SESSION, Operation
+from openapi.operation import Operation, session_operation
 from pillarbox.domain.key import TEMPLATES_WRITE
 from pillarbox.http.query import VersionsQuery
 from pillarbox.http.reply_types import SendResult
@@ -74,15 +74,12 @@ _NOT_FOUND: Final = ("template_not_found", "route_not_found")
 _OF_ONE: Final = "/v1/templates/{id}"
 
 
-def _operation(**fields: Any) -> Operation:  # noqa: ANN401  the fields of an operation
-    """Return an operation, with what all of them have in common."""
-    errors = ("session_required", "account_suspended", *fields.pop("errors", ()))
-    return Operation(
+def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+    return session_operation(
         shared_function="edit_templates",
         tag="Template editor",
-        security=(SESSION,),
         scope=TEMPLATES_WRITE,
-        errors=errors,
+        errors=("account_suspended", *errors),
         **fields,
     )
 

@@ -1,5 +1,6 @@
 """The operations on webhook endpoints and the deliveries to them."""
 
+from functools import partial
 from typing import Final
 
 from openapi import examples
@@ -21,6 +22,7 @@ from pillarbox.http.webhooks import (
     ReplayWebhookRequest,
 )
 
+_operation: Final = partial(Operation, tag="Webhooks", security=KEY_OR_SESSION)
 _NOT_FOUND: Final = ("webhook_not_found", "route_not_found")
 _LIMIT: Final = (
     f"An account can have {REQUESTS_A_MINUTE} tests and replays of single deliveries a minute;"
@@ -28,13 +30,11 @@ _LIMIT: Final = (
 )
 
 WEBHOOKS: Final = (
-    Operation(
+    _operation(
         id="list_webhooks",
-        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks",
-        tag="Webhooks",
         summary="List webhook endpoints",
         description="All endpoints of the account, at most ten, without their secrets.",
         scope=WEBHOOKS_READ,
@@ -42,13 +42,11 @@ WEBHOOKS: Final = (
         response_example=examples.WEBHOOKS,
         links={"get_webhook": {"webhook_id": "$response.body#/items/0/id"}},
     ),
-    Operation(
+    _operation(
         id="create_webhook",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks",
-        tag="Webhooks",
         summary="Create a webhook endpoint",
         description="The response has the endpoint's secret. Save it: only this response and that"
         " of a rotation show it.",
@@ -61,13 +59,11 @@ WEBHOOKS: Final = (
         errors=("webhook_limit_exceeded", "route_not_found"),
         links={"test_webhook": {"webhook_id": "$response.body#/id"}},
     ),
-    Operation(
+    _operation(
         id="get_webhook",
-        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks/{webhook_id}",
-        tag="Webhooks",
         summary="Get a webhook endpoint",
         description="The endpoint without its secret, and whether its deliveries fail.",
         scope=WEBHOOKS_READ,
@@ -75,13 +71,11 @@ WEBHOOKS: Final = (
         response_example=examples.WEBHOOK,
         errors=_NOT_FOUND,
     ),
-    Operation(
+    _operation(
         id="change_webhook",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="patch",
         path="/v1/webhooks/{webhook_id}",
-        tag="Webhooks",
         summary="Change a webhook endpoint",
         description="What is left out stays as it is. `enabled: true` also works if the service"
         " disabled the endpoint. Then the deliveries that wait are sent, if they are at most 7 days"
@@ -93,25 +87,21 @@ WEBHOOKS: Final = (
         response_example=examples.WEBHOOK,
         errors=_NOT_FOUND,
     ),
-    Operation(
+    _operation(
         id="delete_webhook",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="delete",
         path="/v1/webhooks/{webhook_id}",
-        tag="Webhooks",
         summary="Delete a webhook endpoint",
         description="Deletes the endpoint permanently. Deliveries that wait are not sent.",
         scope=WEBHOOKS_WRITE,
         errors=_NOT_FOUND,
     ),
-    Operation(
+    _operation(
         id="rotate_webhook_secret",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/rotate",
-        tag="Webhooks",
         summary="Rotate the secret",
         description="Gives the endpoint a new secret. For 24 hours, events have a signature of the"
         " old secret too. Of more than four secrets in this time, the oldest end early.",
@@ -120,13 +110,11 @@ WEBHOOKS: Final = (
         response_example=examples.WEBHOOK_WITH_SECRET,
         errors=_NOT_FOUND,
     ),
-    Operation(
+    _operation(
         id="test_webhook",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/test",
-        tag="Webhooks",
         summary="Test a webhook endpoint",
         description="Sends an event `webhook.test` to the endpoint, even if its `types` lack it."
         f" {_LIMIT}",
@@ -136,13 +124,11 @@ WEBHOOKS: Final = (
         response_example=examples.QUEUED_TEST,
         errors=_NOT_FOUND,
     ),
-    Operation(
+    _operation(
         id="list_webhook_deliveries",
-        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks/{webhook_id}/deliveries",
-        tag="Webhooks",
         summary="List deliveries",
         description="What was sent to the endpoint in the last 30 days, with each attempt. The"
         " deliveries of the newest events come first.",
@@ -158,13 +144,11 @@ WEBHOOKS: Final = (
             }
         },
     ),
-    Operation(
+    _operation(
         id="replay_webhook_delivery",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
-        tag="Webhooks",
         summary="Replay a delivery",
         description=f"Sends the event again, with the same `webhook-id`. {_LIMIT}",
         scope=WEBHOOKS_WRITE,
@@ -173,13 +157,11 @@ WEBHOOKS: Final = (
         response_example=examples.QUEUED_EVENT,
         errors=(*_NOT_FOUND, "delivery_not_found"),
     ),
-    Operation(
+    _operation(
         id="replay_webhook_events",
-        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/replay",
-        tag="Webhooks",
         summary="Replay a time range",
         description="Sends the events of all emails again that were accepted within a time range,"
         " with the same `webhook-id`s. One request reads about 10,000 emails or events, those of"

@@ -21,7 +21,7 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
-from pillarbox.domain.address import domain_of
+from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.statistics import Granularity, TimeRange, milliseconds
 
@@ -140,7 +140,7 @@ class Doctor:
             if verified
         }
         for name in sorted({domain_of(address) for address in {*senders, self.preview_sender}}):
-            candidates = _domain_and_parents(name)
+            candidates = domain_and_parents(name)
             registered = [domain for domain in candidates if self.domains.identities.get(domain)]
             if registered:
                 domain = self.domains.show(registered[0])
@@ -169,7 +169,7 @@ class Doctor:
 
         Empty without a record; None if DNS gives no answer.
         """
-        for domain in _domain_and_parents(name):
+        for domain in domain_and_parents(name):
             texts = self.domains.dns.look_up(f"_dmarc.{domain}", "TXT")
             if texts is None:
                 return None
@@ -191,9 +191,3 @@ def _check_mail(send_test_email: Callable[[], Finding] | None) -> Iterator[Findi
         yield Finding("mail", Verdict.SKIPPED, "Use --send to send a test email.")
     else:
         yield send_test_email()
-
-
-def _domain_and_parents(name: str) -> list[str]:
-    """Return a domain and its parent domains, down to two labels."""
-    labels = name.split(".")
-    return [".".join(labels[start:]) for start in range(len(labels) - 1)]

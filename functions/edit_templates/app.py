@@ -95,8 +95,9 @@ def list_versions(template_id: str) -> Reply:
 @app.get("/v1/templates/<template_id>/versions/<version>")
 def get_version(template_id: str, version: str) -> Reply:
     account_id, found = _account(_principal()), _id(template_id)
-    detail = services().template_editing.version(account_id, found, read_version(version))
-    published = services().template_editing.draft(account_id, found).published
+    detail, published = services().template_editing.version(
+        account_id, found, read_version(version)
+    )
     return reply(version_detail(detail, published))
 
 

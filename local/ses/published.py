@@ -18,8 +18,7 @@ _DKIM_ZONE: Final = "dkim.amazonses.com"
 def published(mailbox: MailStore, name: str, kind: str) -> Sequence[str] | None:
     """Return the values at a name, for `local.dns`; None if it is not a name of such a record.
 
-    A domain has its records some time after somebody has added it. Until then these names have no
-    values.
+    A domain gets its records some time after it was added. Until then these names have no values.
     """
     for domain in mailbox.identities():
         if "@" in domain or not name.endswith(domain):

@@ -160,7 +160,7 @@ class MailStore:
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
         self._bytes = 0
         self._sent: deque[tuple[datetime, int]] = deque()
-        #: The status of each identity, or from when on it is verified.
+        #: The status of each identity, or when it becomes verified.
         self._identities: dict[str, IdentityStatus | datetime] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
 
@@ -223,14 +223,18 @@ class MailStore:
     def create_identity(self, identity: str, *, new: bool = True) -> bool:
         """Add an address or a domain; return whether it is verified.
 
-        An address is verified at once, and a new domain when SES has found its records. In
+        An address is verified at once, and a domain when SES has found its records. In
         `unverified.example` and its subdomains both stay pending.
+
+        Args:
+            identity: the address or the domain.
+            new: False for a domain of an earlier run, whose records SES has found.
         """
         domain = identity.rpartition("@")[2].lower()
         takes = self.publishing_takes * 2 if new and "@" not in identity else timedelta(0)
         never = f".{domain}".endswith(".unverified.example")
         self._identities[_comparable(identity)] = "PENDING" if never else datetime.now(UTC) + takes
-        return self.identity_status(identity) == "SUCCESS"
+        return bool(self.identity_verified(identity))
 
     def set_identity_status(self, identity: str, status: IdentityStatus) -> bool:
         """Change the status of an identity; return False if it does not exist."""
@@ -265,14 +269,14 @@ class MailStore:
 
     def identities(self) -> dict[str, bool]:
         """Return each identity in order of name, with whether it is verified."""
-        return {name: self.identity_status(name) == "SUCCESS" for name in sorted(self._identities)}
+        return {name: bool(self.identity_verified(name)) for name in sorted(self._identities)}
 
     def may_send_from(self, address: str) -> bool:
         """Return whether the address, its domain or a parent domain is verified."""
         address = _comparable(address)
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
-        return any(self.identity_status(name) == "SUCCESS" for name in names)
+        return any(map(self.identity_verified, names))
 
     # Configuration sets
 

@@ -218,7 +218,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.quota("a"),
         keys.suppression("a"),
         keys.sender_domain("a"),
-        keys.domain("a"),
+        keys.account_domain("a"),
         *keys.of_templates("a"),
         keys.heartbeat(),
         keys.sending_rate(),

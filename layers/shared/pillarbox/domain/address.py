@@ -74,6 +74,15 @@ def domain_of(address: str) -> str:
     return address.rpartition("@")[2]
 
 
+def domain_and_parents(name: str) -> list[str]:
+    """Return a domain and its parent domains, without the top-level domain.
+
+    The provider sends for a domain if it has verified any of them, whose owners control it.
+    """
+    labels = name.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels) - 1)]
+
+
 def mailbox_key(address: str) -> str:
     """Return one key for all forms of a mailbox's address.
 

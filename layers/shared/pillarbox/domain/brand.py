@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pillarbox.domain.errors import Json
+
 #: Contract 8.2: characters of a brandName, of a logoUrl and of a fromName.
 MAX_BRAND_NAME: Final = 128
 MAX_LOGO_URL: Final = 2048
@@ -33,6 +35,11 @@ class Brand:
             logo_url=own_logo if logo_url is None else logo_url,
             from_name=self.from_name if from_name is None else from_name,
         )
+
+    def variables(self) -> dict[str, Json]:
+        """Return the variables that a saved template gets from the brand, if a send gives none."""
+        values = {"brandName": self.name, "logoUrl": self.logo_url}
+        return {name: value for name, value in values.items() if value is not None}
 
     def name_or(self, account_name: str) -> str:
         """Return the name to show: the brand's, else the sender's, else the account's.

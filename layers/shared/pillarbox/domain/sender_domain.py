@@ -1,4 +1,4 @@
-"""The state of a sender domain at the provider, and when it changed."""
+"""The states of a domain, and the changes that the service announces for sender domains."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,18 +6,22 @@ from enum import StrEnum
 
 
 class DomainState(StrEnum):
-    """Whether the provider sends for a domain."""
+    """Whether a domain can be sent from.
+
+    A sender domain is verified if the provider sends for it. A domain that members added is
+    verified only with the account's proof and DKIM too (`accounts.ports.AccountDomain.state`).
+    """
 
     VERIFIED = "verified"
     #: The provider searches for the DNS records.
     PENDING = "pending"
-    #: It found no records, or it sends for the domain no longer.
+    #: It found no records, or no longer sends for the domain.
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class SenderDomain:
-    """What is known about a sender domain of an account.
+    """The state of a sender domain at the last look: the domain of one of the account's senders.
 
     `changed_at` is when the service noticed the last change that is announced. None means that
     there was none: the state is the first one that the service saw.

@@ -37,7 +37,7 @@ class TemplateDraft:
     template_id: str
     content: TemplateContent
     samples: SampleSets = field(default_factory=dict)
-    #: 0 if nobody has changed the draft since the template was made by a release without drafts.
+    #: 0 if the draft has not changed since a release without drafts made the template.
     revision: int
     #: Who changed it: an address, or the operator's command.
     by: str

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.senders import AccountSender
     from pillarbox.http import domain_types
 
-#: Anybody may have put anything there, so a response shows so many values, and bytes of each.
+#: Strangers may have written the records, so a response shows this many values and bytes of each.
 _MAX_VALUES: Final = 10
 _MAX_VALUE: Final = 512
 

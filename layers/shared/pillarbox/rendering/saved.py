@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.template import MISSING_VALUE
 from pillarbox.rendering.fuel import MAX_FUEL, NODE
 
 #: Characters of a text in a template, such as a default.
@@ -74,6 +75,18 @@ def check_template(subject: str, html: str) -> TemplateVariables:
 def missing_values(required: Iterable[str], values: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the required paths without a value. Null is not a value."""
     return tuple(path for path in required if not _has_value(dict(values), path.split(".")))
+
+
+def check_values(required: Iterable[str], values: Mapping[str, Json], prefix: str = "") -> None:
+    """Check that each required path has a value.
+
+    Raises:
+        ValidationFailed: on the paths without one, each after the prefix.
+    """
+    if missing := missing_values(required, values):
+        raise ValidationFailed(
+            *(FieldError(f"{prefix}{path}", MISSING_VALUE, "missing_variable") for path in missing)
+        )
 
 
 def surely_renders(html: str, values: Mapping[str, Json]) -> bool:

@@ -1,4 +1,4 @@
-"""The domains of accounts."""
+"""The domains that members added to accounts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,22 +18,22 @@ class DynamoAccountDomains:
     def add(self, domain: AccountDomain) -> AccountDomain:
         """Put a domain, or return the existing one."""
         values = _values(domain) | {"added": to_text(domain.added_at)}
-        item = keys.domain(domain.account_id, domain.name) | to_item(values)
+        item = keys.account_domain(domain.account_id, domain.name) | to_item(values)
         try:
             self._table.put(item, condition="attribute_not_exists(pk)")
         except ConditionFailed as failure:
             if failure.item:
-                return domain_of(failure.item)
+                return _domain_of(failure.item)
         return domain
 
     def get(self, account_id: str, name: str) -> AccountDomain | None:
         """Read one domain with strong consistency."""
-        item = self._table.get(keys.domain(account_id, name))
-        return domain_of(item) if item else None
+        item = self._table.get(keys.account_domain(account_id, name))
+        return _domain_of(item) if item else None
 
     def of_account(self, account_id: str) -> Sequence[AccountDomain]:
         """Read the account's list."""
-        return [domain_of(item) for item in self._table.query(keys.domain(account_id))]
+        return [_domain_of(item) for item in self._table.query(keys.account_domain(account_id))]
 
     def update(self, domain: AccountDomain) -> AccountDomain | None:
         """Set what the provider and DNS said, if the domain still exists."""
@@ -47,7 +47,7 @@ class DynamoAccountDomains:
         ]
         try:
             item = self._table.update(
-                keys.domain(domain.account_id, domain.name),
+                keys.account_domain(domain.account_id, domain.name),
                 f"SET {', '.join(assignments)}",
                 condition="attribute_exists(pk)",
                 names={f"#{name}": name for name in values},
@@ -55,12 +55,14 @@ class DynamoAccountDomains:
             )
         except ConditionFailed:
             return None
-        return domain_of(item)
+        return _domain_of(item)
 
     def remove(self, account_id: str, name: str) -> bool:
         """Delete a domain; return False if none exists."""
         try:
-            self._table.delete(keys.domain(account_id, name), condition="attribute_exists(pk)")
+            self._table.delete(
+                keys.account_domain(account_id, name), condition="attribute_exists(pk)"
+            )
         except ConditionFailed:
             return False
         return True
@@ -84,7 +86,7 @@ def _values(domain: AccountDomain) -> dict[str, object]:
     }
 
 
-def domain_of(item: Mapping[str, Any]) -> AccountDomain:
+def _domain_of(item: Mapping[str, Any]) -> AccountDomain:
     """Read a domain."""
     return AccountDomain(
         account_id=item["pk"].partition("#")[2],

@@ -36,7 +36,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | template    | TPL#<account>       | <template id>  |
 | its draft   | TPLD#<account>      | <template id>  |
 | its versions| TPLV#<account>      | <template id>#<version> |
-| domain      | DOM#<account>       | <domain>       |
+| domain of an account | DOM#<account> | <domain>    |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
@@ -139,7 +139,7 @@ def suppression(account_id: str, address: str = "") -> Item:
 
 
 def sender_domain(account_id: str, name: str = "") -> Item:
-    """Return the key of what is known about a sender domain; without one, of the account's."""
+    """Return the key of what the hourly look saw of a sender domain; without one, of all."""
     return _key(f"DOMAIN#{account_id}", name)
 
 
@@ -153,8 +153,8 @@ def template(account_id: str, template_id: UUID | None = None) -> Item:
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
 
 
-def domain(account_id: str, name: str = "") -> Item:
-    """Return the key of an account's domain; without a name, of the account's list."""
+def account_domain(account_id: str, name: str = "") -> Item:
+    """Return the key of a domain that a member added; without a name, of the account's list."""
     return _key(f"DOM#{account_id}", name)
 
 

@@ -1,4 +1,4 @@
-"""What is known about the sender domains of accounts; the table's stream announces the changes."""
+"""What the hourly look saw of sender domains; the table's stream announces the changes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

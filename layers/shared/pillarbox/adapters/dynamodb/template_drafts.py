@@ -102,17 +102,7 @@ def version_item(version: TemplateVersion) -> Item:
     """
     return keys.template_version(
         version.account_id, UUID(version.template_id), version.version
-    ) | to_item(
-        _content_attributes(version.content)
-        | {
-            "account": version.account_id,
-            "id": version.template_id,
-            "version": version.version,
-            "packed": _pack([version.content.source, version.html]),
-            "by": version.by,
-            "at": to_text(version.at),
-        }
-    )
+    ) | to_item(_attributes(version, version.html) | {"version": version.version})
 
 
 def _version_of(item: Mapping[str, Any]) -> TemplateVersion:
@@ -130,16 +120,11 @@ def _version_of(item: Mapping[str, Any]) -> TemplateVersion:
 
 def _draft_item(draft: TemplateDraft) -> Item:
     return keys.template_draft(draft.account_id, UUID(draft.template_id)) | to_item(
-        _content_attributes(draft.content)
+        _attributes(draft, draft.samples)
         | {
-            "account": draft.account_id,
-            "id": draft.template_id,
             "revision": draft.revision,
             "version": draft.version,
             "clean": draft.version_revision,
-            "packed": _pack([draft.content.source, draft.samples]),
-            "by": draft.by,
-            "at": to_text(draft.at),
         }
     )
 
@@ -159,12 +144,19 @@ def _draft_of(item: Mapping[str, Any]) -> TemplateDraft:
     )
 
 
-def _content_attributes(content: TemplateContent) -> dict[str, object]:
+def _attributes(work: TemplateDraft | TemplateVersion, packed_with: object) -> dict[str, object]:
+    """Write what drafts and versions have in common; the source is packed with something else."""
+    content = work.content
     return {
+        "account": work.account_id,
+        "id": work.template_id,
         "name": content.name,
         "subject": content.subject,
         "category": content.category,
         "kind": content.kind.value,
+        "packed": _pack([content.source, packed_with]),
+        "by": work.by,
+        "at": to_text(work.at),
     }
 
 

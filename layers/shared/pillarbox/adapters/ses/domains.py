@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, make_client, operator_errors
+from pillarbox.adapters.ses.identities import PROVIDER, find_identity
 from pillarbox.application.accounts.ports import DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-_NAME: Final = "provider of mail delivery"
 #: The zone of the DKIM keys in regions for which SES names no zone of their own.
 _DKIM_ZONE: Final = "dkim.amazonses.com"
 
@@ -37,14 +37,10 @@ class SesDomains:
         return client
 
     def get(self, name: str) -> DomainIdentity | None:
-        """Read a domain; None when SES does not know it."""
-        with self._errors(_NAME):
-            try:
-                response = self._ses.get_email_identity(EmailIdentity=name)
-            except ClientError as error:
-                if code_of(error) == "NotFoundException":
-                    return None
-                raise
+        """Read a domain; return None if SES does not know it."""
+        response = find_identity(self._ses, name, self._errors)
+        if response is None:
+            return None
         dkim = response.get("DkimAttributes", {})
         mail_from = response.get("MailFromAttributes", {})
         return DomainIdentity(
@@ -60,7 +56,7 @@ class SesDomains:
 
     def add(self, name: str) -> DomainIdentity:
         """Create the identity with keys of 2048 bits unless it exists."""
-        with self._errors(_NAME):
+        with self._errors(PROVIDER):
             try:
                 self._ses.create_email_identity(
                     EmailIdentity=name,
@@ -79,7 +75,7 @@ class SesDomains:
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the MAIL FROM domain. Until SES finds its MX record, SES uses its own domain."""
-        with self._errors(_NAME):
+        with self._errors(PROVIDER):
             self._ses.put_email_identity_mail_from_attributes(
                 EmailIdentity=name,
                 MailFromDomain=mail_from,

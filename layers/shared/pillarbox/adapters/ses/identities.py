@@ -1,17 +1,22 @@
 """The identities of SES: the addresses and domains from which it sends."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, make_client, service_errors
-from pillarbox.domain.address import domain_of
+from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.sender_domain import DomainState
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
     from mypy_boto3_sesv2.type_defs import GetEmailIdentityResponseTypeDef
+
+#: How errors name SES.
+PROVIDER: Final = "provider of mail delivery"
 
 
 class SesIdentities:
@@ -29,15 +34,15 @@ class SesIdentities:
         identities"). They need no identity of their own, and often no mailbox receives email there.
         """
         verified = self._verified(address)
-        if verified or any(map(self._verified, _domains(domain_of(address)))):
+        if verified or any(map(self._verified, domain_and_parents(domain_of(address)))):
             return True
         return self._create(address) if verified is None else False
 
     def state(self, name: str) -> DomainState | None:
         """Look at the domain, then at its parent domains until one of them is verified."""
         found: DomainState | None = None
-        for domain in _domains(name):
-            response = self._get(domain)
+        for domain in domain_and_parents(name):
+            response = find_identity(self._ses, domain)
             if response is None:
                 continue
             if response["VerifiedForSendingStatus"]:
@@ -48,21 +53,12 @@ class SesIdentities:
 
     def _verified(self, identity: str) -> bool | None:
         """Return whether an identity is verified; None if SES does not know it."""
-        response = self._get(identity)
+        response = find_identity(self._ses, identity)
         return None if response is None else response["VerifiedForSendingStatus"]
-
-    def _get(self, identity: str) -> "GetEmailIdentityResponseTypeDef | None":
-        try:
-            with service_errors("provider of mail delivery"):
-                return self._ses.get_email_identity(EmailIdentity=identity)
-        except ClientError as error:
-            if code_of(error) == "NotFoundException":
-                return None
-            raise
 
     def _create(self, address: str) -> bool:
         try:
-            with service_errors("provider of mail delivery"):
+            with service_errors(PROVIDER):
                 response = self._ses.create_email_identity(EmailIdentity=address)
         except ClientError as error:
             if code_of(error) == "AlreadyExistsException":  # another request created it
@@ -71,7 +67,22 @@ class SesIdentities:
         return response["VerifiedForSendingStatus"]
 
 
-def _domains(name: str) -> list[str]:
-    """Return a domain and its parent domains, without the top-level domain."""
-    labels = name.split(".")
-    return [".".join(labels[start:]) for start in range(len(labels) - 1)]
+def find_identity(
+    ses: "SESV2Client",
+    identity: str,
+    errors: Callable[[str], AbstractContextManager[None]] = service_errors,
+) -> "GetEmailIdentityResponseTypeDef | None":
+    """Read an address or a domain; return None if SES does not know it.
+
+    Args:
+        ses: the client.
+        identity: the address or the domain.
+        errors: translates AWS's errors.
+    """
+    with errors(PROVIDER):
+        try:
+            return ses.get_email_identity(EmailIdentity=identity)
+        except ClientError as error:
+            if code_of(error) == "NotFoundException":
+                return None
+            raise

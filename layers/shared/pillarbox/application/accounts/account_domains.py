@@ -1,8 +1,11 @@
 """Add, check and remove the domains that an account sends from, for its members.
 
-The provider has one identity of a domain for all accounts. Whoever adds a domain would get what its
-owner sets up, so each account also needs a TXT record that names it. So a domain that another
-account has, or the operator, looks the same as a new one.
+The provider has one identity of a domain for all accounts. An account could add a domain of others
+and send from it when they have set it up. So each account also needs a TXT record that names it. A
+domain that another account or the operator has looks the same as a new one.
+
+What members see here is not what webhooks announce: `sender_domains` looks at the domains of the
+account's senders, also those that the operator added without a proof.
 """
 
 from collections.abc import Sequence
@@ -28,7 +31,7 @@ from pillarbox.application.accounts.ports import (
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
-from pillarbox.domain.address import domain_of
+from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.sender_domain import DomainState
 
@@ -112,7 +115,7 @@ class AccountDomains:
         senders = [
             address
             for address in sorted(find_account(self.accounts, account_id).senders)
-            if name in _parents(domain_of(address))
+            if name in domain_and_parents(domain_of(address))
         ]
         if senders:
             message = f"Senders of the account use {name}. Remove them first."
@@ -122,9 +125,9 @@ class AccountDomains:
 
     def has_verified(self, account_id: str, name: str) -> bool:
         """Return whether an account can send from a domain: it or a parent domain is verified."""
-        parents = _parents(name)
+        names = domain_and_parents(name)
         return any(
-            domain.state is DomainState.VERIFIED and domain.name in parents
+            domain.state is DomainState.VERIFIED and domain.name in names
             for domain in self.records.of_account(account_id)
         )
 
@@ -187,12 +190,6 @@ def records_of(domain: AccountDomain) -> tuple[DnsRecord, ...]:
     """Return the records that a domain needs; the first one proves that the account controls it."""
     proof = ownership_record(domain.account_id, domain.name)
     return (proof, *required_records(domain.identity))
-
-
-def _parents(name: str) -> list[str]:
-    """Return a domain and its parent domains, whose owners control it."""
-    labels = name.split(".")
-    return [".".join(labels[start:]) for start in range(len(labels))]
 
 
 def _domain_not_found() -> ServiceError:

@@ -215,7 +215,7 @@ class DomainStates(Protocol):
 
 
 class SenderDomainRecords(Protocol):
-    """What is known about the sender domains of accounts."""
+    """What the hourly look saw of the domains of accounts' senders. Webhooks announce changes."""
 
     def of_account(self, account_id: str) -> Iterable[SenderDomain]:
         """Read the records of an account with strong consistency."""
@@ -228,7 +228,7 @@ class SenderDomainRecords(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountDomain:
-    """A domain that an account uses, as the provider described it at `checked_at`."""
+    """A domain that a member added to an account, as the provider described it at `checked_at`."""
 
     account_id: str
     identity: DomainIdentity
@@ -244,7 +244,7 @@ class AccountDomain:
 
     @property
     def state(self) -> DomainState:
-        """Return whether the account can send from the domain."""
+        """Whether members can add senders of the domain: DKIM works, and the account proved it."""
         if self.identity.dkim in _FAILURES:
             return DomainState.FAILED
         is_ready = self.identity.verified and self.identity.dkim == "SUCCESS"
@@ -252,7 +252,7 @@ class AccountDomain:
 
 
 class AccountDomainRecords(Protocol):
-    """The domains of each account. Several accounts may have the same one."""
+    """The domains that members added to accounts. Several accounts may have the same one."""
 
     def add(self, domain: AccountDomain) -> AccountDomain:
         """Store a new domain, or return the one that the account has."""

@@ -1,7 +1,9 @@
-"""Notice when the provider verifies a sender domain of an account, or no longer does.
+"""Notice when the provider begins or ceases to send for the domain of an account's sender.
 
-The provider tells nobody, so a pass of the sweep looks once an hour, and only for accounts that may
-have webhook endpoints. What it noticed is a record, which the table's stream announces.
+The provider does not report it, so a pass of the sweep looks once an hour, and only for accounts
+that may have webhook endpoints. It stores what it saw. The table's stream announces the changes.
+
+This is about the domains of senders, even if no member added them: see `account_domains`.
 """
 
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from pillarbox.domain.sender_domain import next_known
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderDomains:
-    """Looks at the sender domains of accounts."""
+    """Looks at the domains of accounts' senders."""
 
     accounts: AccountRecords
     records: SenderDomainRecords

@@ -21,14 +21,13 @@ from pillarbox.domain.mail import (
     StarterBody,
 )
 from pillarbox.domain.template import (
-    MISSING_VALUE,
     SavedTemplate,
     StarterTemplate,
     fill_subject,
     unknown_template,
 )
 from pillarbox.rendering.fuel import RequestFuel
-from pillarbox.rendering.saved import missing_values, surely_renders
+from pillarbox.rendering.saved import check_values, surely_renders
 from pillarbox.rendering.starters import find_starter, get_starter
 from pillarbox.rendering.values import check_logo_url, format_date, starter_values
 
@@ -181,17 +180,9 @@ def _saved_values(
     template: SavedTemplate, request: SendRequest, brand: Brand
 ) -> Mapping[str, Json]:
     values = dict(request.variables)
-    if brand.name is not None:
-        values.setdefault("brandName", brand.name)
-    if brand.logo_url is not None:
-        values.setdefault("logoUrl", brand.logo_url)
-    if missing := missing_values(template.required, values):
-        raise ValidationFailed(
-            *(
-                FieldError(f"variables.{name}", MISSING_VALUE, "missing_variable")
-                for name in missing
-            )
-        )
+    for name, value in brand.variables().items():
+        values.setdefault(name, value)
+    check_values(template.required, values, "variables.")
     return values
 
 

@@ -19,16 +19,15 @@ from pillarbox.application.templates.ports import (
 )
 from pillarbox.application.templates.publication import OPERATOR, Publication, content_of
 from pillarbox.application.validation import check_text
-from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.template import (
-    MISSING_VALUE,
     SavedTemplate,
     fill_subject,
     unknown_template,
 )
 from pillarbox.domain.template_draft import SourceKind, TemplateContent
-from pillarbox.rendering.saved import missing_values, sample_values
+from pillarbox.rendering.saved import check_values, sample_values
 from pillarbox.rendering.starters import get_starter
 
 
@@ -146,13 +145,9 @@ class TemplateAuthoring:
 
         brand = find_account(self.accounts, account_id).brand
         template = self.get(account_id, template_id)
-        branded = {"brandName": brand.name, "logoUrl": brand.logo_url}
-        own: dict[str, Json] = {name: value for name, value in branded.items() if value is not None}
+        own = brand.variables()
         shown = sample_values(template.required) | own if values is None else own | dict(values)
-        if missing := missing_values(template.required, shown):
-            raise ValidationFailed(
-                *(FieldError(name, MISSING_VALUE, "missing_variable") for name in missing)
-            )
+        check_values(template.required, shown)
         return fill_subject(template.subject, shown), render_saved(template.html, shown)
 
     def update(
@@ -219,7 +214,7 @@ class TemplateAuthoring:
                     "template_in_use",
                     "An active campaign or scheduled send uses the template; it was not deleted.",
                 )
-        # The draft goes last: as long as it exists, the deletion can be repeated.
+        # The draft goes last: while it exists, the deletion can be repeated.
         self.versions.delete_all(account_id, template_id)
         self.drafts.delete(account_id, template_id)
 

@@ -1,7 +1,7 @@
 """Edit templates: drafts that several people may change, and the versions published from them.
 
-A change names the revision that it replaces, so nobody overwrites the work of others unseen. Sends
-know nothing of drafts: they read what is published.
+A change names the revision that it replaces, so it cannot overwrite a change that its author has
+not seen. Sends read what is published, never a draft.
 """
 
 from collections.abc import Iterable, Sequence
@@ -176,17 +176,16 @@ class TemplateEditing:
         found = self.templates.versions.newest_first(account_id, template_id, limit, before)
         return found, published
 
-    def version(self, account_id: str, template_id: UUID, number: int) -> TemplateVersion:
-        """Return one version.
+    def version(
+        self, account_id: str, template_id: UUID, number: int
+    ) -> tuple[TemplateVersion, int | None]:
+        """Return one version, and the number of the published one.
 
         Raises:
             ServiceError: `template_not_found`, `version_not_found`.
         """
-        self.draft(account_id, template_id)
-        version = self.templates.versions.get(account_id, template_id, number)
-        if version is None:
-            raise ServiceError("version_not_found", "The template has no such version.")
-        return version
+        published = self.draft(account_id, template_id).published
+        return self._version(account_id, template_id, number), published
 
     def restore(
         self, account_id: str, template_id: UUID, number: int, *, revision: int, by: str
@@ -196,8 +195,9 @@ class TemplateEditing:
         Raises:
             ServiceError: `template_not_found`, `version_not_found`; `DraftChanged`.
         """
-        version = self.version(account_id, template_id, number)
-        state, _ = self._read(account_id, template_id, revision)
+        state = self.draft(account_id, template_id)
+        version = self._version(account_id, template_id, number)
+        _check_revision(state, revision)
         is_current = number == state.published
         draft = replace(
             state.draft,
@@ -251,9 +251,15 @@ class TemplateEditing:
             state = DraftState(self._published_as_draft(template, stored), template.version)
         else:
             state = DraftState(stored, template.version)
-        if revision is not None and revision != state.draft.revision:
-            raise DraftChanged(revision, state)
+        if revision is not None:
+            _check_revision(state, revision)
         return state, template
+
+    def _version(self, account_id: str, template_id: UUID, number: int) -> TemplateVersion:
+        version = self.templates.versions.get(account_id, template_id, number)
+        if version is None:
+            raise ServiceError("version_not_found", "The template has no such version.")
+        return version
 
     def _published_as_draft(
         self, template: SavedTemplate, stored: TemplateDraft | None
@@ -273,6 +279,11 @@ class TemplateEditing:
             version=template.version,
             version_revision=revision,
         )
+
+
+def _check_revision(state: DraftState, revision: int) -> None:
+    if revision != state.draft.revision:
+        raise DraftChanged(revision, state)
 
 
 def on_source(failed: ValidationFailed) -> ValidationFailed:

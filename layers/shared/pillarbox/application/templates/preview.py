@@ -32,7 +32,6 @@ __all__ = [
     "TemplateReference",
     "check_file",
     "render_source",
-    "with_brand",
 ]
 
 #: The fields of an author, by those of a saved template and a send.
@@ -78,7 +77,7 @@ def render_source(shown: Source, values: Mapping[str, Json], brand: Brand) -> Re
             ),
         )
     problems += check_source(shown.kind, shown.source)
-    given = with_brand(values, brand)
+    given = brand.variables() | dict(values)
     required = [reference.path for reference in found if reference.required]
     missing = missing_values(required, given)
     problems += [_missing(path, found) for path in missing]
@@ -106,12 +105,6 @@ def check_file(kind: SourceKind, source: str) -> tuple[Problem, ...]:
     """Return the problems of a body without a subject, except that no values are given."""
     shown = render_source(Source(kind=kind, subject="", source=source), {}, Brand())
     return tuple(problem for problem in shown.problems if problem.code != "missing_variable")
-
-
-def with_brand(values: Mapping[str, Json], brand: Brand) -> dict[str, Json]:
-    """Return values with those of the account's brand, as a send has them."""
-    own = {"brandName": brand.name, "logoUrl": brand.logo_url}
-    return {name: value for name, value in own.items() if value is not None} | dict(values)
 
 
 def problems_of(failed: ValidationFailed, source: str) -> list[Problem]:

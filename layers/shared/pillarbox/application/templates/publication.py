@@ -1,7 +1,7 @@
 """Publish templates: compile what an author wrote, and store it as an immutable version.
 
-Sends read the template's record as ever. It and the version are written in one transaction, so
-each email is one complete version.
+Sends read the template's record. It and the version are written in one transaction, so each email
+is one complete version.
 """
 
 from dataclasses import dataclass, replace

@@ -17,17 +17,16 @@ from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sign_in.ports import Members
 from pillarbox.application.templates.editing import TemplateEditing, on_source
-from pillarbox.application.templates.preview import with_brand
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import UNSAFE, is_header_safe
 from pillarbox.domain.mail import MAX_SUBJECT, Mail, SavedBody
 from pillarbox.domain.message import MessageOrigin, SendRoute
 from pillarbox.domain.session import MemberPrincipal
-from pillarbox.domain.template import MISSING_VALUE, fill_subject
+from pillarbox.domain.template import fill_subject
 from pillarbox.domain.template_draft import TemplateContent
 from pillarbox.rendering.compiling import compile_source
-from pillarbox.rendering.saved import check_template, missing_values
+from pillarbox.rendering.saved import check_template, check_values
 
 #: The name of the tag, whose value is the template's id.
 TEST_TAG: Final = "test"
@@ -70,7 +69,7 @@ class TemplateTrial:
         recipients.check_suppressed(directory.suppressed)
         now = self.ports.clock()
         directory.quota.check(principal.limits, now)
-        subject, body = _filled(content, with_brand(values, account.brand))
+        subject, body = _filled(content, account.brand.variables() | dict(values))
         mail = Mail(
             sender=sender,
             from_name=account.brand.from_name,
@@ -117,10 +116,7 @@ def _filled(content: TemplateContent, values: Mapping[str, Json]) -> tuple[str, 
         required = check_template(content.subject, html).required
     except ValidationFailed as failed:
         raise on_source(failed) from failed
-    if missing := missing_values(required, values):
-        raise ValidationFailed(
-            *(FieldError(f"values.{name}", MISSING_VALUE, "missing_variable") for name in missing)
-        )
+    check_values(required, values, "values.")
     subject = fill_subject(content.subject, values)
     if not subject or not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise ValidationFailed(FieldError("subject", UNSAFE, "unsafe_subject"))
