@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import boto3
 import pytest
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
+from samtranslator.yaml_helper import yaml_parse
 
 from local import template
 from tools import stamp_release
@@ -18,13 +20,19 @@ _LAYER = template.ROOT / "layers" / "shared"
 
 def _deployed(path: Path, **parameters: str) -> dict[str, Any]:
     """Return the resources that the SAM transform creates from a template."""
-    source = template.load(path)
+    return _translated(path.read_text(), *parameters.items())
+
+
+@cache
+def _translated(text: str, *parameters: tuple[str, str]) -> dict[str, Any]:
+    """Translate once, which takes seconds; no test changes the result."""
+    source = yaml_parse(text)
     for resource in source["Resources"].values():
         for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
             resource["Properties"][place] = "s3://bucket/key"
     session = boto3.Session(region_name=template.REGION)
     translated = Translator({}, Parser(), boto_session=session).translate(
-        sam_template=source, parameter_values=parameters
+        sam_template=source, parameter_values=dict(parameters)
     )
     resources: dict[str, Any] = translated["Resources"]
     return resources
