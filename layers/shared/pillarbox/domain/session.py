@@ -19,7 +19,7 @@ from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.role import ROLE_SCOPES, Role
 
-USER_ID_LENGTH: Final = 12
+_USER_ID_LENGTH: Final = 12
 SESSION_ID_LENGTH: Final = 12
 _SECRET_LENGTH: Final = 32
 
@@ -36,7 +36,7 @@ LONGEST_TIME: Final = timedelta(days=90)
 #: In characters: more of a User-Agent tells a user nothing about a session.
 _MAX_AGENT: Final = 200
 
-_IDS: Final = rf"([0-9a-z]{{{USER_ID_LENGTH}}})([0-9a-z]{{{SESSION_ID_LENGTH}}})"
+_IDS: Final = rf"([0-9a-z]{{{_USER_ID_LENGTH}}})([0-9a-z]{{{SESSION_ID_LENGTH}}})"
 _SECRET: Final = rf"[0-9a-z]{{{_SECRET_LENGTH}}}"
 _COOKIE: Final = re.compile(_IDS + _SECRET)
 _SESSION_ID: Final = re.compile(rf"[0-9a-z]{{{SESSION_ID_LENGTH}}}")
@@ -156,6 +156,11 @@ def user_digest(address: str) -> str:
 def digest_of(secret: str) -> str:
     """Return a SHA-256 digest in hex."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def new_user(address: str) -> User:
+    """Create a user with a new id."""
+    return User(user_id=new_token(_USER_ID_LENGTH), address=address)
 
 
 def new_session(user: User, agent: str, now: datetime) -> tuple[Session, str]:

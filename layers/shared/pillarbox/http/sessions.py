@@ -154,7 +154,7 @@ def read_code_request(event: "APIGatewayProxyEvent") -> str:
 
 
 def read_sign_in(event: "APIGatewayProxyEvent") -> SignInRequest:
-    """Read the code or the link with which somebody signs in.
+    """Read the code or the link of a sign-in.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.

@@ -1,7 +1,11 @@
-"""The templates of the service's own emails. They render as saved ones."""
+"""The templates of the service's own emails: one frame with different texts.
+
+They render as saved ones.
+"""
 
 from functools import cache
 from pathlib import Path
+from string import Template
 
 
 @cache
@@ -10,19 +14,31 @@ def notice_source() -> str:
 
     It has a title, paragraphs, and the names of endpoint and account.
     """
-    return _read("notice")
+    return _framed("notice", "{{ title }}", "because yours is the contact address of this account.")
 
 
 @cache
 def code_source() -> str:
     """Return the template of a one-time code. It has the starter's words, and a link."""
-    return _read("sign_in")
+    return _framed(
+        "sign_in", "Here is your code", "because a code was requested for {{ address }}."
+    )
 
 
 @cache
 def invitation_source() -> str:
     """Return the template of an invitation to an account."""
-    return _read("invitation")
+    return _framed(
+        "invitation",
+        "You are invited to an account",
+        "because {{ inviter }} entered {{ address }}.",
+    )
+
+
+def _framed(name: str, title: str, reason: str) -> str:
+    """Put a text into the frame, with its title and the reason why the reader gets it."""
+    frame = Template(_read("service_mail"))
+    return frame.substitute(title=title, content=_read(name), reason=reason)
 
 
 def _read(name: str) -> str:

@@ -69,6 +69,11 @@ def from_text(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def to_ttl(moment: datetime) -> int:
+    """Write the moment from which DynamoDB may delete an item, in seconds since 1970."""
+    return round(moment.timestamp())
+
+
 def to_milliseconds(moment: datetime) -> int:
     """Write a moment as milliseconds since 1970."""
     return round(moment.timestamp() * 1000)

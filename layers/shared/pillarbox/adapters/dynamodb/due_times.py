@@ -7,7 +7,13 @@ from typing import Any, Final
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_milliseconds, to_text
+from pillarbox.adapters.dynamodb.attributes import (
+    from_text,
+    to_item,
+    to_milliseconds,
+    to_text,
+    to_ttl,
+)
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhook_deliveries import event_attributes, event_of
 from pillarbox.domain.statistics import milliseconds, to_datetime
@@ -38,7 +44,7 @@ class DynamoDueTimes:
         attributes = event_attributes(task) if isinstance(task, WebhookEvent) else {}
         self._table.put(
             keys.due_task(minute, _name(task))
-            | to_item(attributes | {"expires_at": round((due + _KEPT).timestamp())})
+            | to_item(attributes | {"expires_at": to_ttl(due + _KEPT)})
         )
 
     def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[DueTask]]]:

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 
@@ -27,7 +27,7 @@ class DynamoSeenEvents:
                 {
                     "provider_id": event.provider_message_id,
                     "at": to_text(event.at),
-                    "expires_at": round((event.at + _KEPT).timestamp()),
+                    "expires_at": to_ttl(event.at + _KEPT),
                 }
             )
         )

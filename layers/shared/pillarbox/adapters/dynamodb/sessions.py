@@ -1,11 +1,10 @@
 """Sessions and access tokens. The table's TTL deletes what has expired."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.records import account_of
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.adapters.dynamodb.users import member_of
@@ -35,7 +34,7 @@ class DynamoSessions:
                 "digest": access.digest,
                 "operator": access.operator or None,
                 "until": to_text(access.expires_at),
-                "expires_at": _ttl(access.expires_at),
+                "expires_at": to_ttl(access.expires_at),
             }
         )
         self._identities.put(item)
@@ -53,7 +52,7 @@ class DynamoSessions:
                 "SET #used = :used, #expires = :expires",
                 condition="attribute_exists(pk)",
                 names={"#used": "used", "#expires": "expires_at"},
-                values={":used": to_text(session.used_at), ":expires": _ttl(session.expires_at)},
+                values={":used": to_text(session.used_at), ":expires": to_ttl(session.expires_at)},
             )
         except ConditionFailed:
             return False
@@ -100,10 +99,6 @@ class DynamoSessions:
             self.remove(user_id, session.session_id)
 
 
-def _ttl(moment: datetime) -> int:
-    return round(moment.timestamp())
-
-
 def _session_item(session: Session) -> Item:
     return keys.session(session.user_id, session.session_id) | to_item(
         {
@@ -114,7 +109,7 @@ def _session_item(session: Session) -> Item:
             "agent": session.agent,
             "created": to_text(session.created_at),
             "used": to_text(session.used_at),
-            "expires_at": _ttl(session.expires_at),
+            "expires_at": to_ttl(session.expires_at),
         }
     )
 

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.session import digest_of
 from pillarbox.domain.sign_in import Flow, FlowToken
@@ -24,7 +24,7 @@ class DynamoFlows:
                 "code_hash": flow.code_hash,
                 "attempts": 0,
                 "until": to_text(flow.expires_at),
-                "expires_at": round(flow.expires_at.timestamp()),
+                "expires_at": to_ttl(flow.expires_at),
             }
         )
         self._identities.put(item)
@@ -80,7 +80,7 @@ class DynamoFlows:
             {
                 "address": address,
                 "until": to_text(expires_at),
-                "expires_at": round(expires_at.timestamp()),
+                "expires_at": to_ttl(expires_at),
             }
         )
         self._identities.put(item)

@@ -6,7 +6,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_milliseconds, to_item, to_milliseconds
+from pillarbox.adapters.dynamodb.attributes import (
+    from_milliseconds,
+    to_item,
+    to_milliseconds,
+    to_ttl,
+)
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Clock, ScanPage
 from pillarbox.domain.webhook import (
@@ -40,7 +45,7 @@ class DynamoWebhookDeliveries:
                     "state": delivery.state.value,
                     "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
                     "next": to_milliseconds(delivery.next_at) if delivery.next_at else None,
-                    "expires_at": round((event.at + _LOG_KEPT).timestamp()),
+                    "expires_at": to_ttl(event.at + _LOG_KEPT),
                 }
             )
         )

@@ -4,18 +4,16 @@ The email has the sender of preview keys, the one address that is the service's 
 message of the service's own account: the user may have none or several.
 """
 
-import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
-from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
 from pillarbox.application.sign_in.ports import Users
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.message import MessageOrigin, SendRoute
 from pillarbox.domain.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.sign_in import CODE_TIME, CodeRequest
 from pillarbox.rendering.notice import code_source
@@ -43,7 +41,7 @@ class CodeMail:
     def send(self, request: CodeRequest) -> bool:
         """Accept the email of a code; return False if there is none to send.
 
-        There is none if the address is nobody's, the code has expired, or the email was accepted
+        There is none if no user has the address, the code has expired, or the email was accepted
         before.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
@@ -54,11 +52,8 @@ class CodeMail:
         if self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
             return False
         mail = self._mail(user.address, request)
-        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE)
-        prepared = PreparedMessage.of(mail, SERVICE, body_hash, now, origin).with_id(message_id)
-        self.jobs.put(replace(prepared.job(), deadline=expires_at), mail)
-        self.messages.commit(prepared.message, None, StoredResponse("", message_ids=(message_id,)))
+        prepared = prepare_service_mail(mail, SERVICE, now).with_id(message_id)
+        accept_service_mail(self.jobs, self.messages, prepared, expires_at)
         return True
 
     def _mail(self, address: str, request: CodeRequest) -> Mail:

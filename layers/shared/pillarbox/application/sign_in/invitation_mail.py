@@ -1,13 +1,11 @@
 """Write to a new member of an account. The email has the service's own sender, as a code has."""
 
-import hashlib
 from dataclasses import dataclass, field
 
-from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
-from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
 from pillarbox.application.sign_in.code_mail import SERVICE
 from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.message import MessageOrigin, SendRoute
 from pillarbox.domain.role import Role
 from pillarbox.domain.sign_in import INVITATION_TIME
 from pillarbox.rendering.notice import invitation_source
@@ -36,13 +34,8 @@ class InvitationMail:
 
     def send(self, invitation: Invitation) -> None:
         """Accept the email of an invitation."""
-        mail = self._mail(invitation)
-        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE)
-        prepared = PreparedMessage.of(mail, SERVICE, body_hash, self.clock(), origin)
-        self.jobs.put(prepared.job(), mail)
-        response = StoredResponse("", message_ids=(prepared.message.message_id,))
-        self.messages.commit(prepared.message, None, response)
+        prepared = prepare_service_mail(self._mail(invitation), SERVICE, self.clock())
+        accept_service_mail(self.jobs, self.messages, prepared)
 
     def _mail(self, invitation: Invitation) -> Mail:
         return Mail(

@@ -1,7 +1,7 @@
 """Sign in with a one-time code or link, and exchange the cookie for access tokens.
 
-An address that is nobody's makes the same calls and gets the same bytes as a user's: the code is
-queued, and a worker finds out whom it belongs to.
+An address without a user makes the same calls and gets the same bytes as one with a user: the code
+is queued, and a worker looks for the user.
 """
 
 from collections.abc import Sequence
@@ -124,7 +124,7 @@ class SignIn:
         return self._begin(flow.address, agent)
 
     def with_link(self, text: str, agent: str) -> IssuedSession:
-        """Sign in with a one-time link of the operator's command.
+        """Sign in with a one-time link, of an invitation or of the operator's command.
 
         Raises:
             ServiceError: `invalid_code`.

@@ -5,20 +5,18 @@ one address that is the service's own. The account's quota does not count it. It
 the notice, so a notice that is sent again creates no second email.
 """
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
-from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
 from pillarbox.application.webhooks.ports import EndpointHealths, WebhookEndpoints
 from pillarbox.domain.account import Account
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.message import MessageOrigin, SendRoute
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.webhook import EndpointHealth, OwnerNotice, WebhookEndpoint
 from pillarbox.domain.webhook_retries import DISABLE_AFTER
@@ -61,13 +59,8 @@ class OwnerNotices:
         if self.messages.get(account.account_id, message_id) is not None:
             return
         mail = _mail(self.sender, account, account.contact, endpoint, health)
-        # Two tries may write different emails; the worker sends the one that the record names.
-        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE)
-        prepared = PreparedMessage.of(mail, account, body_hash, self.clock(), origin)
-        prepared = prepared.with_id(message_id)
-        self.jobs.put(prepared.job(), mail)
-        self.messages.commit(prepared.message, None, StoredResponse("", message_ids=(message_id,)))
+        prepared = prepare_service_mail(mail, account, self.clock()).with_id(message_id)
+        accept_service_mail(self.jobs, self.messages, prepared)
 
 
 def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
