@@ -20,7 +20,8 @@ from openapi.operations import OPERATIONS
 from openapi.requests import NAMED
 from pillarbox.domain.webhook import WebhookType
 from tests.browser.accessibility import violations
-from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.chromium import PATIENCE
+from tests.stack import wait_for
 
 KEY: Final = "bx_live_of_this_stack"
 SEND: Final = next(operation for operation in OPERATIONS if operation.id == "send_email")
@@ -78,12 +79,6 @@ def address(api: Api) -> Iterator[str]:
     assert not thread.is_alive()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture
 def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
     """Return the page, in the colour scheme of the test's parameter, by default light."""
@@ -97,13 +92,22 @@ def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iter
 
 
 def show_all(page: Page) -> None:
-    """Scroll through the page, because it adds the operations that come near."""
+    """Scroll through the page, because it adds the operations that come near.
+
+    It adds none while it stands at its end, so each step goes up a little first.
+    """
     operations = page.locator(".reference-endpoint")
     expect(operations).not_to_have_count(0)
-    while (shown := operations.count()) < SHOWN:
+
+    def look() -> bool:
+        page.mouse.wheel(0, -1_000)
+        page.wait_for_timeout(50)
         operations.last.scroll_into_view_if_needed()
         page.mouse.wheel(0, 10_000)
-        expect(operations).not_to_have_count(shown)
+        page.wait_for_timeout(50)
+        return operations.count() == SHOWN
+
+    wait_for(look)
     page.evaluate("window.scrollTo(0, 0)")
 
 
