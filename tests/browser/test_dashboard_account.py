@@ -221,7 +221,7 @@ def test_the_last_owner_stays(enter: Enter) -> None:
 
 
 def test_the_account_changes_its_brand(owner: User) -> None:
-    """A colour that nobody could see is refused with the reason; other texts stay as they are."""
+    """A colour without contrast is refused with the reason; other texts stay as they are."""
     page = owner.go("/app/account")
     page.get_by_label("Sender's display name").fill(HOSTILE)
     page.get_by_label("Accent colour").fill("#ffffff")
