@@ -8,9 +8,9 @@ import type { AccessToken, Operations, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
 
-/** Undefined until the service has answered; null if nobody is signed in. */
+/** Undefined until the service has answered; null if the user is not signed in. */
 export const session = signal<Session | null | undefined>(undefined);
-/** Why nobody is signed in, if it needs saying. */
+/** Why the session has ended, if the sign-in page has to say so. */
 export const farewell = signal("");
 
 const MARGIN = 60_000; // milliseconds before the token expires
@@ -19,7 +19,7 @@ const CHOSEN = "pillarbox.account"; // of this tab: two tabs can show two accoun
 let expires = 0;
 let renewal: Promise<Session | null> | undefined;
 
-/** Return a token that is valid for a while, or null if nobody is signed in. */
+/** Return a token that is valid for a while, or null if the user is not signed in. */
 export async function bearer(): Promise<string | null> {
   if (session.value && Date.now() < expires - MARGIN) return session.value.token;
   return (await renew())?.token ?? null;
@@ -85,7 +85,7 @@ function post<N extends Posted>(name: N, body: Operations[N]["body"]): Promise<O
 
 function begin(answer: Session): Session {
   const before = session.value;
-  // Also if another tab has signed in somebody else.
+  // Also if another user has signed in, in another tab.
   if (before?.account?.id !== answer.account?.id || before?.user.id !== answer.user.id) forgetAnswers();
   expires = Date.now() + answer.expiresIn * 1000;
   if (answer.account) sessionStorage.setItem(CHOSEN, answer.account.id);

@@ -22,3 +22,18 @@ def violations(page: Page) -> list[str]:
         if rule["impact"] in _GRAVE or _WCAG & {*rule["tags"]}
         for node in rule["nodes"]
     ]
+
+
+def assert_accessible(page: Page) -> None:
+    """Check that the page fits two widths and, light and dark, passes axe's rules.
+
+    In Firefox only the widths are checked: axe would read the same document again.
+    """
+    browser = page.context.browser
+    themes = ("light", "dark") if browser and browser.browser_type.name == "chromium" else ()
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in themes:
+            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            assert violations(page) == [], (width, theme)

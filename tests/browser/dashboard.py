@@ -1,10 +1,11 @@
-"""Opens the dashboard of the running local stack, as somebody who is signed in there."""
+"""Opens the dashboard of the running local stack, with or without a session."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
 
 from pillarbox.http.sessions import COOKIE
 from tests.browser.chromium import PATIENCE
@@ -13,6 +14,11 @@ from tests.stack import AGENT, operate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+RUN: Final = uuid4().hex[:8]
+#: An owner of the account that can send.
+OWNER: Final = f"owner-{RUN}@acme.example"
+#: Text that would do something if a page took it for markup.
+HOSTILE: Final = '<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload=pwned=1>\'"&'
 _SCRIPT: Final = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -67,6 +73,12 @@ class User:
         """Load a page of the dashboard in the first tab."""
         self.page.goto(self.base + path)
         return self.page
+
+    def sign_in(self, url: str) -> None:
+        """Sign in with the link of an email or of the operator's command."""
+        self.page.goto(url)
+        self.page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(self.page.get_by_role("heading", name="Overview")).to_be_visible()
 
     def has_cookie(self) -> bool:
         """Return whether the browser keeps the cookie of a session."""

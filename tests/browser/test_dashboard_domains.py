@@ -7,13 +7,13 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
-from tests.browser.accessibility import violations
-from tests.browser.dashboard import User
-from tests.browser.test_dashboard import HOSTILE, RUN, browser, emails, user
+from tests.browser.accessibility import assert_accessible, violations
+from tests.browser.dashboard import HOSTILE, RUN, User
+from tests.browser.test_dashboard import emails, user
 
-__all__ = ["browser", "emails", "user"]
+__all__ = ["emails", "user"]
 
 pytestmark = pytest.mark.stack
 
@@ -169,6 +169,7 @@ def test_what_dns_says_is_only_text(user: User) -> None:
     expect(page.locator(".zone .badge")).to_have_text("another value")
 
 
+@pytest.mark.both_browsers
 @pytest.mark.parametrize("empty", [True, False], ids=["empty", "full"])
 def test_the_pages_of_domains_meet_wcag_aa(user: User, *, empty: bool) -> None:
     """With and without data: axe's rules for A and AA, light and dark, and within 360 pixels."""
@@ -188,17 +189,8 @@ def test_the_pages_of_domains_meet_wcag_aa(user: User, *, empty: bool) -> None:
     )
     page = user.go("/app/domains")
     expect(page.locator(".empty" if empty else ".senders tbody tr").first).to_be_visible()
-    _fits(page)
+    assert_accessible(page)
     if not empty:
         user.go("/app/domains/acme.example")
         expect(page.locator(".zone li")).to_have_count(2)
-        _fits(page)
-
-
-def _fits(page: Page) -> None:
-    for width in (1280, 360):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for theme in ("light", "dark"):
-            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            assert violations(page) == [], (width, theme)
+        assert_accessible(page)

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
-from uuid import uuid4
+from typing import Any
 
 import httpx
 import pytest
@@ -11,22 +10,16 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE
-from tests.browser.dashboard import User, link, session
-from tests.browser.test_dashboard import HOSTILE, browser
+from tests.browser.dashboard import HOSTILE, OWNER, RUN, User, link, session
 from tests.stack import operate
-
-__all__ = ["browser"]
 
 pytestmark = pytest.mark.stack
 
-RUN: Final = uuid4().hex[:8]
-OWNER: Final = f"owner-{RUN}@acme.example"
-
 
 @pytest.fixture
-def user(browser: Browser, stack: dict[str, Any]) -> Iterator[User]:
-    """A profile in which nobody is signed in; its pages must cause no error and no violation."""
-    user = User(browser, stack)
+def user(browser: Browser, dashboard: dict[str, Any]) -> Iterator[User]:
+    """A profile without a session, whose pages must cause no error and no violation."""
+    user = User(browser, dashboard)
     yield user
     user.close()
 
@@ -53,6 +46,7 @@ def ask_for_code(page: Page, email: str, inbox: str) -> tuple[str, str]:
     return found["codes"][0], url
 
 
+@pytest.mark.both_browsers
 def test_sign_in_with_a_code(user: User, owner: str, stack: dict[str, Any]) -> None:
     """A wrong code says so; the right one opens the page that was asked for, until the sign-out."""
     page = user.go("/app/webhooks")
@@ -80,6 +74,7 @@ def test_sign_in_with_a_code(user: User, owner: str, stack: dict[str, Any]) -> N
     expect(page.get_by_label("Email address")).to_be_visible()
 
 
+@pytest.mark.both_browsers
 def test_sign_in_with_a_link(user: User, owner: str) -> None:
     """The operator's link signs in only after a click, once, and its secret leaves the address."""
     url = link(owner)
@@ -98,6 +93,7 @@ def test_sign_in_with_a_link(user: User, owner: str) -> None:
     expect(other.get_by_role("alert")).to_contain_text("The code does not work")
 
 
+@pytest.mark.both_browsers
 def test_the_link_of_the_email(
     user: User, owner: str, browser: Browser, stack: dict[str, Any]
 ) -> None:
@@ -150,16 +146,13 @@ def test_a_token_is_renewed_until_the_session_ends(user: User, owner: str) -> No
     expect(user.page.get_by_text("Your session has ended. Sign in again.")).to_be_visible()
 
 
-def test_tabs_show_the_accounts_that_the_user_has(user: User, browser: Browser) -> None:
+def test_tabs_show_the_accounts_that_the_user_has(user: User) -> None:
     """Each tab keeps its account; who leaves one sees the other, and who has none is told."""
-    assert browser.browser_type
-    email = f"{browser.browser_type.name}-{RUN}@acme.example"
+    email = f"tabs-{RUN}@acme.example"
     second = operate("account", "create", "--name", HOSTILE, "--plan", "free")["accountId"]
     operate("member", "add", email, "--account", user.account["id"], "--role", "viewer")
-    page, url = user.page, link(email, second)
-    page.goto(url)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page = user.page
+    user.sign_in(link(email, second))
     tabs = {"Shop": user.open("/app/webhooks"), HOSTILE: user.open("/app/webhooks")}
     expect(tabs[HOSTILE].locator("a.row").first).to_be_visible()
     tabs[HOSTILE].locator("button.account").click()
@@ -186,15 +179,17 @@ def test_tabs_show_the_accounts_that_the_user_has(user: User, browser: Browser) 
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
-def test_a_viewer_sees_no_button_that_is_refused(browser: Browser, stack: dict[str, Any]) -> None:
+def test_a_viewer_sees_no_button_that_is_refused(
+    browser: Browser, dashboard: dict[str, Any]
+) -> None:
     """A viewer sees endpoints and deliveries, and none of the buttons that change them."""
-    base, account = stack["base_url"], stack["accounts"]["live"]
+    base, account = dashboard["base_url"], dashboard["accounts"]["live"]
     buttons = re.compile("Add endpoint|Send a test|Disable|Enable|Delete|Send again")
     seen: dict[str, int] = {}
     for role in ("owner", "viewer"):
-        user = User(browser, stack, session(base, f"{role}-{RUN}@acme.example", account, role))
+        user = User(browser, dashboard, session(base, f"{role}-{RUN}@acme.example", account, role))
         page = user.go("/app/webhooks")
-        row = page.get_by_role("link", name=stack["webhook"]["url"], exact=True)
+        row = page.get_by_role("link", name=dashboard["webhook"]["url"], exact=True)
         expect(row).to_be_visible()
         seen[role] = page.get_by_role("button", name=buttons).count()
         row.click()

@@ -72,14 +72,14 @@ def _serving() -> Iterator[_Server]:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-@pytest.mark.parametrize("browser", _COMMANDS)
-def test_a_browser_keeps_the_cookie_without_tls(browser: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", _COMMANDS)
+def test_a_browser_keeps_the_cookie_without_tls(program: str, name: str, tmp_path: Path) -> None:
     """It sends the cookie back with the fields that the service asks for; no script reads it."""
     with _serving() as server:
         origin = f"http://{name}:{server.server_port}"
-        options = (option.format(profile=tmp_path) for option in _COMMANDS[browser])
+        options = (option.format(profile=tmp_path) for option in _COMMANDS[program])
         process = subprocess.Popen(
-            [need_program(browser), *options, origin],
+            [need_program(program), *options, origin],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

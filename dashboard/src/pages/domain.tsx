@@ -3,12 +3,11 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
-import { useAction } from "../action";
 import { call } from "../api";
 import { clock } from "../format";
 import { Badge, Copy, Page } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Loading, Trouble } from "../parts/notice";
+import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -143,29 +142,20 @@ function zoneFile({ domain, records }: DomainDetail): string {
 function Remove({ name }: { name: string }) {
   const { route } = useLocation();
   const [asking, setAsking] = useState(false);
-  const { busy, error, run } = useAction(async () => {
+  async function remove() {
     await call("DELETE /v1/domains/{domain}", { path: { domain: name } });
     toast(`${name} is removed.`);
     route("/app/domains", true);
-  });
+  }
   return (
     <>
       <button type="button" class="button danger" onClick={() => setAsking(true)}>
         Remove
       </button>
       {asking && (
-        <Dialog title={`Remove ${name}?`} onClose={() => setAsking(false)}>
+        <Question title={`Remove ${name}?`} answer="Remove the domain" action={remove} onClose={() => setAsking(false)}>
           <p>You can add no more senders of it. Its DNS records stay as they are.</p>
-          {error && <Notice kind="bad">{error}</Notice>}
-          <p class="actions">
-            <button type="button" class="button" onClick={() => setAsking(false)}>
-              Cancel
-            </button>
-            <button type="button" class="button danger" disabled={busy} onClick={run}>
-              Remove the domain
-            </button>
-          </p>
-        </Dialog>
+        </Question>
       )}
     </>
   );

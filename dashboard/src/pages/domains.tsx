@@ -9,6 +9,7 @@ import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
+import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -153,12 +154,11 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
       toast(`Emails without a sender come from ${address}.`);
       onChange();
     });
-  const remove = () =>
-    attempt(async () => {
-      await call("DELETE /v1/senders/{sender}", { path });
-      toast(`${address} is removed.`);
-      onChange();
-    });
+  async function remove() {
+    await call("DELETE /v1/senders/{sender}", { path });
+    toast(`${address} is removed.`);
+    onChange();
+  }
   return (
     <tr>
       <td class="who">{address}</td>
@@ -179,17 +179,9 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
           </span>
         )}
         {removing && (
-          <Dialog title={`Remove ${address}?`} onClose={() => setRemoving(false)}>
+          <Question title={`Remove ${address}?`} answer="Remove the sender" action={remove} onClose={() => setRemoving(false)}>
             <p>No key can send from it any more.{isDefault && " Emails without a sender are refused until you choose another default."}</p>
-            <p class="actions">
-              <button type="button" class="button" onClick={() => setRemoving(false)}>
-                Cancel
-              </button>
-              <button type="button" class="button danger" onClick={remove}>
-                Remove the sender
-              </button>
-            </p>
-          </Dialog>
+          </Question>
         )}
       </td>
     </tr>

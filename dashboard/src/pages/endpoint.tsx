@@ -7,8 +7,8 @@ import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
 import { Badge, Empty, Page, Time } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
 import { Loading, Notice, Trouble } from "../parts/notice";
+import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
@@ -113,12 +113,11 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
       toast(enabled ? "The endpoint gets no more events." : "The endpoint gets events again.");
       onChange();
     });
-  const remove = () =>
-    attempt(async () => {
-      await call("DELETE /v1/webhooks/{webhook_id}", { path });
-      toast("The endpoint is deleted.");
-      route("/app/webhooks", true);
-    });
+  async function remove() {
+    await call("DELETE /v1/webhooks/{webhook_id}", { path });
+    toast("The endpoint is deleted.");
+    route("/app/webhooks", true);
+  }
   return (
     <>
       <button type="button" class="button" onClick={test} disabled={!enabled}>
@@ -131,17 +130,9 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
         Delete
       </button>
       {deleting && (
-        <Dialog title="Delete this endpoint?" onClose={() => setDeleting(false)}>
+        <Question title="Delete this endpoint?" answer="Delete the endpoint" action={remove} onClose={() => setDeleting(false)}>
           <Notice kind="bad">It gets no more events, and its deliveries can no longer be sent again.</Notice>
-          <p class="actions">
-            <button type="button" class="button" onClick={() => setDeleting(false)}>
-              Cancel
-            </button>
-            <button type="button" class="button danger" onClick={remove}>
-              Delete the endpoint
-            </button>
-          </p>
-        </Dialog>
+        </Question>
       )}
     </>
   );

@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 
-import { attempt, useAction } from "../action";
+import { useAction } from "../action";
 import { call } from "../api";
 import { Badge, Code, Empty, Field, Page, Time, focus } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
+import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -106,25 +107,16 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
 }
 
 function Revoke({ of: key, onClose, onRevoked }: { of: Key; onClose: () => void; onRevoked: () => void }) {
-  const revoke = () =>
-    attempt(async () => {
-      await call("DELETE /v1/keys/{key_id}", { path: { key_id: key.id } });
-      toast("The key is revoked.");
-      onRevoked();
-      onClose();
-    });
+  async function revoke() {
+    await call("DELETE /v1/keys/{key_id}", { path: { key_id: key.id } });
+    toast("The key is revoked.");
+    onRevoked();
+    onClose();
+  }
   return (
-    <Dialog title={`Revoke “${key.name}”?`} onClose={onClose}>
+    <Question title={`Revoke “${key.name}”?`} answer="Revoke the key" action={revoke} onClose={onClose}>
       <Notice kind="bad">Programs that use it can no longer send, from now on. This cannot be undone.</Notice>
-      <p class="actions">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button danger" onClick={revoke}>
-          Revoke the key
-        </button>
-      </p>
-    </Dialog>
+    </Question>
   );
 }
 
@@ -224,7 +216,7 @@ function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]
   const sends = key.scopes.includes("emails:send");
   return (
     <Dialog title="Store the key now" wide>
-      <p>Whoever has it can use it. This is the only time that it is shown.</p>
+      <p>Anyone who has the key can use it. It is shown only once.</p>
       <Code text={key.key} />
       <h3>{sends ? "Send an email to yourself" : "Try it"}</h3>
       <Code text={sends ? sendWith(key.key) : `curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />

@@ -8,6 +8,7 @@ import { Badge, Field, Page, Time, focus } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
+import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -149,26 +150,18 @@ function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: () => 
 }
 
 function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () => void; onRemoved: () => void }) {
-  const { busy, error, run } = useAction(async () => {
+  async function remove() {
     await call("DELETE /v1/members/{member_id}", { path: { member_id: member.id } });
     onClose();
     if (member.current) await renew();
     else onRemoved();
-  });
+  }
+  const [title, answer, loser] = member.current
+    ? ["Leave this account?", "Leave the account", "You lose"]
+    : [`Remove ${member.email}?`, "Remove the member", "The member loses"];
   return (
-    <Dialog title={member.current ? "Leave this account?" : `Remove ${member.email}?`} onClose={onClose}>
-      <Notice kind="bad">
-        {member.current ? "You lose access" : "The member loses access"} at once. API keys keep working: revoke those that are known.
-      </Notice>
-      {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button danger" disabled={busy} onClick={run}>
-          {member.current ? "Leave the account" : "Remove the member"}
-        </button>
-      </p>
-    </Dialog>
+    <Question title={title} answer={answer} action={remove} onClose={onClose}>
+      <Notice kind="bad">{loser} access at once. API keys keep working: revoke those that are known.</Notice>
+    </Question>
   );
 }

@@ -1,36 +1,23 @@
 // The figures of a day, a week or a month, what failed, and how much of the quota is left.
 
 import { call } from "../api";
-import { clock, count, percent } from "../format";
-import { type Bar, Bars } from "../parts/bars";
+import { count, percent } from "../format";
+import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Time } from "../parts/basics";
 import { Checklist } from "../parts/checklist";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
-import type { Analytics, AnalyticsRow, LimitState, Webhook } from "../schema";
+import type { Analytics, LimitState, Webhook } from "../schema";
 import { placeOf } from "./domains";
-
-const HOUR = 3_600_000; // milliseconds
-const DAY = 24 * HOUR;
-/** The hours that a range covers, and those of one bar. */
-const RANGES = { "24h": [24, 1], "7d": [7 * 24, 6], "31d": [31 * 24, 24] } as const;
-type RangeName = keyof typeof RANGES;
+import { barsOf, RANGES, type RangeName, SERIES, windowOf } from "./figures";
 
 /** Providers look closer at a sender above these rates. */
 const HIGH_BOUNCES = 0.05;
 const HIGH_COMPLAINTS = 0.001;
-/** The part of a quota from which on somebody should know. */
+/** The overview warns when more than this part of a quota is used. */
 const HIGH_USE = 0.8;
-
-const SERIES = [
-  { name: "Delivered", kind: "delivered" },
-  { name: "On the way", kind: "pending" },
-  { name: "Complaints", kind: "complained" },
-  { name: "Bounced", kind: "bounced" },
-  { name: "Failed", kind: "failed" },
-];
 
 export default function Overview() {
   const [filters, change] = useFilters();
@@ -41,7 +28,6 @@ export default function Overview() {
     (signal) => call("GET /v1/emails/analytics", { query: { ...windowOf(range), template, key }, signal }),
     true,
   );
-  const rows = figures.data && merge(figures.data, RANGES[range][1]);
   return (
     <Page
       title="Overview"
@@ -72,7 +58,7 @@ export default function Overview() {
       <Attention />
       <Checklist />
       {!figures.data && !figures.error && <Loading />}
-      {figures.data && rows && (
+      {figures.data && (
         <div class={figures.stale ? "stale" : undefined}>
           <Figures of={figures.data} />
           {figures.data.totalMessages === 0 && !template && !key ? (
@@ -80,7 +66,7 @@ export default function Overview() {
           ) : (
             <section class="card">
               <h2>Emails by the time they were accepted</h2>
-              <Bars summary={summary(figures.data)} series={SERIES} bars={rows.map((row) => bar(row, range))} />
+              <Bars summary={summary(figures.data)} series={SERIES} bars={barsOf(figures.data, range)} />
             </section>
           )}
           <div class="columns">
@@ -91,56 +77,6 @@ export default function Overview() {
       )}
     </Page>
   );
-}
-
-/** Return the range, to the full hour, so that one hour has one answer. */
-function windowOf(range: RangeName): { from: string; to: string; bucket: "hour" | "day" } {
-  const [hours, step] = RANGES[range];
-  const size = step === 24 ? DAY : HOUR;
-  const to = Math.ceil((Date.now() + 1) / size) * size;
-  return {
-    from: new Date(to - hours * HOUR).toISOString(),
-    to: new Date(to).toISOString(),
-    bucket: step === 24 ? "day" : "hour",
-  };
-}
-
-/** Add up the hours that one bar covers. */
-function merge(figures: Analytics, step: number): AnalyticsRow[] {
-  const size = figures.bucket === "day" ? 1 : step;
-  const rows: AnalyticsRow[] = [];
-  figures.volume.forEach((row, index) => {
-    const last = rows.at(-1);
-    if (index % size === 0 || !last) rows.push({ ...row });
-    else for (const name of ["count", "sent", "delivered", "bounced", "complained", "failed"] as const) last[name] += row[name];
-  });
-  return rows;
-}
-
-/** Count each email once, by the worst that happened to it. */
-function bar(row: AnalyticsRow, range: RangeName): Bar {
-  let left = row.count;
-  const take = (number: number) => {
-    const taken = Math.min(number, left);
-    left -= taken;
-    return taken;
-  };
-  const [failed, bounced, complained] = [take(row.failed), take(row.bounced), take(row.complained)];
-  const delivered = take(row.delivered);
-  return { ...names(row.timestamp, range), parts: [delivered, left, complained, bounced, failed] };
-}
-
-function names(timestamp: string, range: RangeName): { label: string; tick: string } {
-  const time = new Date(timestamp);
-  if (range === "31d") {
-    // Days are days in UTC.
-    const text = time.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-    return { label: text, tick: time.getUTCDate() % 5 === 1 ? text : "" };
-  }
-  const text = time.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
-  if (range === "24h") return { label: `${text}, ${clock(time)}`, tick: time.getHours() % 4 ? "" : clock(time) };
-  const weekday = time.toLocaleDateString("en-GB", { weekday: "short", day: "numeric" });
-  return { label: `${text}, from ${clock(time)}`, tick: time.getHours() < 6 ? weekday : "" };
 }
 
 function summary(figures: Analytics): string {
@@ -275,7 +211,7 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
   );
 }
 
-/** What needs somebody's attention. */
+/** What the user should look at: failed domains, failing webhooks and quotas that are nearly used up. */
 function Attention() {
   const webhooks = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
   const domains = useResource("domains", (signal) => call("GET /v1/domains", { signal }));

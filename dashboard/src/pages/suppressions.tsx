@@ -10,6 +10,7 @@ import { Badge, Empty, Field, Page, Time, focus } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
+import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
@@ -215,26 +216,17 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
 }
 
 function Remove({ of: one, onClose, onRemoved }: { of: Suppression; onClose: () => void; onRemoved: () => void }) {
-  const remove = () =>
-    attempt(async () => {
-      await call("DELETE /v1/suppressions/{address}", { path: { address: one.address } });
-      toast("Emails to this address are sent again.");
-      onRemoved();
-      onClose();
-    });
+  async function remove() {
+    await call("DELETE /v1/suppressions/{address}", { path: { address: one.address } });
+    toast("Emails to this address are sent again.");
+    onRemoved();
+    onClose();
+  }
   return (
-    <Dialog title={`Send to ${one.address} again?`} onClose={onClose}>
+    <Question title={`Send to ${one.address} again?`} answer="Remove the address" action={remove} onClose={onClose}>
       {one.reason === "complained" && <Notice kind="bad">The recipient called an email of yours spam. Another complaint harms all of your emails.</Notice>}
       {one.reason === "bounced" && <Notice kind="note">The address did not exist. If it still does not, it is added again.</Notice>}
-      <p class="actions">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button danger" onClick={remove}>
-          Remove the address
-        </button>
-      </p>
-    </Dialog>
+    </Question>
   );
 }
 

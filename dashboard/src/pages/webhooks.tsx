@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
+import { useAction } from "../action";
 import { call } from "../api";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
@@ -91,23 +92,11 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
   const { route } = useLocation();
   const [url, setUrl] = useState("");
   const [types, setTypes] = useState<string[]>(["*"]);
-  const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
   const [added, setAdded] = useState<WebhookWithSecret>();
-  async function add(event: Event) {
-    event.preventDefault();
-    setBusy(true);
-    setError("");
-    try {
-      const body = { url, types } as CreateWebhookRequest;
-      setAdded(await call("POST /v1/webhooks", { body }));
-      onAdded();
-    } catch (failure) {
-      setError((failure as Error).message);
-    } finally {
-      setBusy(false);
-    }
-  }
+  const { busy, error, run } = useAction(async () => {
+    setAdded(await call("POST /v1/webhooks", { body: { url, types } as CreateWebhookRequest }));
+    onAdded();
+  });
   if (added) {
     return (
       <Dialog title="Save the secret now" onClose={onClose}>
@@ -124,7 +113,7 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
   const all = types.includes("*");
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
-      <form onSubmit={(event) => void add(event)}>
+      <form onSubmit={run}>
         <Field label="Address" hint="An https: URL of your application.">
           <input type="url" required autoFocus placeholder="https://shop.example/hooks" value={url} onInput={(event) => setUrl(event.currentTarget.value.trim())} />
         </Field>

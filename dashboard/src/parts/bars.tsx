@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { count } from "../format";
 
 export interface Bar {
-  /** The name of the bar in the table and in the box beside the pointer. */
+  /** The name of the bar in the table and in the box next to the pointer. */
   label: string;
   /** The text below the axis; empty for most bars. */
   tick: string;

@@ -1,0 +1,74 @@
+// The time ranges of the overview, and the bars that show the emails of a range.
+
+import { clock } from "../format";
+import type { Bar } from "../parts/bars";
+import type { Analytics, AnalyticsRow } from "../schema";
+
+const HOUR = 3_600_000; // milliseconds
+const DAY = 24 * HOUR;
+/** The hours that a range covers, and those of one bar. */
+export const RANGES = { "24h": [24, 1], "7d": [7 * 24, 6], "31d": [31 * 24, 24] } as const;
+export type RangeName = keyof typeof RANGES;
+
+export const SERIES = [
+  { name: "Delivered", kind: "delivered" },
+  { name: "On the way", kind: "pending" },
+  { name: "Complaints", kind: "complained" },
+  { name: "Bounced", kind: "bounced" },
+  { name: "Failed", kind: "failed" },
+];
+
+/** Return the range, to the full hour, so that one hour has one answer. */
+export function windowOf(range: RangeName): { from: string; to: string; bucket: "hour" | "day" } {
+  const [hours, step] = RANGES[range];
+  const size = step === 24 ? DAY : HOUR;
+  const to = Math.ceil((Date.now() + 1) / size) * size;
+  return {
+    from: new Date(to - hours * HOUR).toISOString(),
+    to: new Date(to).toISOString(),
+    bucket: step === 24 ? "day" : "hour",
+  };
+}
+
+/** Return the bars of a range. */
+export function barsOf(figures: Analytics, range: RangeName): Bar[] {
+  return merge(figures, RANGES[range][1]).map((row) => bar(row, range));
+}
+
+/** Add up the hours that one bar covers. */
+function merge(figures: Analytics, step: number): AnalyticsRow[] {
+  const size = figures.bucket === "day" ? 1 : step;
+  const rows: AnalyticsRow[] = [];
+  figures.volume.forEach((row, index) => {
+    const last = rows.at(-1);
+    if (index % size === 0 || !last) rows.push({ ...row });
+    else for (const name of ["count", "sent", "delivered", "bounced", "complained", "failed"] as const) last[name] += row[name];
+  });
+  return rows;
+}
+
+/** Count each email once, by the worst that happened to it. */
+function bar(row: AnalyticsRow, range: RangeName): Bar {
+  let left = row.count;
+  const take = (number: number) => {
+    const taken = Math.min(number, left);
+    left -= taken;
+    return taken;
+  };
+  const [failed, bounced, complained] = [take(row.failed), take(row.bounced), take(row.complained)];
+  const delivered = take(row.delivered);
+  return { ...names(row.timestamp, range), parts: [delivered, left, complained, bounced, failed] };
+}
+
+function names(timestamp: string, range: RangeName): { label: string; tick: string } {
+  const time = new Date(timestamp);
+  if (range === "31d") {
+    // Days are days in UTC.
+    const text = time.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+    return { label: text, tick: time.getUTCDate() % 5 === 1 ? text : "" };
+  }
+  const text = time.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  if (range === "24h") return { label: `${text}, ${clock(time)}`, tick: time.getHours() % 4 ? "" : clock(time) };
+  const weekday = time.toLocaleDateString("en-GB", { weekday: "short", day: "numeric" });
+  return { label: `${text}, from ${clock(time)}`, tick: time.getHours() < 6 ? weekday : "" };
+}
