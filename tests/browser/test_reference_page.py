@@ -4,6 +4,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import pytest
@@ -165,14 +166,17 @@ def test_every_operation_with_a_key_can_be_tried_in_a_browser(page: Page, api: A
         )  # a long page is slow
 
 
+def all_contain(page: Page, text: str) -> bool:
+    """Look at all operations at once: a locator for each takes longer than the page itself."""
+    return {operation.summary for operation in OPERATIONS} <= {*page.evaluate(CONTAINING, text)}
+
+
 def test_each_operation_has_a_sample_in_each_language(page: Page) -> None:
     """Every operation has a code sample in the chosen language."""
     page.evaluate(EXPAND_ALL)
-    operations = {operation.summary for operation in OPERATIONS}
     for language, call in SAMPLES.items():
         page.get_by_role("tab", name=language, exact=True).click()
-        # One look at all of them: a locator for each takes longer than the page itself.
-        wait_for(lambda call=call: operations <= {*page.evaluate(CONTAINING, call)})
+        wait_for(partial(all_contain, page, call))
 
 
 @pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
