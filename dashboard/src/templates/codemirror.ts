@@ -172,5 +172,14 @@ const theme = EditorView.theme({
   ".cm-button": { backgroundImage: "none" },
   ".cm-tooltip": { borderRadius: "8px", overflow: "hidden", border: "1px solid var(--line)" },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { background: "var(--strong)", color: "var(--on-strong)" },
+  // Instead of images, which the page's policy forbids.
+  ".cm-lint-marker": { content: "none", width: "9px", height: "9px", margin: "5px 2px", borderRadius: "50%" },
+  ".cm-lint-marker-error": { content: "none", background: "var(--failed)" },
+  ".cm-lint-marker-warning": { content: "none", background: "var(--bounced)" },
+  ".cm-lint-marker-info": { content: "none", background: "var(--sent)" },
+  ".cm-lintRange": { backgroundImage: "none", textDecoration: "underline wavy 1px", textUnderlineOffset: "3px" },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecorationColor: "var(--failed)" },
+  ".cm-lintRange-warning": { backgroundImage: "none", textDecorationColor: "var(--bounced)" },
+  ".cm-lintRange-info": { backgroundImage: "none", textDecorationColor: "var(--sent)" },
   ".cm-diagnostic": { padding: "4px 10px", font: "13px/1.5 system-ui, sans-serif", maxWidth: "420px" },
 });

@@ -153,7 +153,7 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
             <option key={one} value={one} />
           ))}
         </datalist>
-        <fieldset class="cards">
+        <fieldset class="cards origins">
           <legend>Begin with</legend>
           {origins.map((one) => (
             <div class="choose" key={one.slug}>
