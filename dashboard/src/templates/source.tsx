@@ -45,7 +45,8 @@ export function Source({ draft, problems, variables, onOpen }: Properties) {
       opened?.close();
     };
   }, [draft]);
-  useEffect(() => editor?.set(source), [editor, source]);
+  // Not `source`: when this runs, the author may have written more.
+  useEffect(() => editor?.set(draft.content.value.source), [editor, source]);
   const marks = JSON.stringify(problems);
   useEffect(() => {
     editor?.mark(problems.flatMap(({ line, severity, message, suggestion, field }) => (line && field !== "subject" ? [{ line, severity, message: suggestion ? `${message} Allowed: ${suggestion}` : message }] : [])));
