@@ -60,7 +60,7 @@ export function open(host: HTMLElement, options: Options): SourceEditor {
     highlightActiveLineGutter(),
     highlightSelectionMatches(),
     search({ top: true }),
-    html({ autoCloseTags: true }),
+    html({ autoCloseTags: false }),
     completion.of([]),
     references,
     syntaxHighlighting(colours),

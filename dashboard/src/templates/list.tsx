@@ -18,7 +18,7 @@ interface Item {
   id: string;
   name: string;
   category: string;
-  /** Undefined if the template has no draft of its own, so that nobody but the service knows it. */
+  /** The version that the draft was made from. */
   version?: number;
   published: boolean;
   changed: boolean;
@@ -112,9 +112,8 @@ function merge(published: SavedTemplate[], drafts: TemplateDraftSummary[]): Item
   for (const { id, name, category, updatedAt } of published) items.set(id, { id, name, category, published: true, changed: false, at: updatedAt });
   for (const { id, name, category, version, changed, updatedAt, updatedBy } of drafts) {
     const before = items.get(id);
-    // A draft that is older than what is published says nothing of it.
-    if (before && !changed && before.at > updatedAt) continue;
-    items.set(id, { id, name, category, version, published: !!before, changed: changed || !before, at: updatedAt, by: updatedBy });
+    const at = before && before.at > updatedAt ? before.at : updatedAt;
+    items.set(id, { id, name, category, version, published: !!before, changed: changed || !before, at, by: updatedBy });
   }
   return [...items.values()].sort((one, other) => other.at.localeCompare(one.at));
 }

@@ -17,7 +17,7 @@ type Device = (typeof DEVICES)[number];
 export function Preview({ of: { answer, email, error, waiting } }: { of: Rendering }) {
   const [view, setView] = useState<(typeof VIEWS)[number]>("preview");
   const [scheme, setScheme] = useState<Scheme>("light");
-  const [device, setDevice] = useState<Device>("desktop");
+  const [device, setDevice] = useState<Device>(() => (matchMedia("(max-width: 760px)").matches ? "phone" : "desktop"));
   const [images, setImages] = useState(false);
   return (
     <section class="preview" aria-label="Preview" aria-busy={waiting}>

@@ -32,7 +32,7 @@ def test_an_archive_carries_byte_code(tmp_path: Path) -> None:
 
 
 def test_an_archive_carries_the_dependencies_of_its_function(tmp_path: Path) -> None:
-    """What a function needs beside the layer lies next to its code, as `sam build` puts it there."""
+    """What a function needs besides the layer lies next to its code, as `sam build` puts it."""
     installed = tmp_path / "dependencies"
     (installed / "wheel").mkdir(parents=True)
     (installed / "wheel" / "__init__.py").touch()
