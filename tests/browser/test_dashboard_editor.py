@@ -66,7 +66,7 @@ def _author(browser: Browser, stack: dict[str, Any], email: str, role: str = "au
 
 
 @pytest.fixture(scope="module")
-def begin(stack: dict[str, Any]) -> Callable[..., str]:
+def begin(stack: dict[str, Any]) -> Iterator[Callable[..., str]]:
     """Create a template with a source; return its id."""
     base = stack["base_url"]
     api = httpx.Client(
@@ -86,7 +86,8 @@ def begin(stack: dict[str, Any]) -> Callable[..., str]:
         body = {"name": name, "category": "billing", "html": html}
         return str(api.post("templates", json=body).raise_for_status().json()["id"])
 
-    return begin
+    yield begin
+    api.close()
 
 
 def _open(user: User, template_id: str) -> Page:

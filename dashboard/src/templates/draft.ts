@@ -118,7 +118,7 @@ export class Draft {
 
   /** Keep the draft in this tab. */
   keep(): void {
-    if (drafts.get(this.id) !== this) return;
+    if (!this.isOurs || drafts.get(this.id) !== this) return;
     const kept: Kept = {
       revision: this.stored.value.revision,
       content: this.content.value,
