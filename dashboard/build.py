@@ -79,6 +79,7 @@ def build() -> None:
     metafile.unlink()
     (new / "app").mkdir()
     (new / "app" / "index.html").write_text(index)
+    shutil.copy(FOLDER / "src" / "preview.html", new / "app")
     shutil.rmtree(DIST, ignore_errors=True)
     new.rename(DIST)
 

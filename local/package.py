@@ -29,16 +29,17 @@ from local.private import restrict_folder
 BUCKET: Final = "pillarbox-deployment"
 
 # Increase this number when the packaging itself changes.
-_FORMAT: Final = b"4"
+_FORMAT: Final = b"5"
 #: Where a layer may have packages, for Lambda and for the engine.
 _SITE_PACKAGES: Final = (
     f"python/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 )
+_REQUIREMENTS: Final = "requirements.txt"
 _UV: Final = template.ROOT / ".uv" / "bin" / "uv"
 
 
 class PackagingFailed(Exception):
-    """The layer's dependencies could not be installed; the text is the installer's output."""
+    """Dependencies could not be installed; the text is the installer's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
         root: the project's folder.
 
     Raises:
-        PackagingFailed: the layer's dependencies cannot be installed.
+        PackagingFailed: dependencies of the layer or a function cannot be installed.
     """
     build.mkdir(parents=True, exist_ok=True)
     # The engine does not support nested stacks.
@@ -67,7 +68,10 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
     for resource in source["Resources"].values():
         properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Serverless::Function":
-            archive = _archive(build, root / properties["CodeUri"])
+            function = root / properties["CodeUri"]
+            installed = [_install(build, function)] if _has_dependencies(function) else []
+            archive = _archive(build, function, installed)
+            keep.update(installed)
             properties["CodeUri"] = f"s3://{BUCKET}/{archive.name}"
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             content = root / properties["ContentUri"]
@@ -124,11 +128,16 @@ def build_layer(state: Path) -> tuple[str, Path]:
     return {"aarch64": "arm64"}.get(machine, machine), target
 
 
-def _install(build: Path, layer: Path) -> Path:
-    """Install the layer's dependencies for this machine and compile them; return their folder."""
-    requirements, trim = layer / "requirements.txt", layer / "trim_sdk.py"
+def _has_dependencies(function: Path) -> bool:
+    """Return whether a function has dependencies besides those of the layer."""
+    return (function / _REQUIREMENTS).exists()
+
+
+def _install(build: Path, source: Path) -> Path:
+    """Install the dependencies of a layer or a function, and compile them; return their folder."""
+    requirements, trim = source / _REQUIREMENTS, source / "trim_sdk.py"
     digest = hashlib.sha256(_FORMAT + sys.version.encode())
-    digest.update(requirements.read_bytes() + trim.read_bytes())
+    digest.update(requirements.read_bytes() + (trim.read_bytes() if trim.exists() else b""))
     target = build / f"dependencies-{digest.hexdigest()[:16]}"
     if target.exists():
         return target
@@ -139,7 +148,8 @@ def _install(build: Path, layer: Path) -> Path:
         *("--link-mode", "copy"),  # a linked file shares its mode with uv's cache
         *("--target", unfinished, "--require-hashes", "--requirements", requirements),
     )
-    _run(sys.executable, trim, unfinished)
+    if trim.exists():
+        _run(sys.executable, trim, unfinished)
     _compile(unfinished)
     restrict_folder(unfinished)
     unfinished.rename(target)
@@ -154,16 +164,23 @@ def _run(*command: str | Path, environment: Mapping[str, str] | None = None) -> 
         raise PackagingFailed(process.stderr)
 
 
-def _archive(build: Path, source: Path) -> Path:
-    """Put the source files of a function and their byte code into an archive; return its path."""
+def _archive(build: Path, source: Path, installed: Sequence[Path] = ()) -> Path:
+    """Put a function and its dependencies, with byte code, into an archive; return its path.
+
+    Args:
+        build: the folder of the archive.
+        source: the function's folder.
+        installed: the folders of its dependencies.
+    """
     target = build / f"{source.name}-{_digest(source).hexdigest()[:16]}.zip"
     if target.exists():
         return target
     code = _code(build, source)
     unfinished = target.with_suffix(".unfinished")
     with zipfile.ZipFile(unfinished, "w") as archive:
-        for path in filter(Path.is_file, code.rglob("*")):
-            archive.write(path, path.relative_to(code))
+        for folder in (code, *installed):
+            for path in filter(Path.is_file, folder.rglob("*")):
+                archive.write(path, path.relative_to(folder))
     shutil.rmtree(code)
     unfinished.rename(target)
     return target

@@ -13,14 +13,14 @@ from botocore.exceptions import ClientError
 from admin.aws import stacks
 
 _ASSETS: Final = "assets/"
-_PAGE: Final = "app/index.html"
+_PAGES: Final = ("app/preview.html", "app/index.html")
 #: When each asset was replaced, by its name. The distribution serves neither this nor the folder.
 _REPLACED: Final = "replaced.json"
 _KEPT: Final = dt.timedelta(days=30)
 
 
 def upload(stack_name: str, dist: Path, now: dt.datetime) -> int | None:
-    """Upload new assets, then the page, and delete assets that were replaced 30 days ago.
+    """Upload new assets, then the pages, and delete assets that were replaced 30 days ago.
 
     Returns:
         How many new assets there were; None for a stack without an edge, which has no dashboard.
@@ -34,7 +34,8 @@ def upload(stack_name: str, dist: Path, now: dt.datetime) -> int | None:
     built = {f"{_ASSETS}{path.name}": path for path in (dist / "assets").iterdir()}
     for key in sorted(built.keys() - stored):
         _put(s3, bucket, key, built[key].read_bytes())
-    _put(s3, bucket, _PAGE, (dist / _PAGE).read_bytes())
+    for page in _PAGES:
+        _put(s3, bucket, page, (dist / page).read_bytes())
     before = _read_replaced(s3, bucket)
     replaced = {key: before.get(key, now) for key in stored - built.keys()}
     expired: list[Any] = [{"Key": key} for key, at in replaced.items() if now - at > _KEPT]

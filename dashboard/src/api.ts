@@ -10,6 +10,8 @@ export interface Parameters<N extends Name> {
   path?: Record<string, string>;
   query?: Operations[N]["query"];
   body?: Operations[N]["body"];
+  /** The revision that the request replaces. */
+  ifMatch?: number;
   signal?: AbortSignal;
 }
 
@@ -20,10 +22,11 @@ export async function call<N extends Name>(
 ): Promise<Operations[N]["response"]> {
   const [method, path] = name.split(" ") as [string, string];
   const target = fill(path, parameters.path ?? {}) + search(parameters.query ?? {});
+  const condition = parameters.ifMatch === undefined ? undefined : { "If-Match": `"${parameters.ifMatch}"` };
   const send = (token: string | null) =>
     exchange<Operations[N]["response"]>(method, target, {
       body: parameters.body,
-      headers: { Authorization: `Bearer ${token ?? ""}` },
+      headers: { Authorization: `Bearer ${token ?? ""}`, ...condition },
       signal: parameters.signal,
     });
   try {

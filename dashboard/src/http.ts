@@ -8,6 +8,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    readonly details: Record<string, unknown> = {},
   ) {
     super(message);
   }
@@ -49,7 +50,7 @@ export async function exchange<T>(method: string, path: string, options: Options
   if (response.ok) return content as T;
   const error = (content as { error?: ErrorBody } | undefined)?.error;
   if (!error || response.status >= 500) throw new Unreachable();
-  throw new ApiError(response.status, error.code, explain(error));
+  throw new ApiError(response.status, error.code, explain(error), error.details);
 }
 
 /** Return the message with what is wrong with each field. */

@@ -10,6 +10,7 @@ const RIGHTS = {
   members: ["owner"],
   account: ["owner"],
   webhooks: ["owner", "developer"],
+  templates: ["owner", "developer", "author"],
 } satisfies Record<string, Role[]>;
 
 /** Return whether the user may change something. */

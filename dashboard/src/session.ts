@@ -67,7 +67,7 @@ export async function signOut(): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) throw error; // it has ended already
   }
-  sessionStorage.removeItem(CHOSEN);
+  sessionStorage.clear(); // also drafts
   end();
   farewell.value = "";
 }

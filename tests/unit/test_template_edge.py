@@ -265,6 +265,7 @@ def test_only_the_distribution_reads_the_dashboard() -> None:
         assert source["Fn::Sub"].endswith(":distribution/${Edge}")
     edge = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]
     paths = [b["PathPattern"] for b in edge["CacheBehaviors"] if b["TargetOriginId"] == "dashboard"]
-    assert paths == ["/app/*", "/assets/*"]
+    # The first pattern that matches decides.
+    assert paths == ["/app/preview.html", "/app/*", "/assets/*"]
     (origin,) = (o for o in edge["Origins"] if o.get("Id") == "dashboard")
     assert origin["OriginAccessControlId"] == {"Fn::GetAtt": ["DashboardAccess", "Id"]}

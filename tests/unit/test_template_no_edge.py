@@ -32,6 +32,7 @@ def test_everything_of_cloudfront_has_the_edge_as_its_condition() -> None:
         "DashboardAssetHeaders": "WithEdge",
         "DashboardPage": "WithEdge",
         "DashboardPageHeaders": "WithEdge",
+        "DashboardPreviewHeaders": "WithEdge",
         "Edge": "WithEdge",
         "EdgeRoute": "WithEdge",
         "ErrorPagesAccess": "WithEdge",

@@ -40,3 +40,15 @@ export function Loading() {
     </div>
   );
 }
+
+/** Stands for a page whose file could not be loaded. */
+export function LoadFailed() {
+  return (
+    <Notice kind="bad">
+      The service does not answer.{" "}
+      <button type="button" class="link" onClick={() => location.reload()}>
+        Load the page again
+      </button>
+    </Notice>
+  );
+}

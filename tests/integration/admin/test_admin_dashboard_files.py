@@ -33,6 +33,7 @@ def build(folder: Path, *assets: str) -> Path:
     for name in assets:
         (dist / "assets" / name).write_text(name)
     (dist / "app" / "index.html").write_text(" ".join(assets))
+    (dist / "app" / "preview.html").touch()
     return dist
 
 
@@ -49,7 +50,7 @@ def page(s3: Any) -> str:
 def test_new_assets_come_before_the_page(
     s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The page is uploaded after what it names, and an asset that is there is not sent again."""
+    """The page is uploaded after what it loads, and an asset that is there is not sent again."""
     assert dashboard_files.upload("pillarbox", build(tmp_path, "a.js", "b.css"), NOW) == 2
     assert s3.head_object(Bucket=BUCKET, Key="assets/b.css")["ContentType"] == "text/css"
     assert s3.head_object(Bucket=BUCKET, Key="app/index.html")["ContentType"] == "text/html"
@@ -62,7 +63,7 @@ def test_new_assets_come_before_the_page(
 
     monkeypatch.setattr(dashboard_files, "_put", note)
     assert dashboard_files.upload("pillarbox", build(tmp_path, "a.js", "c.css"), NOW) == 1
-    assert order == ["assets/c.css", "app/index.html", "replaced.json"]
+    assert order == ["assets/c.css", "app/preview.html", "app/index.html", "replaced.json"]
 
 
 def test_a_replaced_asset_stays_for_30_days(s3: Any, tmp_path: Path) -> None:

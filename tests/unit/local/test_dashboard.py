@@ -1,12 +1,16 @@
 """The local stack serves the dashboard's files as the edge does."""
 
 import asyncio
+import base64
+import hashlib
+import re
 from pathlib import Path
 
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
+from dashboard.build import FOLDER
 from local import template
 from local.dashboard import Dashboard
 
@@ -16,8 +20,8 @@ _TEMPLATE = template.load()
 @pytest.fixture
 def dist(tmp_path: Path) -> Path:
     """A built dashboard of one page and one asset."""
-    for name in ("app/index.html", "assets/main-1.js"):
-        (tmp_path / name).parent.mkdir()
+    for name in ("app/index.html", "app/preview.html", "assets/main-1.js"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     return tmp_path
 
@@ -38,6 +42,28 @@ def test_every_page_is_the_same_file(dist: Path, path: str) -> None:
     answer = ask(dist, path)
     assert (answer.status_code, answer.text) == (200, "app/index.html")
     assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_the_preview_runs_one_script_with_an_origin_of_its_own(dist: Path) -> None:
+    """The frame of the preview is sandboxed, and its policy names the hash of its only script."""
+    answer = ask(dist, "/app/preview.html")
+    assert (answer.status_code, answer.text) == (200, "app/preview.html")
+    policy = dict(
+        part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";")
+    )
+    (script,) = re.findall(
+        r"<script>(.*?)</script>", (FOLDER / "src/preview.html").read_text(), re.DOTALL
+    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy["script-src"] == f"'sha256-{digest}'"
+    assert policy["default-src"] == policy["form-action"] == policy["base-uri"] == "'none'"
+    assert "allow-scripts" in policy["sandbox"]
+    assert not {"allow-same-origin", "allow-forms", "allow-top-navigation"} & {
+        *policy["sandbox"].split()
+    }
+    assert policy["frame-ancestors"] == "'self'"
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
     assert answer.headers["cache-control"] == "no-cache"
 
 

@@ -1,0 +1,97 @@
+// Two people have changed a template: show both, and lose neither.
+
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+
+import { useAction } from "../action";
+import { exact } from "../format";
+import { Dialog } from "../parts/dialog";
+import { Notice } from "../parts/notice";
+import { toast } from "../parts/toast";
+import type { TemplateDraft } from "../schema";
+import { type Content, contentOf, type Draft, same, saveAsNew } from "./draft";
+
+export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraft }) {
+  const { route } = useLocation();
+  const [copying, setCopying] = useState(true);
+  const mine = draft.content.value;
+  const stored = contentOf(theirs);
+  const parts = (Object.keys(mine) as (keyof Content)[]).filter((name) => !same(mine[name], stored[name]));
+  const settle = async (other: Content, choose: () => void | Promise<void>) => {
+    const copy = copying ? await saveAsNew(other) : undefined;
+    await choose();
+    if (copy) toast(`The other one is “${copy.name}”.`);
+  };
+  const keepMine = useAction(() => settle(stored, () => draft.replace(theirs)));
+  const takeTheirs = useAction(() => settle(mine, () => draft.take(theirs)));
+  const busy = keepMine.busy || takeTheirs.busy;
+  const error = keepMine.error || takeTheirs.error;
+  return (
+    <Dialog wide title="Somebody else has changed this template">
+      <p>
+        <b>{theirs.updatedBy}</b> saved it on {exact(theirs.updatedAt)}, while you were writing. Your text is kept until you choose.
+      </p>
+      <div class="both">
+        {parts.map((name) => (
+          <Both key={name} name={name} mine={show(mine[name])} theirs={show(stored[name])} />
+        ))}
+      </div>
+      <label class="check">
+        <input type="checkbox" checked={copying} onChange={() => setCopying(!copying)} /> Save the other one as a new template
+      </label>
+      {error && <Notice kind="bad">{error}</Notice>}
+      <p class="actions">
+        <button type="button" class="button primary" disabled={busy} onClick={keepMine.run}>
+          Continue with mine
+        </button>
+        <button type="button" class="button" disabled={busy} onClick={takeTheirs.run}>
+          Continue with theirs
+        </button>
+        <button type="button" class="button plain" disabled={busy} onClick={() => route("/app/templates")}>
+          Decide later
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function Both({ name, mine, theirs }: { name: string; mine: string; theirs: string }) {
+  const [ours, others] = [mine.split("\n"), theirs.split("\n")];
+  const start = common(ours, others);
+  const end = common(ours.slice(start).reverse(), others.slice(start).reverse());
+  return (
+    <>
+      <Side title={`Your ${name}`} lines={ours} start={start} end={ours.length - end} />
+      <Side title={`Their ${name}`} lines={others} start={start} end={others.length - end} />
+    </>
+  );
+}
+
+const AROUND = 3; // lines before and after those that differ
+
+function Side({ title, lines, start, end }: { title: string; lines: string[]; start: number; end: number }) {
+  const first = Math.max(0, start - AROUND);
+  return (
+    <figure>
+      <figcaption>{title}</figcaption>
+      <pre tabIndex={0} role="region" aria-label={title}>
+        {first > 0 && "…\n"}
+        {`${lines.slice(first, start).join("\n")}${start > first ? "\n" : ""}`}
+        <mark>{lines.slice(start, end).join("\n")}</mark>
+        {end < lines.length && `\n${lines.slice(end, end + AROUND).join("\n")}`}
+        {end + AROUND < lines.length && "\n…"}
+      </pre>
+    </figure>
+  );
+}
+
+/** Return how many lines two texts have in common at their beginning. */
+function common(one: string[], other: string[]): number {
+  let number = 0;
+  while (number < Math.min(one.length, other.length) && one[number] === other[number]) number++;
+  return number;
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

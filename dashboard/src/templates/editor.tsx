@@ -1,0 +1,181 @@
+// The page of one template: its source, and beside it what it becomes.
+
+import { useEffect, useState } from "preact/hooks";
+import { useRoute } from "preact-iso/router";
+
+import { call } from "../api";
+import { ApiError } from "../http";
+import { Empty, Field, Page } from "../parts/basics";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { useResource } from "../resource";
+import { may } from "../rights";
+import type { SourceKind } from "../schema";
+import { Actions } from "./actions";
+import { Checks } from "./checks";
+import type { SourceEditor } from "./codemirror";
+import { Conflict } from "./conflict";
+import { type Draft, open } from "./draft";
+import { Preview, Segments } from "./preview";
+import { useRendering } from "./rendering";
+import { FIRST, valuesOf } from "./samples";
+import { Source } from "./source";
+import { Variables } from "./variables";
+
+const KINDS = ["html", "mjml"] as const satisfies SourceKind[];
+
+export function TemplatePage() {
+  const id = useRoute().params["id"] ?? "";
+  return may("templates") ? <Writable key={id} id={id} /> : <ReadOnly key={id} id={id} />;
+}
+
+function Writable({ id }: { id: string }) {
+  const [draft, setDraft] = useState<Draft>();
+  const found = useResource(`draft ${id}`, async (signal) => {
+    if (!draft) setDraft(await open(id, signal));
+    return null; // the draft is kept there only
+  });
+  if (draft) return <Editor draft={draft} />;
+  return <Waiting error={found.error} title="Template">{!isMissing(found.error) && <Trouble of={found} />}</Waiting>;
+}
+
+function Editor({ draft }: { draft: Draft }) {
+  const content = draft.content.value;
+  const theirs = draft.theirs.value;
+  const [editor, setEditor] = useState<SourceEditor>();
+  const [chosen, setSet] = useState("");
+  const set = chosen && chosen in content.samples ? chosen : (Object.keys(content.samples)[0] ?? FIRST);
+  const values = valuesOf(content, set);
+  const { kind, subject, source } = content;
+  const rendering = useRendering({ kind, subject, source, values });
+  const problems = rendering.answer?.problems ?? [];
+  const variables = rendering.email?.variables ?? [];
+  const go = (line: number) => editor?.go(line);
+  useKeeping(draft);
+  return (
+    <Page
+      title={content.name || "Template"}
+      actions={<Actions draft={draft} errors={problems.filter(({ severity }) => severity === "error").length} values={values} set={set} />}
+    >
+      <p class="crumbs">
+        <a href="/app/templates">Templates</a> <SaveState draft={draft} />
+      </p>
+      <form class="head-fields" onSubmit={(event) => event.preventDefault()}>
+        <Field label="Name">
+          <input required maxLength={128} value={content.name} onInput={(event) => draft.change({ name: event.currentTarget.value })} />
+        </Field>
+        <Field label="Subject">
+          <input maxLength={998} value={subject} onInput={(event) => draft.change({ subject: event.currentTarget.value })} />
+        </Field>
+        <Field label="Category">
+          <input required maxLength={128} value={content.category} onInput={(event) => draft.change({ category: event.currentTarget.value })} />
+        </Field>
+        <Segments name="Language" of={KINDS} value={kind} onChange={(next) => draft.change({ kind: next })} />
+      </form>
+      <div class="editor">
+        <Source draft={draft} problems={problems} variables={variables} onOpen={setEditor} />
+        <Preview of={rendering} />
+        <Checks problems={problems} onGo={go} />
+        <Variables draft={draft} variables={variables} set={set} onSet={setSet} onGo={go} />
+      </div>
+      {theirs && <Conflict draft={draft} theirs={theirs} />}
+    </Page>
+  );
+}
+
+function SaveState({ draft }: { draft: Draft }) {
+  const state = draft.state.value;
+  const { publishedVersion, changed } = draft.stored.value;
+  const version = !publishedVersion ? "not published" : changed ? `changed since version ${publishedVersion}` : `version ${publishedVersion}`;
+  const saved = state.kind === "saving" ? "saving…" : draft.changed.value ? "not saved yet" : "saved";
+  return (
+    <span class="save" role="status">
+      · {version} · {state.kind === "failed" ? <b class="error">Not saved: {state.message} Your text is kept here.</b> : saved}
+    </span>
+  );
+}
+
+/** Save with Ctrl+S, keep the draft when the page is left, and look for changes on the way back. */
+function useKeeping(draft: Draft): void {
+  useEffect(() => {
+    const save = () => void draft.save().catch(() => {});
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      save();
+    };
+    const onLeave = (event: BeforeUnloadEvent) => {
+      draft.keep();
+      if (draft.changed.value) event.preventDefault();
+    };
+    const onShow = () => {
+      if (document.hidden) save();
+      else void draft.refresh().catch(() => {});
+    };
+    addEventListener("keydown", onKey);
+    addEventListener("beforeunload", onLeave);
+    document.addEventListener("visibilitychange", onShow);
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener("beforeunload", onLeave);
+      document.removeEventListener("visibilitychange", onShow);
+      save();
+    };
+  }, [draft]);
+}
+
+function ReadOnly({ id }: { id: string }) {
+  const found = useResource(`template ${id}`, (signal) => call("GET /v1/templates/{id}", { path: { id }, signal }));
+  const { data } = found;
+  if (!data) return <Waiting error={found.error} title="Template">{!isMissing(found.error) && <Trouble of={found} />}</Waiting>;
+  return (
+    <Page title={data.name}>
+      <p class="crumbs">
+        <a href="/app/templates">Templates</a>
+      </p>
+      <Notice kind="note">Owners, developers and authors see and edit the source.</Notice>
+      <section class="card">
+        <dl class="facts">
+          <div>
+            <dt>Id</dt>
+            <dd>
+              <code>{data.id}</code>
+            </dd>
+          </div>
+          <div>
+            <dt>Subject</dt>
+            <dd>{data.subject}</dd>
+          </div>
+          <div>
+            <dt>Category</dt>
+            <dd>{data.category}</dd>
+          </div>
+          <div>
+            <dt>Variables</dt>
+            <dd>{data.variables.join(", ") || "none"}</dd>
+          </div>
+        </dl>
+      </section>
+    </Page>
+  );
+}
+
+function Waiting({ error, title, children }: { error?: Error; title: string; children: preact.ComponentChildren }) {
+  return (
+    <Page title={title}>
+      <p class="crumbs">
+        <a href="/app/templates">Templates</a>
+      </p>
+      {children}
+      {isMissing(error) && (
+        <Empty icon="templates" title="There is no such template">
+          <p>It may have been deleted, or belong to another account.</p>
+        </Empty>
+      )}
+      {!error && <Loading />}
+    </Page>
+  );
+}
+
+function isMissing(error?: Error): boolean {
+  return error instanceof ApiError && (error.status === 404 || error.status === 422);
+}

@@ -1,0 +1,173 @@
+// The templates of the account.
+
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+
+import { useAction } from "../action";
+import { call } from "../api";
+import { Badge, Empty, Field, focus, Page, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { useResource } from "../resource";
+import { may } from "../rights";
+import type { SavedTemplate, StarterSlug, TemplateDraftSummary } from "../schema";
+import { Buttons } from "./actions";
+
+interface Item {
+  id: string;
+  name: string;
+  category: string;
+  /** The version that the draft was made from. */
+  version?: number;
+  published: boolean;
+  changed: boolean;
+  at: string;
+  by?: string;
+}
+
+const PAGE = 100;
+const MJML = `<mjml>
+  <mj-head><mj-preview>What inboxes show after the subject</mj-preview></mj-head>
+  <mj-body>
+    <mj-section>
+      <mj-column>
+        <mj-text>Hello {{ name | default("there") }},</mj-text>
+      </mj-column>
+    </mj-section>
+  </mj-body>
+</mjml>
+`;
+
+export function TemplateList() {
+  const writable = may("templates");
+  const list = useResource("templates", async (signal) => {
+    const [published, drafts] = await Promise.all([allPublished(signal), writable ? call("GET /v1/templates/drafts", { signal }) : { items: [] }]);
+    return merge(published, drafts.items);
+  });
+  const [adding, setAdding] = useState(false);
+  const add = (
+    <button type="button" class="button primary" disabled={!writable} onClick={() => setAdding(true)}>
+      <Icon name="plus" /> New template
+    </button>
+  );
+  return (
+    <Page title="Templates" actions={add}>
+      <p class="lead">An email that names a template fills in its variables. What you write is a draft until you publish it.</p>
+      {!writable && <Notice kind="note">Owners, developers and authors write templates.</Notice>}
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data?.length === 0 && (
+        <Empty icon="templates" title="No templates yet">
+          <p>Begin with one of the starters, or paste the HTML that you have.</p>
+          {writable && add}
+        </Empty>
+      )}
+      {!!list.data?.length && (
+        <table class="list templates">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">State</th>
+              <th scope="col">Last change</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.data.map((one) => (
+              <tr key={one.id}>
+                <td class="who">
+                  <a class="row" href={`/app/templates/${one.id}`}>
+                    {one.name}
+                  </a>{" "}
+                  <small>{one.category}</small>
+                </td>
+                <td class="what">
+                  {one.published && <Badge status="delivered">{one.version ? `version ${one.version}` : "published"}</Badge>} {one.changed && <Badge status="pending">draft</Badge>}
+                </td>
+                <td class="when">
+                  <Time at={one.at} />
+                  {one.by && <small> by {one.by}</small>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {adding && <New categories={[...new Set(list.data?.map(({ category }) => category))]} onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+async function allPublished(signal: AbortSignal): Promise<SavedTemplate[]> {
+  const found: SavedTemplate[] = [];
+  for (;;) {
+    const page = await call("GET /v1/templates", { query: { skip: found.length, limit: PAGE }, signal });
+    found.push(...page.items);
+    if (!page.items.length || found.length >= page.total) return found;
+  }
+}
+
+function merge(published: SavedTemplate[], drafts: TemplateDraftSummary[]): Item[] {
+  const items = new Map<string, Item>();
+  for (const { id, name, category, updatedAt } of published) items.set(id, { id, name, category, published: true, changed: false, at: updatedAt });
+  for (const { id, name, category, version, changed, updatedAt, updatedBy } of drafts) {
+    const before = items.get(id);
+    const at = before && before.at > updatedAt ? before.at : updatedAt;
+    items.set(id, { id, name, category, version, published: !!before, changed: changed || !before, at, by: updatedBy });
+  }
+  return [...items.values()].sort((one, other) => other.at.localeCompare(one.at));
+}
+
+function New({ categories, onClose }: { categories: string[]; onClose: () => void }) {
+  const { route } = useLocation();
+  const starters = useResource("starters", (signal) => call("GET /v1/starter-templates", { signal }));
+  const [name, setName] = useState("");
+  const [category, setCategory] = useState(categories[0] ?? "general");
+  const [origin, setOrigin] = useState("html");
+  const { busy, error, run } = useAction(async () => {
+    const starter = starters.data?.some(({ slug }) => slug === origin) ? (origin as StarterSlug) : undefined;
+    const { id, revision, subject, samples } = await call("POST /v1/templates", { body: { name, category, starter } });
+    if (origin === "mjml") {
+      const body = { name, category, subject, samples, kind: "mjml" as const, source: MJML };
+      await call("PUT /v1/templates/{id}/draft", { path: { id }, body, ifMatch: revision });
+    }
+    route(`/app/templates/${id}`);
+  });
+  const origins = [
+    { slug: "html", name: "Blank HTML", description: "Write it, or paste what you have." },
+    { slug: "mjml", name: "Blank MJML", description: "Short tags that become HTML for every mail program." },
+    ...(starters.data ?? []),
+  ];
+  return (
+    <Dialog wide title="New template" onClose={onClose}>
+      <form onSubmit={run}>
+        <Field label="Name">
+          <input ref={focus} required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        </Field>
+        <Field label="Category" hint="Any word that groups your templates.">
+          <input required maxLength={128} list="categories" value={category} onInput={(event) => setCategory(event.currentTarget.value)} />
+        </Field>
+        <datalist id="categories">
+          {categories.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+        <fieldset class="cards origins">
+          <legend>Begin with</legend>
+          {origins.map((one) => (
+            <div class="choose" key={one.slug}>
+              <label>
+                <input type="radio" name="origin" checked={origin === one.slug} onChange={() => setOrigin(one.slug)} />
+                <b>{one.name}</b>
+                <span>{one.description}</span>
+              </label>
+            </div>
+          ))}
+        </fieldset>
+        <Trouble of={starters} />
+        {error && <Notice kind="bad">{error}</Notice>}
+        <Buttons busy={busy} action="Create template" onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}

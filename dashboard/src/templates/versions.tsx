@@ -1,0 +1,81 @@
+// What was published, and a way back to it.
+
+import { useState } from "preact/hooks";
+
+import { useAction } from "../action";
+import { call } from "../api";
+import { Badge, Code, Time } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { Loading, Notice, Trouble } from "../parts/notice";
+import { toast } from "../parts/toast";
+import { useResource } from "../resource";
+import type { TemplateVersionSummary } from "../schema";
+import type { Draft } from "./draft";
+
+export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void }) {
+  const path = { id: draft.id };
+  const [before, setBefore] = useState<number>();
+  const list = useResource(`versions ${draft.id} ${before}`, (signal) => call("GET /v1/templates/{id}/versions", { path, query: { before }, signal }));
+  return (
+    <Dialog drawer title="Versions" onClose={onClose}>
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data?.items.length === 0 && <p class="hint">Nothing is published yet. Emails can name the template after you publish it.</p>}
+      <ul class="versions">
+        {list.data?.items.map((version) => (
+          <li key={version.version}>
+            <Version of={version} draft={draft} onRestored={onClose} />
+          </li>
+        ))}
+      </ul>
+      {(before || list.data?.nextBefore) && (
+        <nav class="pager" aria-label="Pages of the list">
+          <button type="button" class="button small" disabled={!before} onClick={() => setBefore(undefined)}>
+            Newest
+          </button>
+          <button type="button" class="button small" disabled={!list.data?.nextBefore} onClick={() => setBefore(list.data?.nextBefore ?? undefined)}>
+            Older
+          </button>
+        </nav>
+      )}
+    </Dialog>
+  );
+}
+
+function Version({ of: { version, published, publishedBy, publishedAt, subject }, draft, onRestored }: { of: TemplateVersionSummary; draft: Draft; onRestored: () => void }) {
+  const [open, setOpen] = useState(false);
+  const { busy, error, run } = useAction(async () => {
+    draft.take(await draft.onSaved((at) => call("POST /v1/templates/{id}/restore", { ...at, body: { version } })));
+    toast(`The draft is version ${version}. Undo brings your text back.`);
+    onRestored();
+  });
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <b>Version {version}</b> {published && <Badge status="delivered">published</Badge>} <Time at={publishedAt} />
+        <small>
+          {subject} · {publishedBy}
+        </small>
+      </summary>
+      {open && <Text id={draft.id} version={version} />}
+      {error && <Notice kind="bad">{error}</Notice>}
+      <p class="actions">
+        <button type="button" class="button small" disabled={busy} onClick={run}>
+          Restore version {version}
+        </button>
+      </p>
+    </details>
+  );
+}
+
+function Text({ id, version }: { id: string; version: number }) {
+  const path = { id, version: String(version) };
+  const detail = useResource(`version ${id} ${version}`, (signal) => call("GET /v1/templates/{id}/versions/{version}", { path, signal }));
+  return (
+    <>
+      <Trouble of={detail} />
+      {!detail.data && !detail.error && <Loading />}
+      {detail.data && <Code text={detail.data.source} />}
+    </>
+  );
+}

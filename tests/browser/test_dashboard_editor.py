@@ -1,0 +1,394 @@
+"""The templates of the dashboard, with the running local stack."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, expect
+
+from pillarbox.http.sessions import COOKIE
+from tests.browser.accessibility import violations
+from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.dashboard import User, session
+from tests.browser.firefox import firefox
+from tests.needs import need_dashboard
+from tests.stack import AGENT
+
+pytestmark = pytest.mark.stack
+
+RUN: Final = uuid4().hex[:8]
+ADA: Final = f"ada-{RUN}@acme.example"
+BOB: Final = f"bob-{RUN}@acme.example"
+#: Each part would set `pwned`, leave the frame or load something if it could.
+HOSTILE: Final = """<!doctype html><html><head><base href="https://evil.example/">
+<meta http-equiv="refresh" content="0;url=https://evil.example/">
+<link rel="stylesheet" href="https://evil.example/a.css">
+<style>@import url(https://evil.example/b.css); p { color: rgb(1, 1, 1) }
+@media (prefers-color-scheme: dark) { p { color: rgb(2, 2, 2) !important } }</style></head>
+<body onload="pwned=1" background="https://evil.example/c.png">
+<script>top.pwned = window.pwned = 1</script><script src="/assets/main.js"></script>
+<img src="x" onerror="pwned=1" alt="no picture"><svg onload="pwned=1"><script>pwned=1</script></svg>
+<iframe src="/app/"></iframe><object data="/app/"></object>
+<a id="link" href="javascript:pwned=1" onclick="pwned=1">Click</a>
+<form action="https://evil.example/"><input name="a"><button>Go</button></form>
+<img src="https://evil.example/d.png" srcset="https://evil.example/e.png 2x" alt="far away">
+<p>Hello {{ name }}</p></body></html>
+"""
+
+in_chromium: Final = pytest.mark.parametrize("browser", [chromium], indirect=True, scope="module")
+in_both: Final = pytest.mark.parametrize(
+    "browser", [chromium, firefox], indirect=True, scope="module"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """One browser for all tests that name it; each test has its own profile."""
+    need_dashboard()
+    with request.param() as running:
+        yield running
+
+
+@pytest.fixture
+def user(browser: Browser, stack: dict[str, Any]) -> Iterator[User]:
+    """A signed-in author, whose pages must cause no error and no violation of the policy."""
+    user = _author(browser, stack, ADA)
+    yield user
+    user.close()
+
+
+def _author(browser: Browser, stack: dict[str, Any], email: str, role: str = "author") -> User:
+    account = stack["accounts"]["live"]
+    return User(browser, stack, session(stack["base_url"], email, account, role))
+
+
+@pytest.fixture(scope="module")
+def begin(stack: dict[str, Any]) -> Iterator[Callable[..., str]]:
+    """Create a template with a source; return its id."""
+    base = stack["base_url"]
+    api = httpx.Client(
+        base_url=f"{base}/api/v1/", headers=AGENT | {"Origin": base}, timeout=PATIENCE / 1000
+    )
+    token = api.post(
+        "session/token",
+        json={"account": stack["accounts"]["live"]},
+        headers={
+            "Cookie": f"{COOKIE}={session(base, ADA, stack['accounts']['live'], 'author')}",
+            "Sec-Fetch-Site": "same-origin",
+        },
+    )
+    api.headers["Authorization"] = f"Bearer {token.json()['token']}"
+
+    def begin(html: str, name: str = "Receipt") -> str:
+        body = {"name": name, "category": "billing", "html": html}
+        return str(api.post("templates", json=body).raise_for_status().json()["id"])
+
+    yield begin
+    api.close()
+
+
+def _open(user: User, template_id: str) -> Page:
+    page = user.go(f"/app/templates/{template_id}")
+    expect(_source(page)).to_be_visible()
+    return page
+
+
+def _source(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Source")
+
+
+def _frame(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe")
+
+
+def _write(page: Page, text: str) -> None:
+    """Write at the end of the source."""
+    _source(page).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(text)
+
+
+def _saved(page: Page) -> None:
+    expect(page.locator(".save")).to_have_text(re.compile("· saved$"))
+
+
+@in_chromium
+def test_a_template_from_its_starter_to_its_end(user: User) -> None:
+    """It is written, published twice, restored, duplicated and deleted; what is undone returns."""
+    name = f"Receipt {RUN}"
+    page = user.go("/app/templates")
+    page.get_by_role("button", name="New template").first.click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Payment Receipt").check()
+    page.get_by_role("button", name="Create template").click()
+    expect(_frame(page).get_by_text("Thank you for your payment")).to_be_visible()
+    page.get_by_label("invoice_id", exact=True).fill("7-UP")
+    expect(_frame(page).get_by_role("cell", name="7-UP")).to_be_visible()
+    expect(page.locator(".preview")).to_contain_text("Your receipt for invoice 7-UP")
+
+    def publish(version: int) -> None:
+        page.get_by_role("button", name="Publish", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Publish").click()
+        expect(page.get_by_text(f"Version {version} is published.")).to_be_visible()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+    publish(1)
+    expect(page.get_by_role("button", name="Published")).to_be_disabled()
+    page.get_by_label("Subject").fill("Bill {{ invoice_id }}")
+    _write(page, "<!-- second -->")
+    _saved(page)
+    publish(2)
+    page.get_by_role("button", name="Versions").click()
+    page.get_by_text("Version 1", exact=True).click()
+    page.get_by_role("button", name="Restore version 1").click()
+    expect(page.get_by_label("Subject")).to_have_value("Your receipt for invoice {{ invoice_id }}")
+    expect(page.locator(".save")).to_contain_text("changed since version 2")
+    _source(page).click()
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+End")
+    expect(page.locator(".cm-line", has_text="<!-- second -->")).to_be_visible()
+    _saved(page)
+    page.get_by_role("button", name="Duplicate").click()
+    expect(page.get_by_role("heading", name=f"Copy of {name}")).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete the template").click()
+    expect(page).to_have_url(f"{user.base}/app/templates")
+    expect(page.get_by_role("row", name=f"Copy of {name}")).to_have_count(0)
+    expect(page.get_by_role("row", name=name)).to_contain_text("version 2 draft")
+
+
+@in_chromium
+def test_a_test_goes_to_a_member(user: User, begin: Callable[..., str]) -> None:
+    """What is not saved yet is saved first; then the draft is sent with the values of the set."""
+    page = _open(user, begin("<p>Hello {{ name }}</p>"))
+    page.get_by_label("Subject").fill(f"Test {RUN}")
+    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("button", name="Send the test").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("name")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_label("name", exact=True).fill("Ada")
+    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("button", name="Send the test").click()
+    expect(page.get_by_text(f"The test is on its way to {ADA}.")).to_be_visible()
+    user.go("/app/activity")
+    expect(page.get_by_role("row", name=f"Test {RUN}")).to_be_visible()
+
+
+@in_chromium
+def test_the_preview_is_what_the_service_renders(user: User, begin: Callable[..., str]) -> None:
+    """HTML and text have every byte of the newest answer, also if an older one comes later."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> bool:
+        if not route.request.url.endswith("/render") or held:
+            return False
+        held.append(route)
+        return True
+
+    page = _open(
+        user, begin("<style>p { color: red }</style><p>{{ name | default('é & <b>') }}</p>")
+    )
+    expect(_frame(page).locator("p")).to_have_text("é & <b>")
+    user.interfere = hold
+    with page.expect_request("**/render"):
+        _write(page, "<p>older</p>")
+    with page.expect_response("**/render") as answer:
+        _write(page, "<p>newer</p>")
+    expect(_frame(page).get_by_text("newer")).to_be_visible()
+    rendered = answer.value.json()
+    views = page.get_by_role("group", name="View")
+    views.get_by_text("HTML").click()
+    assert page.get_by_role("region", name="HTML of the email").text_content() == rendered["html"]
+    views.get_by_text("text").click()
+    assert page.get_by_role("region", name="Text part").text_content() == rendered["text"]
+    assert held
+
+
+@in_both
+def test_a_hostile_email_is_only_shown(user: User, begin: Callable[..., str]) -> None:
+    """Its scripts do not run, it loads nothing and stays in its frame; dark mode is its own."""
+    loaded: list[str] = []
+    user.context.route("https://evil.example/**", lambda route: loaded.append(route.request.url))
+    page = _open(user, begin(HOSTILE, name='<img src=x onerror="pwned=1">'))
+    page.get_by_label("name", exact=True).fill("<script>pwned=1</script>")
+    hello = _frame(page).locator("p")
+    expect(hello).to_have_text("Hello <script>pwned=1</script>")
+    expect(hello).to_have_css("color", "rgb(1, 1, 1)")
+    page.get_by_role("group", name="Colours of the preview").get_by_text("dark").click()
+    expect(hello).to_have_css("color", "rgb(2, 2, 2)")
+    _frame(page).locator("#link").evaluate("link => link.click()")
+    frame = page.frames[-1]
+    assert frame.url == f"{user.base}/app/preview.html"
+    assert frame.evaluate("[window.origin, window.pwned ?? null]") == ["null", None]
+    assert page.evaluate("window.pwned ?? null") is None
+    assert frame.locator("iframe, object, base, link, meta[http-equiv]").count() == 0
+    # CodeMirror has its styles, which the page's policy forbids outside a shadow root.
+    expect(page.locator(".cm-scroller")).to_have_css("display", "flex")
+    assert (len(user.context.pages), loaded) == (1, [])
+    # The browsers report what the frame's policy stopped.
+    assert {*user.foreign} <= {"https://evil.example/b.css"}
+    assert [error for error in user.errors if "blocked" not in error] == []
+    user.foreign.clear()
+    user.errors.clear()
+
+
+@in_chromium
+def test_images_are_loaded_on_request(user: User, begin: Callable[..., str]) -> None:
+    """Until an author asks for them, nobody learns that the email was looked at."""
+    asked: list[str] = []
+
+    def note(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=200, content_type="image/svg+xml", body="<svg/>")
+
+    user.context.route("https://images.example/**", note)
+    page = _open(
+        user, begin('<p>Hello</p><img src="https://images.example/a.svg" alt="A" width="9">')
+    )
+    expect(_frame(page).locator("p")).to_have_text("Hello")
+    assert asked == []
+    page.get_by_label("Load images").check()
+    expect(_frame(page).locator("img")).to_have_js_property("complete", value=True)
+    expect(_frame(page).locator("img")).to_have_attribute("src", "https://images.example/a.svg")
+    assert asked == ["https://images.example/a.svg"]
+    user.foreign.clear()  # the author wanted it
+
+
+@in_chromium
+def test_two_authors_lose_nothing(
+    user: User, browser: Browser, stack: dict[str, Any], begin: Callable[..., str]
+) -> None:
+    """The second one sees both texts; each choice keeps the other text as a new template."""
+    template_id = begin("<p>Both</p>", name=f"Both {RUN}")
+    bob = _author(browser, stack, BOB)
+    mine, theirs = _open(user, template_id), _open(bob, template_id)
+    _write(theirs, "of Bob")
+    _saved(theirs)
+    _write(mine, "of Ada")
+    dialog = mine.get_by_role("dialog")
+    expect(dialog).to_contain_text(BOB)
+    expect(dialog.get_by_role("region", name="Your source")).to_contain_text("of Ada")
+    expect(dialog.get_by_role("region", name="Their source")).to_contain_text("of Bob")
+    _fits(mine)
+    mine.reload()
+    expect(dialog.get_by_role("region", name="Your source")).to_contain_text("of Ada")
+    dialog.get_by_role("button", name="Continue with mine").click()
+    expect(dialog).to_have_count(0)
+    _saved(mine)
+    expect(mine.locator(".cm-content")).to_contain_text("of Ada")
+    _write(theirs, " again")
+    theirs.get_by_role("dialog").get_by_role("button", name="Continue with theirs").click()
+    expect(theirs.locator(".cm-content")).to_contain_text("of Ada")
+    bob.go("/app/templates")
+    copies = theirs.get_by_role("link", name=f"Copy of Both {RUN}")
+    expect(copies).to_have_count(2)
+    for number, text in enumerate(("<p>Both</p>of Bob again", "<p>Both</p>of Bob")):
+        copies.nth(number).click()
+        expect(theirs.locator(".cm-line").last).to_have_text(text)
+        theirs.go_back()
+    bob.close()
+
+
+@in_chromium
+def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., str]) -> None:
+    """While the service is down the text stays, also in a reload; then it is saved and undone."""
+    page = _open(user, begin("<p>Before</p>"))
+
+    def fail(route: Route) -> bool:
+        if route.request.method == "GET":
+            return False
+        route.abort()
+        return True
+
+    user.interfere = fail
+    _write(page, "<p>After</p>")
+    expect(page.locator(".save")).to_contain_text("Not saved: The service does not answer.")
+    page.get_by_role("navigation").get_by_role("link", name="Domains").click()
+    page.go_back()
+    expect(page.locator(".cm-content")).to_contain_text("After")
+    user.interfere = lambda _route: False
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("After")
+    _saved(page)
+    _source(page).click()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".cm-content")).not_to_contain_text("After")
+    _saved(page)
+
+
+@in_chromium
+def test_checks_lead_to_their_lines(user: User, begin: Callable[..., str]) -> None:
+    """What is not allowed is marked and named with its line, and nothing is published."""
+    page = _open(user, begin("<p>One</p>\n<p>{{ name | evil }}</p>\n"))
+    error = page.locator(".checks li").first
+    expect(error).to_contain_text("error")
+    expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
+    error.get_by_role("button", name="Line 2").press("Enter")
+    expect(_source(page)).to_be_focused()
+    expect(page.locator(".cm-activeLine")).to_have_text("<p>{{ name | evil }}</p>")
+    page.get_by_role("button", name="Publish", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("alert")).to_contain_text("The source has errors")
+    expect(dialog.get_by_role("button", name="Publish")).to_be_disabled()
+
+
+@in_chromium
+def test_the_editor_is_loaded_on_its_page_only(user: User, begin: Callable[..., str]) -> None:
+    """Neither the shell nor the list of templates loads CodeMirror."""
+    template_id = begin("<p>One</p>")
+    files: list[str] = []
+    user.page.on("request", lambda request: files.append(request.url.rpartition("/")[2]))
+    page = user.go("/app/")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert not [name for name in files if name.startswith(("codemirror", "templates-"))]
+    page.get_by_role("navigation").get_by_role("link", name="Templates").click()
+    expect(page.locator("a.row").first).to_be_visible()
+    assert [name for name in files if name.startswith("templates-")]
+    assert not [name for name in files if name.startswith("codemirror")]
+    _open(user, template_id)
+    assert [name for name in files if name.startswith("codemirror")]
+
+
+@in_chromium
+def test_a_viewer_reads(browser: Browser, stack: dict[str, Any], begin: Callable[..., str]) -> None:
+    """A viewer sees what is published, and neither drafts nor a way to write."""
+    draft = begin("<p>One</p>")
+    viewer = _author(browser, stack, f"viewer-{RUN}@acme.example", "viewer")
+    page = viewer.go("/app/templates")
+    expect(page.get_by_role("button", name="New template")).to_be_disabled()
+    page.locator("a.row").last.click()
+    expect(page.get_by_text("Owners, developers and authors")).to_be_visible()
+    expect(page.get_by_role("button", name="Publish")).to_have_count(0)
+    viewer.go(f"/app/templates/{draft}")
+    expect(page.get_by_role("heading", name="There is no such template")).to_be_visible()
+    viewer.close()
+
+
+@in_chromium
+def test_the_pages_meet_wcag_aa(user: User, begin: Callable[..., str]) -> None:
+    """List, dialogs and editor pass axe's rules, light and dark, and fit 360 pixels."""
+    source = "<p>{{ name }}</p>{% for one in lines %}<p>{{ one.title }}</p>{% endfor %}<img src=x>"
+    template_id = begin(source, name="A very long name of a template " * 4)
+    page = user.go("/app/templates")
+    expect(page.locator("a.row").first).to_be_visible()
+    _fits(page)
+    page.get_by_role("button", name="New template").click()
+    expect(page.get_by_label("Payment Receipt")).to_be_visible()
+    _fits(page)
+    _open(user, template_id)
+    expect(_frame(page).locator("p").first).to_be_visible()
+    expect(page.locator(".checks li").first).to_be_visible()
+    _fits(page)
+
+
+def _fits(page: Page) -> None:
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in ("light", "dark"):
+            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            assert violations(page) == [], (width, theme)
+    page.set_viewport_size({"width": 1280, "height": 900})
