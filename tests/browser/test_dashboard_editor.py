@@ -11,10 +11,8 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, exp
 
 from pillarbox.http.sessions import COOKIE
 from tests.browser.accessibility import violations
-from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.chromium import PATIENCE
 from tests.browser.dashboard import User, session
-from tests.browser.firefox import firefox
-from tests.needs import need_dashboard
 from tests.stack import AGENT
 
 pytestmark = pytest.mark.stack
@@ -38,45 +36,32 @@ HOSTILE: Final = """<!doctype html><html><head><base href="https://evil.example/
 <p>Hello {{ name }}</p></body></html>
 """
 
-in_chromium: Final = pytest.mark.parametrize("browser", [chromium], indirect=True, scope="module")
-in_both: Final = pytest.mark.parametrize(
-    "browser", [chromium, firefox], indirect=True, scope="module"
-)
-
-
-@pytest.fixture(scope="module")
-def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """One browser for all tests that name it; each test has its own profile."""
-    need_dashboard()
-    with request.param() as running:
-        yield running
-
 
 @pytest.fixture
-def user(browser: Browser, stack: dict[str, Any]) -> Iterator[User]:
+def user(browser: Browser, dashboard: dict[str, Any]) -> Iterator[User]:
     """A signed-in author, whose pages must cause no error and no violation of the policy."""
-    user = _author(browser, stack, ADA)
+    user = _author(browser, dashboard, ADA)
     yield user
     user.close()
 
 
-def _author(browser: Browser, stack: dict[str, Any], email: str, role: str = "author") -> User:
-    account = stack["accounts"]["live"]
-    return User(browser, stack, session(stack["base_url"], email, account, role))
+def _author(browser: Browser, dashboard: dict[str, Any], email: str, role: str = "author") -> User:
+    account = dashboard["accounts"]["live"]
+    return User(browser, dashboard, session(dashboard["base_url"], email, account, role))
 
 
 @pytest.fixture(scope="module")
-def begin(stack: dict[str, Any]) -> Iterator[Callable[..., str]]:
+def begin(dashboard: dict[str, Any]) -> Iterator[Callable[..., str]]:
     """Create a template with a source; return its id."""
-    base = stack["base_url"]
+    base = dashboard["base_url"]
     api = httpx.Client(
         base_url=f"{base}/api/v1/", headers=AGENT | {"Origin": base}, timeout=PATIENCE / 1000
     )
     token = api.post(
         "session/token",
-        json={"account": stack["accounts"]["live"]},
+        json={"account": dashboard["accounts"]["live"]},
         headers={
-            "Cookie": f"{COOKIE}={session(base, ADA, stack['accounts']['live'], 'author')}",
+            "Cookie": f"{COOKIE}={session(base, ADA, dashboard['accounts']['live'], 'author')}",
             "Sec-Fetch-Site": "same-origin",
         },
     )
@@ -115,7 +100,6 @@ def _saved(page: Page) -> None:
     expect(page.locator(".save")).to_have_text(re.compile("· saved$"))
 
 
-@in_chromium
 def test_a_template_from_its_starter_to_its_end(user: User) -> None:
     """It is written, published twice, restored, duplicated and deleted; what is undone returns."""
     name = f"Receipt {RUN}"
@@ -160,7 +144,6 @@ def test_a_template_from_its_starter_to_its_end(user: User) -> None:
     expect(page.get_by_role("row", name=name)).to_contain_text("version 2 draft")
 
 
-@in_chromium
 def test_a_test_goes_to_a_member(user: User, begin: Callable[..., str]) -> None:
     """What is not saved yet is saved first; then the draft is sent with the values of the set."""
     page = _open(user, begin("<p>Hello {{ name }}</p>"))
@@ -177,7 +160,6 @@ def test_a_test_goes_to_a_member(user: User, begin: Callable[..., str]) -> None:
     expect(page.get_by_role("row", name=f"Test {RUN}")).to_be_visible()
 
 
-@in_chromium
 def test_the_preview_is_what_the_service_renders(user: User, begin: Callable[..., str]) -> None:
     """HTML and text have every byte of the newest answer, also if an older one comes later."""
     held: list[Route] = []
@@ -207,7 +189,7 @@ def test_the_preview_is_what_the_service_renders(user: User, begin: Callable[...
     assert held
 
 
-@in_both
+@pytest.mark.both_browsers
 def test_a_hostile_email_is_only_shown(user: User, begin: Callable[..., str]) -> None:
     """Its scripts do not run, it loads nothing and stays in its frame; dark mode is its own."""
     loaded: list[str] = []
@@ -235,7 +217,6 @@ def test_a_hostile_email_is_only_shown(user: User, begin: Callable[..., str]) ->
     user.errors.clear()
 
 
-@in_chromium
 def test_images_are_loaded_on_request(user: User, begin: Callable[..., str]) -> None:
     """Until an author asks for them, nobody learns that the email was looked at."""
     asked: list[str] = []
@@ -257,13 +238,12 @@ def test_images_are_loaded_on_request(user: User, begin: Callable[..., str]) -> 
     user.foreign.clear()  # the author wanted it
 
 
-@in_chromium
 def test_two_authors_lose_nothing(
-    user: User, browser: Browser, stack: dict[str, Any], begin: Callable[..., str]
+    user: User, browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
 ) -> None:
     """The second one sees both texts; each choice keeps the other text as a new template."""
     template_id = begin("<p>Both</p>", name=f"Both {RUN}")
-    bob = _author(browser, stack, BOB)
+    bob = _author(browser, dashboard, BOB)
     mine, theirs = _open(user, template_id), _open(bob, template_id)
     _write(theirs, "of Bob")
     _saved(theirs)
@@ -292,7 +272,6 @@ def test_two_authors_lose_nothing(
     bob.close()
 
 
-@in_chromium
 def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., str]) -> None:
     """While the service is down the text stays, also in a reload; then it is saved and undone."""
     page = _open(user, begin("<p>Before</p>"))
@@ -319,7 +298,6 @@ def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., s
     _saved(page)
 
 
-@in_chromium
 def test_checks_lead_to_their_lines(user: User, begin: Callable[..., str]) -> None:
     """What is not allowed is marked and named with its line, and nothing is published."""
     page = _open(user, begin("<p>One</p>\n<p>{{ name | evil }}</p>\n"))
@@ -335,7 +313,6 @@ def test_checks_lead_to_their_lines(user: User, begin: Callable[..., str]) -> No
     expect(dialog.get_by_role("button", name="Publish")).to_be_disabled()
 
 
-@in_chromium
 def test_the_editor_is_loaded_on_its_page_only(user: User, begin: Callable[..., str]) -> None:
     """Neither the shell nor the list of templates loads CodeMirror."""
     template_id = begin("<p>One</p>")
@@ -352,11 +329,12 @@ def test_the_editor_is_loaded_on_its_page_only(user: User, begin: Callable[..., 
     assert [name for name in files if name.startswith("codemirror")]
 
 
-@in_chromium
-def test_a_viewer_reads(browser: Browser, stack: dict[str, Any], begin: Callable[..., str]) -> None:
+def test_a_viewer_reads(
+    browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
+) -> None:
     """A viewer sees what is published, and neither drafts nor a way to write."""
     draft = begin("<p>One</p>")
-    viewer = _author(browser, stack, f"viewer-{RUN}@acme.example", "viewer")
+    viewer = _author(browser, dashboard, f"viewer-{RUN}@acme.example", "viewer")
     page = viewer.go("/app/templates")
     expect(page.get_by_role("button", name="New template")).to_be_disabled()
     page.locator("a.row").last.click()
@@ -367,7 +345,6 @@ def test_a_viewer_reads(browser: Browser, stack: dict[str, Any], begin: Callable
     viewer.close()
 
 
-@in_chromium
 def test_the_pages_meet_wcag_aa(user: User, begin: Callable[..., str]) -> None:
     """List, dialogs and editor pass axe's rules, light and dark, and fit 360 pixels."""
     source = "<p>{{ name }}</p>{% for one in lines %}<p>{{ one.title }}</p>{% endfor %}<img src=x>"
