@@ -146,6 +146,8 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
             Settings.dns_servers.variable: name_server,
             Settings.local_webhooks.variable: "true",
+            # Only this machine's user can ask.
+            Settings.sign_up.variable: "open",
             # The template knows only the address of a distribution.
             Settings.api_url.variable: urls["edge"],
             Settings.relay.variable: urls["smtp"].rpartition("/")[2],

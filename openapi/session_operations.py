@@ -3,6 +3,7 @@
 from typing import Final
 
 from openapi.operation import COOKIE, SESSION, Operation
+from pillarbox.domain.proof_of_work import MAX_NUMBER
 from pillarbox.http.session_types import AccessItem, FlowItem, SessionList
 from pillarbox.http.sessions import (
     CodeRequestBody,
@@ -10,9 +11,12 @@ from pillarbox.http.sessions import (
     SignInRequest,
     TokenRequest,
 )
+from pillarbox.http.sign_up import SignUpBody
+from pillarbox.http.sign_up_types import SignUpItem
 
 _TAG: Final = "Sessions"
 _FUNCTION: Final = "sign_in"
+_ACCOUNTS: Final = "create_account"
 _FLOW: Final = f"{'0' * 12}.{'0' * 64}.{'0' * 32}"
 _SESSION_ID: Final = "4kq7x2m9r5tb"
 _ACCOUNT: Final = {"id": "qh4ybvcvbqzk", "name": "Shop"}
@@ -36,6 +40,14 @@ _SESSIONS: Final = {
             "expiresAt": "2026-01-31T12:00:00.000+00:00",
         }
     ]
+}
+
+_SALT: Final = f"{'0' * 24}?expires=1767268800&for={'0' * 64}&"
+_SIGNED: Final = {
+    "algorithm": "SHA-256",
+    "challenge": "0" * 64,
+    "salt": _SALT,
+    "signature": "0" * 64,
 }
 
 SESSIONS: Final = (
@@ -131,5 +143,51 @@ SESSIONS: Final = (
         description="Ends one session of the user. Its access tokens stop working at once.",
         security=(SESSION,),
         errors=("session_required", "session_not_found", "route_not_found"),
+    ),
+    Operation(
+        id="get_sign_up",
+        shared_function=_ACCOUNTS,
+        method="get",
+        path="/v1/sign-up",
+        tag=_TAG,
+        summary="Ask whether you can sign up",
+        description="Says whether the user of the session can create an account, with the proof of"
+        " work that this needs.",
+        security=(SESSION,),
+        response=SignUpItem,
+        response_example={
+            "status": "available",
+            "challenge": _SIGNED | {"maxnumber": MAX_NUMBER},
+            "account": None,
+        },
+        errors=("session_required",),
+    ),
+    Operation(
+        id="sign_up",
+        shared_function=_ACCOUNTS,
+        method="post",
+        path="/v1/sign-up",
+        tag=_TAG,
+        summary="Create an account",
+        description="Creates an account with the user as its owner, or asks the operator for one."
+        " A user can do so once. The proof is a challenge of `GET /v1/sign-up` with the number"
+        " whose SHA-256, after the salt, is the challenge. It is valid for five minutes and works"
+        " once.",
+        security=(SESSION,),
+        body=SignUpBody,
+        body_examples={
+            "default": {
+                "summary": "With the number that was found",
+                "value": {"name": "Acme", "proof": _SIGNED | {"number": 4_711}},
+            }
+        },
+        response=SignUpItem,
+        status=201,
+        response_example={
+            "status": "created",
+            "challenge": None,
+            "account": {"id": "qh4ybvcvbqzk", "name": "Acme", "plan": "free"},
+        },
+        errors=("session_required", "sign_up_closed", "rate_limit_exceeded"),
     ),
 )

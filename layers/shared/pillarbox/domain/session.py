@@ -158,6 +158,11 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+def new_user(address: str) -> User:
+    """Create a user, who is no operator."""
+    return User(user_id=new_token(USER_ID_LENGTH), address=address)
+
+
 def new_session(user: User, agent: str, now: datetime) -> tuple[Session, str]:
     """Begin a session; return it with the text of its cookie."""
     session_id = new_token(SESSION_ID_LENGTH)

@@ -25,5 +25,11 @@ def invitation_source() -> str:
     return _read("invitation")
 
 
+@cache
+def sign_up_source() -> str:
+    """Return the template of emails about signing up: a title, paragraphs and perhaps a link."""
+    return _read("sign_up")
+
+
 def _read(name: str) -> str:
     return (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8")

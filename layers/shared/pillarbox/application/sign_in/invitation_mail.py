@@ -1,13 +1,10 @@
 """Write to a new member of an account. The email has the service's own sender, as a code has."""
 
-import hashlib
 from dataclasses import dataclass, field
 
-from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
-from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.application.sign_in.code_mail import SERVICE
-from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.message import MessageOrigin, SendRoute
+from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.sign_in.service_mail import accept, write_mail
+from pillarbox.domain.mail import Mail
 from pillarbox.domain.role import Role
 from pillarbox.domain.sign_in import INVITATION_TIME
 from pillarbox.rendering.notice import invitation_source
@@ -36,35 +33,23 @@ class InvitationMail:
 
     def send(self, invitation: Invitation) -> None:
         """Accept the email of an invitation."""
-        mail = self._mail(invitation)
-        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE)
-        prepared = PreparedMessage.of(mail, SERVICE, body_hash, self.clock(), origin)
-        self.jobs.put(prepared.job(), mail)
-        response = StoredResponse("", message_ids=(prepared.message.message_id,))
-        self.messages.commit(prepared.message, None, response)
+        accept(self._mail(invitation), self.jobs, self.messages, self.clock())
 
     def _mail(self, invitation: Invitation) -> Mail:
-        return Mail(
-            sender=self.sender,
-            from_name=SERVICE.name,
-            to=(invitation.address,),
-            cc=(),
-            bcc=(),
-            reply_to=None,
+        return write_mail(
+            self.sender,
+            invitation.address,
             # Without the account's name, which its owner chose: the service vouches for a subject.
-            subject="You are invited to an account of Pillarbox",
-            body=SavedBody(
-                source=invitation_source(),
-                values={
-                    "account": invitation.account,
-                    "inviter": invitation.inviter,
-                    "role": invitation.role.value,
-                    "days": INVITATION_TIME.days,
-                    "address": invitation.address,
-                    # In the fragment, which no server sees.
-                    "url": f"{self.base_url}/app/sign-in#{invitation.link}",
-                    "sign_in": f"{self.base_url}/app/",
-                },
-            ),
+            "You are invited to an account of Pillarbox",
+            invitation_source(),
+            {
+                "account": invitation.account,
+                "inviter": invitation.inviter,
+                "role": invitation.role.value,
+                "days": INVITATION_TIME.days,
+                "address": invitation.address,
+                # In the fragment, which no server sees.
+                "url": f"{self.base_url}/app/sign-in#{invitation.link}",
+                "sign_in": f"{self.base_url}/app/",
+            },
         )

@@ -14,9 +14,8 @@ from pillarbox.application.sign_in.invitation_mail import Invitation, Invitation
 from pillarbox.application.sign_in.ports import Flows, Members, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.ids import new_token
 from pillarbox.domain.role import Role
-from pillarbox.domain.session import USER_ID_LENGTH, Member, MemberPrincipal, User, digest_of
+from pillarbox.domain.session import Member, MemberPrincipal, digest_of, new_user
 from pillarbox.domain.sign_in import INVITATION_TIME, new_link
 
 _DAY: Final = timedelta(days=1)
@@ -54,7 +53,7 @@ class AccountMembers:
             raise ServiceError(
                 "rate_limit_exceeded", f"An account can invite {PER_DAY} members a day."
             )
-        user = self.users.add(User(user_id=new_token(USER_ID_LENGTH), address=address))
+        user = self.users.add(new_user(address))
         member = Member(
             account_id=account.account_id,
             user_id=user.user_id,

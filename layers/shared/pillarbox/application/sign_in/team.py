@@ -9,9 +9,8 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Flows, Members, Sessions, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import new_token
 from pillarbox.domain.role import Role
-from pillarbox.domain.session import USER_ID_LENGTH, Member, User, digest_of
+from pillarbox.domain.session import Member, User, digest_of, new_user
 from pillarbox.domain.sign_in import LINK_TIME, new_link
 
 
@@ -33,7 +32,7 @@ class Team:
             ValidationFailed: on `address`.
         """
         address = normalize_address(address)
-        return self.users.add(User(user_id=new_token(USER_ID_LENGTH), address=address))
+        return self.users.add(new_user(address))
 
     def add_member(self, account_id: str, address: str, role: Role) -> Member:
         """Give a user a role in an account, in place of the one that it has there.
