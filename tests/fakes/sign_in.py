@@ -218,12 +218,11 @@ class FakeSignUps:
 class FakeProofs:
     """Implements `sign_in.ports.Proofs`."""
 
-    used: set[str] = field(default_factory=set)
+    used: dict[str, object] = field(default_factory=dict)
 
     def key(self) -> bytes:
         return b"key"
 
     def use(self, proof: CheckedProof) -> bool:
-        is_new = proof.digest not in self.used
-        self.used.add(proof.digest)
-        return is_new
+        mark = object()
+        return self.used.setdefault(proof.digest, mark) is mark

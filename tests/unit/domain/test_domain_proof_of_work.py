@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
-from altcha import PayloadV1, create_challenge_v1, solve_challenge_v1, verify_solution_v1
+from altcha.v1 import (
+    ChallengeOptions,
+    Payload,
+    create_challenge,
+    solve_challenge,
+    verify_solution,
+)
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.proof_of_work import (
@@ -24,7 +30,7 @@ NOW: Final = datetime.now(UTC).replace(microsecond=0)  # the package has its own
 
 
 def solved(challenge: Challenge) -> Proof:
-    solution: Any = solve_challenge_v1(
+    solution: Any = solve_challenge(
         challenge=challenge.challenge,
         salt=challenge.salt,
         algorithm=ALGORITHM,
@@ -47,21 +53,19 @@ def code_of(proof: Proof, *, key: bytes = KEY, user: str = USER, now: datetime =
 
 def test_the_package_solves_and_accepts_our_challenges() -> None:
     """Its solver finds the number, and its check agrees with ours, also for another key."""
-    payload = PayloadV1(ALGORITHM, PROOF.challenge, PROOF.number, PROOF.salt, PROOF.signature)
-    assert verify_solution_v1(payload, KEY) == (True, None)
+    payload = Payload(ALGORITHM, PROOF.challenge, PROOF.number, PROOF.salt, PROOF.signature)
+    assert verify_solution(payload, KEY) == (True, None)
     assert check_proof(PROOF, KEY, USER, NOW).digest == PROOF.challenge
-    assert verify_solution_v1(payload, b"other")[0] is False
+    assert verify_solution(payload, b"other")[0] is False
     assert code_of(PROOF, key=b"other") == "proof: is wrong, or is for another user"
 
 
 def test_we_accept_challenges_of_the_package() -> None:
     """Its hashes and signatures are ours, if the salt has our parameters."""
-    made = create_challenge_v1(
-        max_number=1_000,
-        hmac_key=KEY,
-        expires=NOW + CHALLENGE_TIME,
-        params={"for": USER},
+    options = ChallengeOptions(
+        max_number=1_000, hmac_key=KEY, expires=NOW + CHALLENGE_TIME, params={"for": USER}
     )
+    made = create_challenge(options)
     proof = solved(Challenge(made.challenge, made.salt, made.signature))
     checked = check_proof(proof, KEY, USER, NOW)
     assert (checked.digest, checked.expires_at) == (made.challenge, NOW + CHALLENGE_TIME)

@@ -10,7 +10,7 @@ from pillarbox.application.sign_in.sign_up import changed_meanwhile, create_acco
 from pillarbox.application.sign_in.team import Team
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.mail import Mail
 from pillarbox.domain.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
 from pillarbox.rendering.notice import sign_up_source
@@ -95,7 +95,7 @@ class SignUpApproval:
         return request
 
     def _approval(self, account: Account, address: str) -> Mail:
-        values = {
+        values: dict[str, Json] = {
             "title": "Your account is ready",
             "paragraphs": [f"The account “{account.name}” that you asked for has been created."],
             "url": f"{self.base_url}/app/",

@@ -1,7 +1,7 @@
 """Send a one-time code by email, if its address is a user's or may sign up."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sign_in.ports import SignInCounts, Users
@@ -12,6 +12,9 @@ from pillarbox.domain.session import SERVICE_ACCOUNT_ID, user_digest
 from pillarbox.domain.sign_in import CODE_TIME, CodeRequest
 from pillarbox.domain.sign_up import DAY, PER_STRANGER, STRANGERS, SignUpTerms
 from pillarbox.rendering.notice import code_source, sign_up_source
+
+if TYPE_CHECKING:
+    from pillarbox.domain.errors import Json
 
 _NOT_WELCOME: Final = (
     "Somebody asked to sign in to Pillarbox with this address. It belongs to no account here, and"
@@ -67,7 +70,7 @@ class CodeMail:
     def _code(self, address: str, request: CodeRequest) -> Mail:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.
         url = f"{self.base_url}/app/sign-in#{request.flow_id}.{request.code}"
-        values = {
+        values: dict[str, Json] = {
             "code": request.code,
             "minutes": CODE_TIME.seconds // 60,
             "url": url,
@@ -76,7 +79,7 @@ class CodeMail:
         return write_mail(self.sender, address, "Your Pillarbox code", code_source(), values)
 
     def _refusal(self, address: str) -> Mail:
-        values = {
+        values: dict[str, Json] = {
             "title": "You have no account yet",
             "paragraphs": [_NOT_WELCOME, _WHOM_TO_ASK],
             "url": "",
