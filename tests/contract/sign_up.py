@@ -31,14 +31,14 @@ def user_without_account(service: Service, address: str) -> Api:
 
 def proof_for(api: Api) -> dict[str, Any]:
     """Get a challenge and solve it."""
-    item = api.raw("GET", "/sign-up").json["challenge"]
+    item: dict[str, Any] = api.raw("GET", "/sign-up").json["challenge"]
     solution: Any = solve_challenge(
         challenge=item["challenge"],
         salt=item["salt"],
         algorithm=item["algorithm"],
         max_number=item.pop("maxnumber"),
     )
-    return item | {"number": solution.number}
+    return {**item, "number": solution.number}
 
 
 def post(api: Api, name: object, proof: object, client: str = "127.0.0.1") -> ApiResponse:

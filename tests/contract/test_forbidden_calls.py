@@ -84,7 +84,8 @@ _WRITTEN: Final = {
     "WriteWebhooksRole": {"ACCT", "HOOK", "HOOKH"},
     "SignInRole": set[str](),
     "ManageDomainsRole": {"ACCT", "DOM"},
-    "CreateAccountRole": {"ACCT", "ACCTS"},
+    # A transaction writes both tables, and this one has no record OF, SIGNUPS or TEAM.
+    "CreateAccountRole": {"ACCT", "ACCTS", "OF", "SIGNUPS", "TEAM"},
     "MailCodeRole": set[str](),  # but see below
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
@@ -174,8 +175,11 @@ _IDENTITIES: Final = {
         "USER": {"GetItem", "PutItem"},
     },
     "CreateAccountRole": {
+        "ACCT": {"PutItem"},
+        "ACCTS": {"PutItem"},
         "OF": {"PutItem"},
         "POW": {"GetItem", "PutItem"},
+        "PROOF": {"PutItem"},
         "SIGNUPS": {"GetItem", "PutItem"},
         "TEAM": {"PutItem"},
     },
@@ -330,7 +334,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     of_role = {
         "WriteWebhooksRole": {"ACCT", "HOOK"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
-        "CreateAccountRole": {"OF", "POW", "SIGNUPS", "TEAM"},
+        "CreateAccountRole": {"ACCT", "ACCTS", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "ManageKeysRole": {"KEY", "KEYS"},
         "ManageMembersRole": {"LINK", "OF", "TEAM", "USER"},
     }.get(role, set[str]())
@@ -367,7 +371,7 @@ def test_a_role_counts_its_own_subjects_only(role: str, own: str) -> None:
         assert not _allows(role, "UpdateItem", f"COUNT#{subject}#abc#1#2", table="Identities")
 
 
-def test_a_new_account_has_no_senders_limits_or_brand() -> None:
+def test_a_new_account_has_no_limits_and_no_brand() -> None:
     """The role that creates accounts can write what a new one has, and nothing more."""
 
     def allowed(*attributes: str) -> bool:

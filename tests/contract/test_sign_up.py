@@ -132,7 +132,7 @@ def test_nobody_learns_who_may_sign_up(service: Service, mode: str) -> None:
     """Known, welcome and unwelcome addresses: same calls to AWS and same bytes, in each mode."""
     known = new_address()
     add_user(known)
-    seen = []
+    seen: list[tuple[list[str], str]] = []
     with service.signing_up(mode, domains="fresh.example"):
         for asked in (known, new_address(), f"x{next(_numbers)}@else.example"):
             calls: list[str] = []

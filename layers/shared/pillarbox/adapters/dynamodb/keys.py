@@ -17,9 +17,9 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | flow        | FLOW#<digest of the address> | -    |
 | link for one use | LINK#<sha256>     | -              |
 | count of codes | COUNT#<subject>#<seconds>#<window> | - |
-| sign-up     | SIGNUPS             | <digest of the address> |
+| sign up     | SIGNUPS             | <digest of the address> |
 | key of proof of work | POW        | -              |
-| used proof  | POW#<sha256>        | -              |
+| used proof  | PROOF#<sha256>      | -              |
 
 Older releases had API keys in the first table (`former_keys.py`). It has all others:
 
@@ -85,6 +85,7 @@ _IDENTITIES: Final = frozenset(
         "LINK",
         "OF",
         "POW",
+        "PROOF",
         "SESS",
         "SIGNUPS",
         "TEAM",
@@ -273,7 +274,7 @@ def proof_key() -> Item:
 
 def used_proof(digest: str) -> Item:
     """Return the key of the mark of a proof that was used."""
-    return _key(f"POW#{digest}")
+    return _key(f"PROOF#{digest}")
 
 
 def heartbeat() -> Item:
