@@ -206,6 +206,7 @@ def sign_in_everywhere(service: Service) -> None:
 
 def sign_up_everywhere(service: Service) -> None:
     """Sign up with canaries as address, name and proof, also with failures, and be told not to."""
+    service.codes()  # those of the tests before
     with service.signing_up("open"):
         api = user_without_account(service, f"new.{ADDRESS}")
         proof = proof_for(api)
