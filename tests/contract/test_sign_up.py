@@ -104,7 +104,7 @@ def test_nobody_becomes_a_user_while_sign_up_is_closed(service: Service) -> None
 
 
 def test_a_stranger_is_told_once_a_day(service: Service) -> None:
-    """Whoever types an address again and again cannot fill a mailbox with our answers."""
+    """Requests for codes, again and again, do not fill a mailbox with our answers."""
     address, now = new_address(), wiring.utc_now().replace(hour=1, minute=0)
     for day, hours, expected in ((0, 0, 1), (0, 5, 0), (0, 22, 0), (1, 0, 1)):
         with service.at(now + timedelta(days=day, hours=hours)):

@@ -270,6 +270,7 @@ def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
     assert len(world.approval.invite(ADA)) == 32
     assert world.approval.refuse(ADA).state is SignUpState.REFUSED
     assert world.status() is SignUpStatus.CLOSED
+    assert refusal(lambda: world.approval.approve(ADA)) == "validation_failed"  # it has no name
     world.approval.invite(ADA)
     assert world.create() is SignUpStatus.CREATED
     world.approval.invite(ADA)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sign_in.ports import SignUps
@@ -14,6 +15,8 @@ from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.mail import Mail
 from pillarbox.domain.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
 from pillarbox.rendering.notice import sign_up_source
+
+_NOT_ASKED: Final = "has asked for no account, or has it already"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,9 @@ class SignUpApproval:
             ValidationFailed: on `address`: it has asked for no account.
         """
         states = {SignUpState.PENDING, SignUpState.REFUSED}
-        before = self._find(address, states, "has asked for no account that does not exist yet")
+        before = self._find(address, states, _NOT_ASKED)
+        if before.name is None:  # an invitation that was taken back
+            raise _refusal(_NOT_ASKED)
         request = replace(before, at=self.clock())
         account = create_account(self.sign_ups, request, before, plan or self.terms.plan)
         accept(self._approval(account, before.address), self.jobs, self.messages, request.at)

@@ -62,7 +62,7 @@ class CodeMail:
         return is_welcome
 
     def _may_tell(self, address: str) -> bool:
-        """Count an email to a stranger, for the address first: it cannot use up what others get."""
+        """Count an email to a stranger, first for the address, then for all strangers."""
         now = self.clock()
         limits = ((user_digest(address), PER_STRANGER), ("all", STRANGERS))
         return all(self.counts.count(f"strangers#{name}", DAY, most, now) for name, most in limits)
