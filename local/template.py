@@ -196,13 +196,12 @@ def for_engine(translated: Template) -> Template:
         elif resource["Type"] == "AWS::Lambda::EventSourceMapping":
             properties.pop("ScalingConfig", None)
         elif resource["Type"] == "AWS::Lambda::Function":
-            # The engine's environment has the addresses of the local edge and relay, and who may
-            # sign up.
+            # The engine's environment has the addresses of the local edge and relay.
             environment = properties.get("Environment", {})
             environment["Variables"] = {
                 name: value
                 for name, value in environment.get("Variables", {}).items()
-                if not re.search(r'"Edge|[$][{]Edge|"WithRelay"|"SignUp"', json.dumps(value))
+                if not re.search(r'"Edge|[$][{]Edge|"WithRelay"', json.dumps(value))
             }
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:

@@ -283,7 +283,7 @@ class Settings:
     sign_up = Setting(
         one_of("closed", "invited", "approved", "open"),
         "who may create an account in the dashboard",
-        ("functions", "command", "local"),
+        ("functions", "command"),
         default="closed",  # a stack of an older release has no such parameter
         parameter="SignUp",
     )
