@@ -51,7 +51,7 @@ function Form({ onApproval, onAsked }: { onApproval: boolean; onAsked: () => voi
     else onAsked();
   });
   return (
-    <form class="card" onSubmit={run}>
+    <form class="card settings" onSubmit={run}>
       <Field label="Name of the account" hint="Of your team or company. You can change it later." error={error}>
         <input ref={focus} required maxLength={128} autocomplete="organization" value={name} onInput={(event) => setName(event.currentTarget.value)} />
       </Field>
