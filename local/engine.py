@@ -23,6 +23,8 @@ from local.template import REGION, ROOT
 from pillarbox.settings import PREFIX
 
 STACK_NAME: Final = "pillarbox"
+#: Any address may sign up, because only this machine's user can ask.
+PARAMETERS: Final = {"SignUp": "open"}
 
 _PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
 # Seconds between SIGTERM and SIGKILL.
@@ -157,6 +159,10 @@ class Engine:
         cloudformation.create_stack(
             StackName=STACK_NAME,
             TemplateURL=f"{self.url}/{BUCKET}/template.json",
+            Parameters=[
+                {"ParameterKey": name, "ParameterValue": value}
+                for name, value in PARAMETERS.items()
+            ],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         )
         try:

@@ -28,7 +28,7 @@ from local.dashboard import Dashboard
 from local.dns import DnsServer, Zone, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
-from local.engine import Engine
+from local.engine import PARAMETERS, Engine
 from local.environment import environment_file, write_authorities
 from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
@@ -163,7 +163,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         parts.push_async_callback(engine.stop)
         packaged, _ = await asyncio.gather(packaging, engine.start())
         outputs = await asyncio.to_thread(engine.deploy, packaged)
-        environment |= read_stack(outputs, {}) | endpoints
+        environment |= read_stack(outputs, PARAMETERS) | endpoints
         wiring = OperatorWiring(Settings(environment))
 
         await parts.enter_async_context(follow_logs(engine.client("logs"), settings.log))

@@ -214,6 +214,8 @@ def for_engine(translated: Template) -> Template:
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:
                 for statement in policy["PolicyDocument"]["Statement"]:
+                    if "Fn::If" in statement:  # none of these is about a queue
+                        continue
                     actions = statement["Action"]
                     actions = actions if isinstance(actions, list) else [actions]
                     if "sqs:SendMessage" in actions:

@@ -168,6 +168,12 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Send it from a page of the dashboard.",
         message="Only the dashboard's own pages may send this, as JSON.",
     ),
+    "sign_up_closed": ErrorText(
+        when="The user asks for an account, and sign-up is closed, or needs an invitation or an"
+        " address of another domain, or the user has created an account or was refused one.",
+        remedy="Ask the operator of the service.",
+        message="You cannot create an account here. Ask the operator of the service for one.",
+    ),
     "session_not_found": ErrorText(
         when="The user has no session with the id.",
         remedy="Correct the id, which `GET /v1/session` lists.",

@@ -43,6 +43,7 @@ from pillarbox.http.sessions import (
     SignInRequest,
     TokenRequest,
 )
+from pillarbox.http.sign_up import ProofBody, SignUpBody
 from pillarbox.http.templates import (
     MAX_SETS,
     MAX_SOURCE,
@@ -302,6 +303,17 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " the user is longest."
         },
     },
+    SignUpBody: {
+        "name": {"description": "The account's name.", "pattern": HEADER_TEXT, "maxLength": 128},
+        "proof": {"description": "The challenge that was solved."},
+    },
+    ProofBody: {
+        "algorithm": {"description": "`SHA-256`."},
+        "challenge": {"description": "As it was received."},
+        "number": {"description": "The number that was found."},
+        "salt": {"description": "As it was received."},
+        "signature": {"description": "As it was received."},
+    },
     EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
     AddDomainRequest: {"domain": {"description": "Such as `shop.example`."}},
     AddSenderRequest: {
@@ -453,6 +465,8 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
     PreviewRequest: {"description": "Values for the preview."},
+    SignUpBody: {"description": "A new account."},
+    ProofBody: {"description": "A proof of work, in version 1 of the protocol of ALTCHA."},
     CodeRequestBody: {"description": "A request for a one-time code."},
     SignInRequest: {
         "description": "Give either `flow` and `code`, or `link`.",

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final
 
 from openapi.operation import COOKIE, Operation, session_operation
+from pillarbox.domain.proof_of_work import MAX_NUMBER
 from pillarbox.http.session_types import AccessItem, FlowItem, SessionList
 from pillarbox.http.sessions import (
     CodeRequestBody,
@@ -11,6 +12,8 @@ from pillarbox.http.sessions import (
     SignInRequest,
     TokenRequest,
 )
+from pillarbox.http.sign_up import SignUpBody
+from pillarbox.http.sign_up_types import SignUpItem
 
 _operation: Final = partial(Operation, shared_function="sign_in", tag="Sessions")
 _of_session: Final = partial(session_operation, shared_function="sign_in", tag="Sessions")
@@ -37,6 +40,14 @@ _SESSIONS: Final = {
             "expiresAt": "2026-01-31T12:00:00.000+00:00",
         }
     ]
+}
+
+_SALT: Final = f"{'0' * 24}?expires=1767268800&for={'0' * 64}&"
+_SIGNED: Final = {
+    "algorithm": "SHA-256",
+    "challenge": "0" * 64,
+    "salt": _SALT,
+    "signature": "0" * 64,
 }
 
 SESSIONS: Final = (
@@ -116,5 +127,46 @@ SESSIONS: Final = (
         summary="End a session",
         description="Ends one session of the user. Its access tokens stop working at once.",
         errors=("session_not_found", "route_not_found"),
+    ),
+    _of_session(
+        id="get_sign_up",
+        shared_function="create_account",
+        method="get",
+        path="/v1/sign-up",
+        summary="Ask whether you can sign up",
+        description="Says whether the user of the session can create an account, with the proof of"
+        " work that this needs.",
+        response=SignUpItem,
+        response_example={
+            "status": "available",
+            "challenge": _SIGNED | {"maxnumber": MAX_NUMBER},
+            "account": None,
+        },
+    ),
+    _of_session(
+        id="sign_up",
+        shared_function="create_account",
+        method="post",
+        path="/v1/sign-up",
+        summary="Create an account",
+        description="Creates an account with the user as its owner, or asks the operator for one."
+        " A user can do so once. The proof is a challenge of `GET /v1/sign-up` with the number"
+        " whose SHA-256, after the salt, is the challenge. It is valid for five minutes and works"
+        " once.",
+        body=SignUpBody,
+        body_examples={
+            "default": {
+                "summary": "With the number that was found",
+                "value": {"name": "Acme", "proof": _SIGNED | {"number": 4_711}},
+            }
+        },
+        response=SignUpItem,
+        status=201,
+        response_example={
+            "status": "created",
+            "challenge": None,
+            "account": {"id": "qh4ybvcvbqzk", "name": "Acme", "plan": "free"},
+        },
+        errors=("sign_up_closed", "rate_limit_exceeded"),
     ),
 )

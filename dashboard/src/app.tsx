@@ -3,12 +3,12 @@
 import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
-import { attempt } from "./action";
 import { ROUTES } from "./pages";
+import { NoAccount } from "./pages/no-account";
 import SignIn from "./pages/sign-in";
-import { Empty, Page } from "./parts/basics";
+import { Empty } from "./parts/basics";
 import { Loading, Notice } from "./parts/notice";
-import { toast, Toasts } from "./parts/toast";
+import { Toasts } from "./parts/toast";
 import { renew, session } from "./session";
 import { Shell } from "./shell";
 
@@ -65,24 +65,6 @@ function Pages() {
       ))}
       <Route default component={Missing} />
     </Router>
-  );
-}
-
-function NoAccount({ email }: { email: string }) {
-  const look = async () => {
-    if (!(await renew())?.account) toast("You are still in no account.");
-  };
-  return (
-    <Page title="You are in no account">
-      <p class="lead">
-        You are signed in as <b>{email}</b>. Ask an owner of your team’s account to add this address.
-      </p>
-      <p>
-        <button type="button" class="button" onClick={() => attempt(look)}>
-          Look again
-        </button>
-      </p>
-    </Page>
   );
 }
 

@@ -75,6 +75,30 @@ def test_sign_in_with_a_code(user: User, owner: str, stack: dict[str, Any]) -> N
 
 
 @pytest.mark.both_browsers
+def test_sign_up_with_the_keyboard(user: User, stack: dict[str, Any]) -> None:
+    """A new address gets a code, names an account and sees its first steps; a reload keeps them."""
+    name = user.context.browser.browser_type.name  # type: ignore[union-attr]
+    page = user.go("/app/")
+    code, _ = ask_for_code(page, f"{name}-new-{RUN}@acme.example", stack["inbox_url"])
+    page.keyboard.type(code)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="You are in no account")).to_be_visible()
+    field = page.get_by_label("Name of the account")
+    expect(field).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(field).to_be_focused()  # an account has a name
+    assert violations(page) == []
+    page.keyboard.type(HOSTILE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+    expect(page.locator("button.account b")).to_have_text(HOSTILE)
+    assert page.evaluate("window.pwned") is None
+    page.reload()
+    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+    expect(page.locator("button.account b")).to_have_text(HOSTILE)
+
+
+@pytest.mark.both_browsers
 def test_sign_in_with_a_link(user: User, owner: str) -> None:
     """The operator's link signs in only after a click, once, and its secret leaves the address."""
     url = link(owner)

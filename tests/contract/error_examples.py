@@ -24,6 +24,7 @@ from tests.contract.canaries import failing
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser
+from tests.contract.sign_up import WRONG_PROOF
 
 _LIMITS: Final = Limits(per_minute=60, per_day=300, per_month=9_000)
 _UNKNOWN: Final = str(uuid4())
@@ -215,6 +216,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
         s, "POST", "/members", {"email": "ada@shop.example", "role": "viewer"}
     ),
     "last_owner": _last_owner,
+    "sign_up_closed": lambda s: _ask(s, "POST", "/sign-up", {"name": "Acme", "proof": WRONG_PROOF}),
     "session_not_found": lambda s: (
         Api(session=s.session(s.account())).raw("DELETE", "/session/4kq7x2m9r5tb").json
     ),

@@ -32,6 +32,7 @@ from tests.contract.mcp import McpClient
 from tests.contract.operations import OPERATIONS
 from tests.contract.service import Service, queue_record, running_service
 from tests.contract.sign_in import Browser, signed_in
+from tests.contract.sign_up import WRONG_PROOF, post, proof_for, user_without_account
 from tests.contract.smtp_canaries import relay_everything
 from tests.contract.webhook_path import WebhookPath
 
@@ -203,6 +204,27 @@ def sign_in_everywhere(service: Service) -> None:
     SECRETS.extend(secrets)
 
 
+def sign_up_everywhere(service: Service) -> None:
+    """Sign up with canaries as address, name and proof, also with failures, and be told not to."""
+    service.codes()  # those of the tests before
+    with service.signing_up("open"):
+        api = user_without_account(service, f"new.{ADDRESS}")
+        proof = proof_for(api)
+        for fault in ("GetItem", "PutItem", "TransactWriteItems", "none"):
+            with failing(fault):
+                api.raw("GET", "/sign-up", query={CANARY: CANARY})
+                wrong = (dict.fromkeys(WRONG_PROOF, CANARY), WRONG_PROOF | {"salt": CANARY}, CANARY)
+                for given in (*wrong, proof, proof_for(api) if fault == "none" else proof):
+                    post(api, CANARY, given)
+                api.raw("POST", "/sign-up", f'{{"{CANARY}')
+                Api(session=f"pbs_{CANARY}").raw("GET", "/sign-up")
+        assert api.raw("GET", "/sign-up").json["status"] == "created"
+        SECRETS.append(wiring.services().sign_up.proofs.key().hex())
+    with service.signing_up("closed"):
+        Browser().request_code(f"stranger.{ADDRESS}")
+        assert service.mail_codes()[-1] == {"code_accepted": 0}
+
+
 def fail_unexpectedly(service: Service) -> None:
     """Cause an unexpected error whose message quotes the request."""
     api = service.live()
@@ -344,6 +366,7 @@ def main(dns_server: str, *options: str) -> None:
         read_everything(service)
         hook_everything(service)
         sign_in_everywhere(service)
+        sign_up_everywhere(service)
         relay_everything(service)
         service.deliver()
     print("secrets:", *SECRETS)  # noqa: T201

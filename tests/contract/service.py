@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 from unittest import mock
@@ -53,6 +53,7 @@ from pillarbox.domain.webhook import (
 )
 from pillarbox.domain.webhook_events import webhook_test
 from pillarbox.rendering.saved import check_template
+from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
@@ -140,6 +141,21 @@ class Service:
             yield
         finally:
             self.clock.fixed = None
+
+    @contextmanager
+    def signing_up(self, mode: str, domains: str = "", plan: str = "free") -> Iterator[None]:
+        """Run the service with other parameters of signing up."""
+        changed = {
+            "PILLARBOX_SIGN_UP": mode,
+            "PILLARBOX_SIGN_UP_DOMAINS": domains,
+            "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": plan,
+        }
+        made = vars(wiring.services())
+        terms = wiring.Wiring(Settings(changed)).sign_up_terms
+        names = ("sign_in", "code_mail", "sign_up", "sign_up_approval")
+        cases = {name: replace(getattr(wiring.services(), name), terms=terms) for name in names}
+        with mock.patch.dict(made, cases):
+            yield
 
     def account(
         self,

@@ -6,6 +6,7 @@ every role until a row below allows it.
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
@@ -83,6 +84,8 @@ _WRITTEN: Final = {
     "WriteWebhooksRole": {"ACCT", "HOOK", "HOOKH"},
     "SignInRole": set[str](),
     "ManageDomainsRole": {"ACCT", "DOM"},
+    # A transaction writes both tables, and this one has no record OF, SIGNUPS or TEAM.
+    "CreateAccountRole": {"ACCT", "ACCTS", "OF", "SIGNUPS", "TEAM"},
     "MailCodeRole": set[str](),  # but see below
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
@@ -154,6 +157,7 @@ _CALLED_BY_USERS: Final = {
     "ManageMembersRole",
     "ManageAccountRole",
     "EditTemplatesRole",
+    "CreateAccountRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -168,7 +172,16 @@ _IDENTITIES: Final = {
         "LINK": {"UpdateItem"},
         "OF": {"Query"},
         "SESS": {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"},
-        "USER": {"GetItem"},
+        "USER": {"GetItem", "PutItem"},
+    },
+    "CreateAccountRole": {
+        "ACCT": {"PutItem"},
+        "ACCTS": {"PutItem"},
+        "OF": {"PutItem"},
+        "POW": {"GetItem", "PutItem"},
+        "PROOF": {"PutItem"},
+        "SIGNUPS": {"GetItem", "PutItem"},
+        "TEAM": {"PutItem"},
     },
     "MailCodeRole": {"USER": {"GetItem"}},
     "ManageKeysRole": {
@@ -239,6 +252,9 @@ def test_every_role_and_record_is_tested() -> None:
         keys.flow("a"),
         keys.link("a"),
         keys.sign_in_count("a#b", 60, 1),
+        keys.sign_up("a"),
+        keys.proof_key(),
+        keys.used_proof("a"),
     ]
     assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
 
@@ -317,7 +333,8 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     }
     of_role = {
         "WriteWebhooksRole": {"ACCT", "HOOK"},
-        "SignInRole": {"COUNT", "FLOW", "LINK", "SESS"},
+        "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
+        "CreateAccountRole": {"ACCT", "ACCTS", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "ManageKeysRole": {"KEY", "KEYS"},
         "ManageMembersRole": {"LINK", "OF", "TEAM", "USER"},
     }.get(role, set[str]())
@@ -339,12 +356,41 @@ def test_a_code_and_an_invitation_are_messages_of_the_service_only(role: str) ->
         assert not _allows(role, "PutItem", own, key)
 
 
-def test_who_invites_counts_invitations_only() -> None:
-    """The routes of members can change no count that limits signing in, and make no operator."""
-    role = "ManageMembersRole"
-    assert _allows(role, "UpdateItem", "COUNT#invitations#abc#1#2", table="Identities")
-    for subject in ("address", "block"):
+@pytest.mark.parametrize(
+    ("role", "own"),
+    [
+        ("ManageMembersRole", "invitations"),
+        ("CreateAccountRole", "accounts"),
+        ("MailCodeRole", "strangers"),
+    ],
+)
+def test_a_role_counts_its_own_subjects_only(role: str, own: str) -> None:
+    """No other function than sign-in can change a count that limits signing in."""
+    assert _allows(role, "UpdateItem", f"COUNT#{own}#abc#1#2", table="Identities")
+    for subject in {"address", "block", "invitations", "accounts", "strangers"} - {own}:
         assert not _allows(role, "UpdateItem", f"COUNT#{subject}#abc#1#2", table="Identities")
+
+
+def test_a_new_account_has_no_limits_and_no_brand() -> None:
+    """The role that creates accounts can write what a new one has, and nothing more."""
+
+    def allowed(*attributes: str) -> bool:
+        request = AwsRequest(
+            "dynamodb:PutItem", "Table", frozenset({"ACCT#abc"}), frozenset(attributes)
+        )
+        return iam.is_allowed(iam.statements("CreateAccountRole"), request)
+
+    new = replace(builders.account(), senders={}, default_sender=None, contact="ada@shop.example")
+    own = records.account_item(replace(new, indexed=True)).keys()
+    assert allowed(*own)
+    others = {"per_day", "default_sender", "suspended", *records.brand_attributes(NO_BRAND)}
+    for name in others:
+        assert not allowed(*own, name)
+
+
+@pytest.mark.parametrize("role", ["ManageMembersRole", "SignInRole"])
+def test_who_creates_users_makes_no_operator(role: str) -> None:
+    """Only the operator's command does."""
 
     def allowed(*attributes: str) -> bool:
         request = AwsRequest(

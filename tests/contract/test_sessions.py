@@ -100,7 +100,7 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
     own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
-    assert own == {"list_sessions", "end_sessions", "end_session"}
+    assert own == {"list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"}
     assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
     assert len(_SHARED) == 18
 

@@ -116,14 +116,20 @@ def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: 
     assert [code.address == address for code in service.codes()].count(False) == 1
 
 
-def test_an_unknown_address_gets_no_email_and_no_session(service: Service) -> None:
-    """The worker drops its code, and the right code does not sign in either."""
+def test_an_unknown_address_gets_no_code_and_no_session(service: Service) -> None:
+    """An email without the code says so, and the right code does not sign in either."""
     asked = Browser().request_code(f"nobody{next(_numbers)}@shop.example")
     (event,) = service.code_events
     already = len(service.ses.mails)
     assert service.mail_codes() == [{"code_accepted": 0}]
     service.deliver()
-    assert len(service.ses.mails) == already
+    (sent,) = service.ses.mails[already:]
+    mail = message_from_bytes(sent["raw"], policy=policy.default)
+    text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+    assert mail["To"] == event["address"]
+    assert "It belongs to no account here" in text
+    assert event["code"] not in sent["raw"].decode()
+    assert APP_URL not in text
     response = Browser().sign_in(asked.json["flow"], event["code"])
     assert (response.status, response.code) == (401, "invalid_code")
 

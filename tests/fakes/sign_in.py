@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 
 from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.account import Account
+from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User, digest_of
 from pillarbox.domain.session import user_digest as digest_of_address
 from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
+from pillarbox.domain.sign_up import SignUpRequest
 
 
 @dataclass
@@ -175,3 +177,52 @@ class FakeCodeRequests:
 
     def put(self, request: CodeRequest) -> None:
         self.requests.append(request)
+
+
+@dataclass
+class FakeSignUps:
+    """Implements `sign_in.ports.SignUps`."""
+
+    members: FakeMembers
+    accounts: dict[str, Account]
+    requests: dict[str, SignUpRequest] = field(default_factory=dict)
+
+    def get(self, address: str) -> SignUpRequest | None:
+        return self.requests.get(digest_of_address(address))
+
+    def all(self) -> Sequence[SignUpRequest]:
+        return sorted(self.requests.values(), key=lambda one: (one.at, one.address))
+
+    def put(self, request: SignUpRequest, before: SignUpRequest | None) -> bool:
+        digest = digest_of_address(request.address)
+        if self.requests.get(digest) != before:
+            return False
+        self.requests[digest] = request
+        return True
+
+    def create(
+        self,
+        request: SignUpRequest,
+        before: SignUpRequest | None,
+        account: Account,
+        owner: Member,
+    ) -> bool:
+        if not self.put(request, before):
+            return False
+        self.accounts[account.account_id] = account
+        self.members.put(owner)
+        return True
+
+
+@dataclass
+class FakeProofs:
+    """Implements `sign_in.ports.Proofs`."""
+
+    used: dict[str, object] = field(default_factory=dict)
+
+    def key(self) -> bytes:
+        return b"key"
+
+    def use(self, proof: CheckedProof) -> bool:
+        mark = object()
+        return self.used.setdefault(proof.digest, mark) is mark

@@ -43,6 +43,7 @@ def test_every_function_has_a_sample() -> None:
         ("manage_domains", 403, "error"),
         ("manage_account", 403, "error"),
         ("manage_keys", 403, "error"),
+        ("create_account", 403, "error"),
         ("manage_members", 403, "error"),
         ("edit_templates", 403, "error"),
     ],

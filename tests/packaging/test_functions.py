@@ -42,6 +42,7 @@ COUNTED = {
 }
 #: Their routes are for sessions, and the samples have a key.
 OF_SESSIONS = {
+    "create_account",
     "edit_templates",
     "manage_account",
     "manage_domains",

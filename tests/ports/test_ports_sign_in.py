@@ -9,26 +9,33 @@ import pytest
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs, DynamoSignUps
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
 from pillarbox.application.sign_in.ports import (
     Flows,
     Members,
+    Proofs,
     SessionResult,
     Sessions,
     SignInCounts,
+    SignUps,
     Users,
 )
+from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Member, User, new_access, new_session, parse_access_token
 from pillarbox.domain.sign_in import CODE_TIME, FlowToken, new_flow
+from pillarbox.domain.sign_up import SignUpRequest, SignUpState
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.fakes.sign_in import (
     FakeFlows,
     FakeMembers,
+    FakeProofs,
     FakeSessions,
     FakeSignInCounts,
+    FakeSignUps,
     FakeUsers,
 )
 
@@ -42,6 +49,9 @@ MEMBER = Member(
     invited_by="u00000000002",
 )
 MINUTE = timedelta(minutes=1)
+PENDING = SignUpRequest(
+    user_id=USER.user_id, address=USER.address, state=SignUpState.PENDING, at=NOW, name="Acme"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,19 +63,23 @@ class Stores:
     sessions: Sessions
     flows: Flows
     counts: SignInCounts
+    sign_ups: SignUps
+    proofs: Proofs
 
 
 @pytest.fixture(params=["fakes", "adapters"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """Return the fakes, then the adapters."""
     if request.param == "fakes":
-        members = FakeMembers()
+        members, accounts = FakeMembers(), {ACCOUNT: account()}
         return Stores(
             users=FakeUsers(),
             members=members,
-            sessions=FakeSessions(members, {ACCOUNT: account()}),
+            sessions=FakeSessions(members, accounts),
             flows=FakeFlows(),
             counts=FakeSignInCounts(),
+            sign_ups=FakeSignUps(members, accounts),
+            proofs=FakeProofs(),
         )
     aws: Aws = request.getfixturevalue("aws")
     table, identities = Table(aws.table), Table(aws.identities)
@@ -76,6 +90,8 @@ def stores(request: pytest.FixtureRequest) -> Stores:
         sessions=DynamoSessions(identities, table),
         flows=DynamoFlows(identities),
         counts=DynamoSignInCounts(identities),
+        sign_ups=DynamoSignUps(identities, table),
+        proofs=DynamoProofs(identities),
     )
 
 
@@ -230,3 +246,52 @@ def test_parallel_requests_do_not_exceed_a_limit(aws: Aws) -> None:
         counted = list(pool.map(lambda _: counts.count("a", MINUTE, 3, NOW), range(40)))
     assert len([one for one in tried if one]) == 5
     assert sum(counted) == 3
+
+
+def test_a_sign_up_is_changed_by_who_has_read_it(stores: Stores) -> None:
+    """A change on top of another state changes nothing; the list has each address once."""
+    refused = replace(PENDING, state=SignUpState.REFUSED, at=at(1))
+    assert stores.sign_ups.get(USER.address) is None
+    assert not stores.sign_ups.put(refused, PENDING)
+    assert stores.sign_ups.put(PENDING, None)
+    assert not stores.sign_ups.put(refused, None)
+    assert stores.sign_ups.get(USER.address.upper()) == PENDING
+    assert stores.sign_ups.put(refused, PENDING)
+    assert not stores.sign_ups.put(PENDING, PENDING)
+    other = replace(PENDING, address="bob@shop.example", name=None)
+    assert stores.sign_ups.put(other, None)
+    assert stores.sign_ups.all() == [other, refused]
+
+
+def test_an_account_is_created_with_its_owner_or_not_at_all(stores: Stores) -> None:
+    """The second creation of one sign-up leaves neither account nor member."""
+    created = replace(PENDING, state=SignUpState.CREATED, account_id="acct00000007")
+    new = replace(account(), account_id="acct00000007")
+    owner = replace(MEMBER, account_id=new.account_id, role=Role.OWNER, invited_by=None)
+    assert stores.sign_ups.create(created, None, new, owner)
+    assert stores.members.of_account(new.account_id) == [owner]
+    assert stores.members.of_user(USER.user_id) == [owner]
+    second = replace(created, account_id="acct00000008")
+    again = replace(owner, account_id="acct00000008")
+    assert not stores.sign_ups.create(second, None, replace(new, account_id="acct00000008"), again)
+    assert stores.members.of_account("acct00000008") == []
+    assert stores.sign_ups.get(USER.address) == created
+
+
+def test_a_proof_is_used_once(stores: Stores) -> None:
+    """The key stays the same, and of several uses of one proof the first counts."""
+    assert stores.proofs.key() == stores.proofs.key()
+    proof = CheckedProof("5" * 64, at(1))
+    with ThreadPoolExecutor(8) as pool:
+        uses = [*pool.map(lambda _: stores.proofs.use(proof), range(8))]
+    assert uses.count(True) == 1
+    assert stores.proofs.use(CheckedProof("6" * 64, at(1)))
+
+
+def test_processes_share_one_key(aws: Aws) -> None:
+    """The first request creates it, and others that come at the same time get the same."""
+    stores = [DynamoProofs(Table(aws.identities)) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        created = {*pool.map(DynamoProofs.key, stores)}
+    assert len(created) == 1
+    assert len(created.pop()) == 32

@@ -93,6 +93,7 @@ function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {
       <button class="button primary" disabled={busy}>
         {busy ? "One moment…" : "Send me a code"}
       </button>
+      <p class="hint">No account yet? Enter your address too. The email says whether you can create one.</p>
     </form>
   );
 }

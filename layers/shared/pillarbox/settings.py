@@ -122,6 +122,17 @@ def switch(text: str) -> bool:
     return text == "on"
 
 
+def one_of(*choices: str) -> Callable[[str], str]:
+    """Return a parser of one of several words."""
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
 def server(text: str) -> tuple[str, int] | None:
     """Parse `host:port`; an empty text is None."""
     if not text:
@@ -268,6 +279,27 @@ class Settings:
         "the page about paid plans, for `upgrade_required`",
         _SENDING,
         output="UpgradeUrl",
+    )
+    sign_up = Setting(
+        one_of("closed", "invited", "approved", "open"),
+        "who may create an account in the dashboard",
+        ("functions", "command"),
+        default="closed",  # a stack of an older release has no such parameter
+        parameter="SignUp",
+    )
+    sign_up_domains = Setting(
+        names,
+        "the domains of the addresses that may sign up; any if empty",
+        ("functions", "command"),
+        default="",
+        parameter="SignUpDomains",
+    )
+    plan_of_new_accounts = Setting(
+        one_of("free", "standard", "enterprise"),
+        "the plan of an account that a user creates",
+        ("functions", "command"),
+        default="free",
+        parameter="PlanOfNewAccounts",
     )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
+    from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
         SessionAuthentication,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.code_mail import CodeMail
     from pillarbox.application.sign_in.members import AccountMembers
     from pillarbox.application.sign_in.sign_in import SignIn
+    from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
     from pillarbox.domain.sign_in import CodeRequest
+    from pillarbox.domain.sign_up import SignUpTerms
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -140,6 +143,53 @@ class Wiring:
             flows=DynamoFlows(self.identities),
             counts=DynamoSignInCounts(self.identities),
             queue=self.code_requests,
+            terms=self.sign_up_terms,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def sign_up_terms(self) -> "SignUpTerms":
+        """Return who may create an account, and which."""
+        from pillarbox.domain.account import Plan
+        from pillarbox.domain.sign_up import SignUpMode, SignUpTerms
+
+        return SignUpTerms(
+            mode=SignUpMode(self.settings.sign_up),
+            domains=frozenset(self.settings.sign_up_domains),
+            plan=Plan(self.settings.plan_of_new_accounts),
+        )
+
+    @cached_property
+    def sign_up(self) -> "SignUp":
+        """Create the accounts of users."""
+        from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs, DynamoSignUps
+        from pillarbox.application.sign_in.sign_up import SignUp
+
+        return SignUp(
+            terms=self.sign_up_terms,
+            sign_ups=DynamoSignUps(self.identities, self.table),
+            proofs=DynamoProofs(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def sign_up_approval(self) -> "SignUpApproval":
+        """Approve sign-ups, for the operator."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_ups import DynamoSignUps
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sign_in.approval import SignUpApproval
+
+        return SignUpApproval(
+            sign_ups=DynamoSignUps(self.identities, self.table),
+            team=self.team,
+            terms=self.sign_up_terms,
+            jobs=SqsJobs(self.settings.jobs_queue_url, "", bucket=""),
+            messages=DynamoMessages(self.table),
+            sender=self.settings.preview_sender,
+            base_url=self.settings.api_url,
             clock=utc_now,
         )
 
@@ -161,6 +211,7 @@ class Wiring:
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
         from pillarbox.adapters.dynamodb.users import DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.code_mail import CodeMail
@@ -169,6 +220,8 @@ class Wiring:
         jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
         return CodeMail(
             users=DynamoUsers(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            terms=self.sign_up_terms,
             jobs=jobs,
             messages=DynamoMessages(self.table),
             sender=self.settings.preview_sender,

@@ -159,7 +159,7 @@ def digest_of(secret: str) -> str:
 
 
 def new_user(address: str) -> User:
-    """Create a user with a new id."""
+    """Create a user with a new id, who is no operator."""
     return User(user_id=new_token(_USER_ID_LENGTH), address=address)
 
 

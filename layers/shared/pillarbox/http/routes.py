@@ -29,6 +29,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/session/codes": ("POST",),
     "/v1/session/token": ("POST",),
     "/v1/session/{session_id}": ("DELETE",),
+    "/v1/sign-up": ("GET", "POST"),
     "/v1/starter-templates": ("GET",),
     "/v1/starter-templates/{slug}/preview": ("POST",),
     "/v1/suppressions": ("GET", "POST"),

@@ -41,5 +41,11 @@ def _framed(name: str, title: str, reason: str) -> str:
     return frame.substitute(title=title, content=_read(name), reason=reason)
 
 
+@cache
+def sign_up_source() -> str:
+    """Return the template of emails about signing up: a title, paragraphs and perhaps a link."""
+    return _read("sign_up")
+
+
 def _read(name: str) -> str:
     return (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8")

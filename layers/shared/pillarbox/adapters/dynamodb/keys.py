@@ -1,8 +1,7 @@
 """The keys of the tables. No other module knows the form of a key.
 
 A partition key starts with the type of its records; `pk` and `sk` are strings. The table
-`Identities` has what proves who calls, and the secrets of webhooks. Of the functions only two may
-write there: `write_webhooks` endpoints, and `sign_in` what signing in needs.
+`Identities` has what proves who calls, the secrets of webhooks, and sign-ups.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
@@ -18,6 +17,9 @@ write there: `write_webhooks` endpoints, and `sign_in` what signing in needs.
 | flow        | FLOW#<digest of the address> | -    |
 | link for one use | LINK#<sha256>     | -              |
 | count of codes | COUNT#<subject>#<seconds>#<window> | - |
+| sign up     | SIGNUPS             | <digest of the address> |
+| key of proof of work | POW        | -              |
+| used proof  | PROOF#<sha256>      | -              |
 
 Older releases had API keys in the first table (`former_keys.py`). It has all others:
 
@@ -74,7 +76,21 @@ from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 _ALONE: Final = "-"
 #: The kinds of records in `Identities`.
 _IDENTITIES: Final = frozenset(
-    {"COUNT", "FLOW", "HOOK", "KEY", "KEYS", "LINK", "OF", "SESS", "TEAM", "USER"}
+    {
+        "COUNT",
+        "FLOW",
+        "HOOK",
+        "KEY",
+        "KEYS",
+        "LINK",
+        "OF",
+        "POW",
+        "PROOF",
+        "SESS",
+        "SIGNUPS",
+        "TEAM",
+        "USER",
+    }
 )
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
@@ -244,6 +260,21 @@ def link(digest: str) -> Item:
 def sign_in_count(subject: str, seconds: int, window: int) -> Item:
     """Return the key of the count of a subject in a window of so many seconds."""
     return _key(f"COUNT#{subject}#{seconds}#{window}")
+
+
+def sign_up(digest: str = "") -> Item:
+    """Return the key of the sign-up of an address's digest; without a digest, of all of them."""
+    return _key("SIGNUPS", digest)
+
+
+def proof_key() -> Item:
+    """Return the key of the record that has the key of proof of work."""
+    return _key("POW")
+
+
+def used_proof(digest: str) -> Item:
+    """Return the key of the mark of a proof that was used."""
+    return _key(f"PROOF#{digest}")
 
 
 def heartbeat() -> Item:

@@ -94,10 +94,7 @@ class DynamoMembers:
         return existed
 
     def _puts(self, member: Member) -> list[dict[str, Any]]:
-        return [
-            {"TableName": self._identities.name, "Item": place | member_item(member)}
-            for place in _places(member)
-        ]
+        return [{"TableName": self._identities.name, "Item": item} for item in member_items(member)]
 
     def _deletes(self, member: Member) -> list[dict[str, Any]]:
         return [{"TableName": self._identities.name, "Key": place} for place in _places(member)]
@@ -136,6 +133,11 @@ def _if_role(role: Role) -> dict[str, Any]:
         "ExpressionAttributeNames": {"#role": "role"},
         "ExpressionAttributeValues": {":role": to_attribute(role.value)},
     }
+
+
+def member_items(member: Member) -> list[Item]:
+    """Return a member's items, with that of the account first."""
+    return [place | member_item(member) for place in _places(member)]
 
 
 def member_item(member: Member) -> Item:

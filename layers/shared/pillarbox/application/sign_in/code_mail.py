@@ -1,29 +1,28 @@
-"""Send a one-time code by email, if its address is a user's.
-
-The email has the sender of preview keys, the one address that is the service's own, and is a
-message of the service's own account: the user may have none or several.
-"""
+"""Send a one-time code by email, if its address is a user's or may sign up."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.ports import Clock, Jobs, Messages
-from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
-from pillarbox.application.sign_in.ports import Users
-from pillarbox.domain.account import Account, Plan
+from pillarbox.application.sign_in.ports import SignInCounts, Users
+from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.mail import Mail
+from pillarbox.domain.session import SERVICE_ACCOUNT_ID, user_digest
 from pillarbox.domain.sign_in import CODE_TIME, CodeRequest
-from pillarbox.rendering.notice import code_source
+from pillarbox.domain.sign_up import DAY, PER_STRANGER, STRANGERS, SignUpTerms
+from pillarbox.rendering.notice import code_source, sign_up_source
 
-#: The account of the service's own emails.
-SERVICE: Final = Account(
-    account_id=SERVICE_ACCOUNT_ID,
-    name="Pillarbox",
-    plan=Plan.ENTERPRISE,
-    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+if TYPE_CHECKING:
+    from pillarbox.domain.errors import Json
+
+_NOT_WELCOME: Final = (
+    "Somebody asked to sign in to Pillarbox with this address. It belongs to no account here, and"
+    " you cannot create one yourself."
+)
+_WHOM_TO_ASK: Final = (
+    "Ask an owner of your team's account to add this address, or ask the operator of this service"
+    " for an account."
 )
 
 
@@ -32,6 +31,8 @@ class CodeMail:
     """Sends codes; `sender` is the service's own address, and `base_url` that of the app's host."""
 
     users: Users
+    counts: SignInCounts
+    terms: SignUpTerms
     jobs: Jobs
     messages: Messages
     sender: str
@@ -41,39 +42,47 @@ class CodeMail:
     def send(self, request: CodeRequest) -> bool:
         """Accept the email of a code; return False if there is none to send.
 
-        There is none if no user has the address, the code has expired, or the email was accepted
-        before.
+        There is none if the code has expired, or the email was accepted before. If no user has the
+        address and it cannot sign up, an email says so, but not each time.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
-        user = self.users.get(request.address)
         message_id = named_id(f"code {request.flow_id}", request.at)
-        if user is None or now >= expires_at:
+        user = self.users.get(request.address)
+        if now >= expires_at or self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
             return False
-        if self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
+        is_welcome = user is not None or self.terms.admits(request.address)
+        address = user.address if user else request.address
+        if is_welcome:
+            mail = self._code(address, request)
+        elif self._may_tell(address):
+            mail = self._refusal(address)
+        else:
             return False
-        mail = self._mail(user.address, request)
-        prepared = prepare_service_mail(mail, SERVICE, now).with_id(message_id)
-        accept_service_mail(self.jobs, self.messages, prepared, expires_at)
-        return True
+        accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
+        return is_welcome
 
-    def _mail(self, address: str, request: CodeRequest) -> Mail:
+    def _may_tell(self, address: str) -> bool:
+        """Count an email to a stranger, first for the address, then for all strangers."""
+        now = self.clock()
+        limits = ((user_digest(address), PER_STRANGER), ("all", STRANGERS))
+        return all(self.counts.count(f"strangers#{name}", DAY, most, now) for name, most in limits)
+
+    def _code(self, address: str, request: CodeRequest) -> Mail:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.
         url = f"{self.base_url}/app/sign-in#{request.flow_id}.{request.code}"
-        return Mail(
-            sender=self.sender,
-            from_name=SERVICE.name,
-            to=(address,),
-            cc=(),
-            bcc=(),
-            reply_to=None,
-            subject="Your Pillarbox code",
-            body=SavedBody(
-                source=code_source(),
-                values={
-                    "code": request.code,
-                    "minutes": CODE_TIME.seconds // 60,
-                    "url": url,
-                    "address": address,
-                },
-            ),
-        )
+        values: dict[str, Json] = {
+            "code": request.code,
+            "minutes": CODE_TIME.seconds // 60,
+            "url": url,
+            "address": address,
+        }
+        return write_mail(self.sender, address, "Your Pillarbox code", code_source(), values)
+
+    def _refusal(self, address: str) -> Mail:
+        values: dict[str, Json] = {
+            "title": "You have no account yet",
+            "paragraphs": [_NOT_WELCOME, _WHOM_TO_ASK],
+            "url": "",
+            "reason": f"a code was requested for {address}. If that was not you, ignore this email",
+        }
+        return write_mail(self.sender, address, "Sign in to Pillarbox", sign_up_source(), values)

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 
 from pillarbox.application.ports import Clock, Jobs, Messages
-from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
-from pillarbox.application.sign_in.code_mail import SERVICE
-from pillarbox.domain.mail import Mail, SavedBody
+from pillarbox.application.sign_in.service_mail import accept, write_mail
+from pillarbox.domain.mail import Mail
 from pillarbox.domain.role import Role
 from pillarbox.domain.sign_in import INVITATION_TIME
 from pillarbox.rendering.notice import invitation_source
@@ -34,30 +33,23 @@ class InvitationMail:
 
     def send(self, invitation: Invitation) -> None:
         """Accept the email of an invitation."""
-        prepared = prepare_service_mail(self._mail(invitation), SERVICE, self.clock())
-        accept_service_mail(self.jobs, self.messages, prepared)
+        accept(self._mail(invitation), self.jobs, self.messages, self.clock())
 
     def _mail(self, invitation: Invitation) -> Mail:
-        return Mail(
-            sender=self.sender,
-            from_name=SERVICE.name,
-            to=(invitation.address,),
-            cc=(),
-            bcc=(),
-            reply_to=None,
+        return write_mail(
+            self.sender,
+            invitation.address,
             # Without the account's name, which its owner chose: the service vouches for a subject.
-            subject="You are invited to an account of Pillarbox",
-            body=SavedBody(
-                source=invitation_source(),
-                values={
-                    "account": invitation.account,
-                    "inviter": invitation.inviter,
-                    "role": invitation.role.value,
-                    "days": INVITATION_TIME.days,
-                    "address": invitation.address,
-                    # In the fragment, which no server sees.
-                    "url": f"{self.base_url}/app/sign-in#{invitation.link}",
-                    "sign_in": f"{self.base_url}/app/",
-                },
-            ),
+            "You are invited to an account of Pillarbox",
+            invitation_source(),
+            {
+                "account": invitation.account,
+                "inviter": invitation.inviter,
+                "role": invitation.role.value,
+                "days": INVITATION_TIME.days,
+                "address": invitation.address,
+                # In the fragment, which no server sees.
+                "url": f"{self.base_url}/app/sign-in#{invitation.link}",
+                "sign_in": f"{self.base_url}/app/",
+            },
         )

@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pillarbox.domain.account import Account
+from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User
 from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
+from pillarbox.domain.sign_up import SignUpRequest
 
 
 class Users(Protocol):
@@ -149,4 +151,45 @@ class CodeRequests(Protocol):
 
     def put(self, request: CodeRequest) -> None:
         """Queue a request."""
+        ...
+
+
+class SignUps(Protocol):
+    """Sign-ups, at most one of each address."""
+
+    def get(self, address: str) -> SignUpRequest | None:
+        """Read the sign-up of an address consistently."""
+        ...
+
+    def all(self) -> Sequence[SignUpRequest]:
+        """Read all sign-ups, the oldest first."""
+        ...
+
+    def put(self, request: SignUpRequest, before: SignUpRequest | None) -> bool:
+        """Store a sign-up in place of the one that the caller has read.
+
+        Return False, and change nothing, if another one is stored by now.
+        """
+        ...
+
+    def create(
+        self,
+        request: SignUpRequest,
+        before: SignUpRequest | None,
+        account: Account,
+        owner: Member,
+    ) -> bool:
+        """Store a sign-up with its new account and the account's owner, as `put` does."""
+        ...
+
+
+class Proofs(Protocol):
+    """What proof of work needs to remember."""
+
+    def key(self) -> bytes:
+        """Return the key that signs challenges. The first call creates it."""
+        ...
+
+    def use(self, proof: CheckedProof) -> bool:
+        """Use a proof up; return False if it was used before."""
         ...

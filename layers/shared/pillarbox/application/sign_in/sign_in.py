@@ -1,7 +1,8 @@
 """Sign in with a one-time code or link, and exchange the cookie for access tokens.
 
 An address without a user makes the same calls and gets the same bytes as one with a user: the code
-is queued, and a worker looks for the user.
+is queued, and a worker looks for the user. If such an address may sign up, the right code makes its
+owner a user, who is in no account yet.
 """
 
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ from pillarbox.domain.session import (
     is_session_id,
     new_access,
     new_session,
+    new_user,
 )
 from pillarbox.domain.sign_in import (
     HOUR,
@@ -45,6 +47,7 @@ from pillarbox.domain.sign_in import (
     invalid_code,
     new_flow,
 )
+from pillarbox.domain.sign_up import SignUpTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class SignIn:
     flows: Flows
     counts: SignInCounts
     queue: CodeRequests
+    terms: SignUpTerms
     clock: Clock
 
     def request_code(self, address: str, client: str) -> FlowToken:
@@ -113,7 +117,7 @@ class SignIn:
         return token
 
     def with_code(self, token: FlowToken, code: str, agent: str) -> IssuedSession:
-        """Sign in with the code of a flow. Each call is an attempt.
+        """Sign in with the code of a flow. Each call is an attempt. The user may be new.
 
         Raises:
             ServiceError: `invalid_code`.
@@ -179,6 +183,8 @@ class SignIn:
 
     def _begin(self, address: str, agent: str) -> IssuedSession:
         user = self.users.get(address)
+        if user is None and self.terms.admits(address):
+            user = self.users.add(new_user(address))
         if user is None:
             raise invalid_code()
         session, cookie = new_session(user, agent, self.clock())

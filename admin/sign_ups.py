@@ -1,0 +1,90 @@
+"""The commands `pillarbox signup …`."""
+
+from typing import Annotated
+
+import typer
+
+from admin.confirm import confirm, require_yes
+from admin.session import connected
+from admin.team import Address, sign_in_url
+from admin.views import View, time_text
+from pillarbox.domain.account import Plan
+from pillarbox.domain.sign_up import SignUpRequest
+
+app = typer.Typer(no_args_is_help=True, help="Users who ask for an account.")
+
+
+@app.command("list")
+def list_pending(ctx: typer.Context) -> None:
+    """List the users who have asked for an account and wait, the oldest request first.
+
+    Example: `pillarbox signup list`
+    """
+    session = connected(ctx)
+    found = session.wiring.sign_up_approval.pending()
+    session.show_list([*map(_view, found)], ("email", "name", "asked"))
+
+
+@app.command("approve")
+def approve(
+    ctx: typer.Context,
+    address: Address,
+    *,
+    plan: Annotated[
+        Plan | None, typer.Option(help="By default the stack's PlanOfNewAccounts.")
+    ] = None,
+) -> None:
+    """Create the account that a user has asked for. The user becomes its owner and gets an email.
+
+    Example: `pillarbox signup approve ada@shop.example --plan standard`
+    """
+    session = connected(ctx)
+    account = session.wiring.sign_up_approval.approve(address, plan)
+    session.show(
+        {
+            "email": account.contact,
+            "account": account.account_id,
+            "name": account.name,
+            "plan": account.plan.value,
+        }
+    )
+
+
+@app.command("refuse")
+def refuse(
+    ctx: typer.Context,
+    address: Address,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Refuse without asking.")] = False,
+) -> None:
+    """Refuse an account to a user, or take an invitation back. The dashboard tells the user.
+
+    Example: `pillarbox signup refuse ada@shop.example`
+    """
+    require_yes(ctx.obj, yes=yes)
+    session = connected(ctx)
+    confirm(session, f"Refuse an account to {address}?", yes=yes)
+    session.show(_view(session.wiring.sign_up_approval.refuse(address)))
+
+
+@app.command("invite")
+def invite(ctx: typer.Context, address: Address) -> None:
+    """Let a user create an account, and print a link that signs the user in once.
+
+    The link works within an hour. Afterwards the user signs in with a code. Needs a stack whose
+    parameter SignUp is not `closed`.
+
+    Example: `pillarbox signup invite ada@shop.example`
+    """
+    session = connected(ctx)
+    link = session.wiring.sign_up_approval.invite(address)
+    session.show({"url": sign_in_url(session.wiring.settings.api_url, link)})
+
+
+def _view(request: SignUpRequest) -> View:
+    return {
+        "email": request.address,
+        "name": request.name,
+        "state": request.state.value,
+        "asked": time_text(request.at),
+    }

@@ -1,0 +1,114 @@
+"""What the operator does with sign-ups: list, approve, refuse, invite."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.sign_in.ports import SignUps
+from pillarbox.application.sign_in.service_mail import accept, write_mail
+from pillarbox.application.sign_in.sign_up import changed_meanwhile, create_account
+from pillarbox.application.sign_in.team import Team
+from pillarbox.application.validation import normalize_address
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.mail import Mail
+from pillarbox.domain.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
+from pillarbox.rendering.notice import sign_up_source
+
+_NOT_ASKED: Final = "has asked for no account, or has it already"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignUpApproval:
+    """The sign-ups that wait for the operator.
+
+    `sender` is the service's own address, and `base_url` that of the app's host.
+    """
+
+    sign_ups: SignUps
+    team: Team
+    terms: SignUpTerms
+    jobs: Jobs
+    messages: Messages
+    sender: str
+    base_url: str
+    clock: Clock
+
+    def pending(self) -> Sequence[SignUpRequest]:
+        """Return the sign-ups that wait, the oldest first."""
+        return [one for one in self.sign_ups.all() if one.state is SignUpState.PENDING]
+
+    def approve(self, address: str, plan: Plan | None = None) -> Account:
+        """Create the account that a user has asked for, and tell the user.
+
+        A request that was refused can still be approved.
+
+        Args:
+            address: of the user.
+            plan: of the account; by default that of all new accounts.
+
+        Raises:
+            ValidationFailed: on `address`: it has asked for no account.
+        """
+        states = {SignUpState.PENDING, SignUpState.REFUSED}
+        before = self._find(address, states, _NOT_ASKED)
+        if before.name is None:  # an invitation that was taken back
+            raise _refusal(_NOT_ASKED)
+        request = replace(before, at=self.clock())
+        account = create_account(self.sign_ups, request, before, plan or self.terms.plan)
+        accept(self._approval(account, before.address), self.jobs, self.messages, request.at)
+        return account
+
+    def refuse(self, address: str) -> SignUpRequest:
+        """Refuse a request or take an invitation back. The user sees it in the dashboard.
+
+        Raises:
+            ValidationFailed: on `address`: it waits for no approval and is not invited.
+        """
+        states = {SignUpState.PENDING, SignUpState.INVITED}
+        before = self._find(address, states, "waits for no approval and is not invited")
+        return self._store(replace(before, state=SignUpState.REFUSED, at=self.clock()), before)
+
+    def invite(self, address: str) -> str:
+        """Let the owner of an address create an account; return the text of a one-time link.
+
+        Raises:
+            ValidationFailed: on `address`, or if sign-up is closed.
+        """
+        if self.terms.mode is SignUpMode.CLOSED:
+            raise _refusal("cannot be invited, because the parameter SignUp is closed")
+        user = self.team.add_user(address)
+        request = SignUpRequest(
+            user_id=user.user_id,
+            address=user.address,
+            state=SignUpState.INVITED,
+            at=self.clock(),
+        )
+        self._store(request, self.sign_ups.get(user.address))
+        return self.team.new_link(user.address)
+
+    def _find(self, address: str, states: set[SignUpState], message: str) -> SignUpRequest:
+        found = self.sign_ups.get(normalize_address(address))
+        if found is None or found.state not in states:
+            raise _refusal(message)
+        return found
+
+    def _store(self, request: SignUpRequest, before: SignUpRequest | None) -> SignUpRequest:
+        if not self.sign_ups.put(request, before):
+            raise changed_meanwhile()
+        return request
+
+    def _approval(self, account: Account, address: str) -> Mail:
+        values: dict[str, Json] = {
+            "title": "Your account is ready",
+            "paragraphs": [f"The account “{account.name}” that you asked for has been created."],
+            "url": f"{self.base_url}/app/",
+            "reason": f"{address} asked for an account of Pillarbox",
+        }
+        subject = "Your account of Pillarbox is ready"
+        return write_mail(self.sender, address, subject, sign_up_source(), values)
+
+
+def _refusal(message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError("address", message, "not_allowed"))

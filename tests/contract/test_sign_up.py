@@ -1,0 +1,270 @@
+"""Signing up for an account: the routes, the emails, and attacks on them."""
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from email import message_from_bytes, policy
+from itertools import count
+from typing import Final
+from unittest import mock
+
+import pytest
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.proof_of_work import Proof
+from pillarbox.domain.session import parse_access_token
+from pillarbox.domain.sign_up import STRANGERS
+from pillarbox.wiring import services
+from tests.contract.client import Api
+from tests.contract.service import Service
+from tests.contract.sign_in import Browser, add_user
+from tests.contract.sign_up import WRONG_PROOF, post, proof_for, sign_up, user_without_account
+
+_numbers: Final = count(1)
+
+
+@pytest.fixture(autouse=True)
+def quick() -> object:
+    """Keep the search for a number short."""
+    with (
+        mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
+    ):
+        yield
+
+
+def new_address() -> str:
+    return f"new{next(_numbers)}@fresh.example"
+
+
+def mailed(service: Service) -> list[tuple[str, str]]:
+    """Send what is queued; return to whom each email goes, and its text."""
+    already = len(service.ses.mails)
+    service.mail_codes()
+    service.deliver()
+    sent = [
+        message_from_bytes(mail["raw"], policy=policy.default)
+        for mail in service.ses.mails[already:]
+    ]
+    return [
+        (str(mail["To"]), mail.get_body(("plain",)).get_content())  # type: ignore[union-attr]
+        for mail in sent
+    ]
+
+
+def test_a_new_user_creates_an_account(service: Service) -> None:
+    """Address, code, name, proof: the next access token is the owner's of the new account."""
+    address = new_address()
+    with service.signing_up("open", plan="standard"):
+        asked = Browser().request_code(address)
+        ((to, text),) = mailed(service)
+        assert to == address
+        code = re.search(r"\b\d{6}\b", text)
+        assert code
+        browser = Browser()
+        body = browser.sign_in(asked.json["flow"], code[0]).json
+        assert (body["account"], body["accounts"]) == (None, [])
+        api = Api(session=body["token"])
+        offer = api.raw("GET", "/sign-up").json
+        assert (offer["status"], offer["account"]) == ("available", None)
+        created = sign_up(api)
+        assert created.status == 201
+        account = created.json["account"]
+        assert created.json == {
+            "status": "created",
+            "challenge": None,
+            "account": {"id": account["id"], "name": "Acme", "plan": "standard"},
+        }
+        token = browser.token().json
+        assert (token["account"], token["role"]) == (account, "owner")
+        detail = Api(session=token["token"]).raw("GET", "/account")
+        assert (detail.status, detail.json["name"]) == (200, "Acme")
+        assert api.raw("GET", "/sign-up").json["status"] == "created"
+        assert post(api, "Again", WRONG_PROOF).code == "sign_up_closed"
+    assert account["id"] in set(services().accounts.records.all_ids())  # type: ignore[attr-defined]
+
+
+def test_nobody_becomes_a_user_while_sign_up_is_closed(service: Service) -> None:
+    """A known user who is in no account is told so, and has no challenge."""
+    address = new_address()
+    add_user(address)
+    api = user_without_account(service, address)
+    closed = {"status": "closed", "challenge": None, "account": None}
+    assert api.raw("GET", "/sign-up").json == closed
+    refused = post(api, "Acme", WRONG_PROOF)
+    assert (refused.status, refused.code) == (403, "sign_up_closed")
+    stranger = new_address()
+    flow = Browser().request_code(stranger).json["flow"]
+    (queued,) = service.codes()
+    assert Browser().sign_in(flow, queued.code).code == "invalid_code"
+    assert services().team.users.get(stranger) is None
+
+
+def test_a_stranger_is_told_once_a_day(service: Service) -> None:
+    """Requests for codes, again and again, do not fill a mailbox with our answers."""
+    address, now = new_address(), wiring.utc_now().replace(hour=1, minute=0)
+    for day, hours, expected in ((0, 0, 1), (0, 5, 0), (0, 22, 0), (1, 0, 1)):
+        with service.at(now + timedelta(days=day, hours=hours)):
+            Browser().request_code(address)
+            assert [to for to, _ in mailed(service)] == [address] * expected
+
+
+def test_strangers_get_a_hundred_emails_a_day_in_all(service: Service) -> None:
+    """A list of addresses does not make the service a source of unwanted mail."""
+    counts = services().code_mail.counts
+    later = wiring.utc_now() + timedelta(days=40)
+    with service.at(later):
+        told = [
+            counts.count("strangers#all", timedelta(days=1), STRANGERS, later)
+            for _ in range(STRANGERS - 1)
+        ]
+        assert all(told)
+        for number in range(3):
+            Browser().request_code(new_address(), f"203.0.{number}.1")
+        assert len(mailed(service)) == 1
+
+
+@pytest.mark.parametrize("mode", ["closed", "invited", "approved", "open"])
+def test_nobody_learns_who_may_sign_up(service: Service, mode: str) -> None:
+    """Known, welcome and unwelcome addresses: same calls to AWS and same bytes, in each mode."""
+    known = new_address()
+    add_user(known)
+    seen: list[tuple[list[str], str]] = []
+    with service.signing_up(mode, domains="fresh.example"):
+        for asked in (known, new_address(), f"x{next(_numbers)}@else.example"):
+            calls: list[str] = []
+
+            def record(model: object, calls: list[str] = calls, **_: object) -> None:
+                calls.append(model.name)  # type: ignore[attr-defined]
+
+            clients = (services().identities.client, services().table.client)
+            for client in clients:
+                client.meta.events.register("before-parameter-build", record)
+            try:
+                response = Browser().request_code(asked, f"198.51.{next(_numbers)}.9")
+                wrong = Browser().sign_in(response.json["flow"], "000000")
+            finally:
+                for client in clients:
+                    client.meta.events.unregister("before-parameter-build", record)
+            seen.append((calls, response.text.replace(response.json["flow"], "") + wrong.text))
+    service.codes()
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_only_addresses_of_the_domains_sign_up(service: Service) -> None:
+    """Another domain, and a name that merely ends like it, get no code and become no user."""
+    with service.signing_up("open", domains="fresh.example, other.example"):
+        for address in (f"a{next(_numbers)}@unfresh.example", "a@fresh.example.evil.example"):
+            flow = Browser().request_code(address).json["flow"]
+            (event,) = service.code_events
+            ((_, text),) = mailed(service)
+            assert event["code"] not in text
+            assert Browser().sign_in(flow, event["code"]).code == "invalid_code"
+            assert services().team.users.get(address) is None
+        assert user_without_account(service, f"b{next(_numbers)}@FRESH.example")
+
+
+def test_the_operator_approves(service: Service) -> None:
+    """The user asks and waits; after the approval there is an account, and an email says so."""
+    address = new_address()
+    with service.signing_up("approved"):
+        api = user_without_account(service, address)
+        assert api.raw("GET", "/sign-up").json["status"] == "on_approval"
+        asked = sign_up(api, "Acme")
+        assert (asked.status, asked.json["status"], asked.json["account"]) == (201, "pending", None)
+        assert api.raw("GET", "/sign-up").json["status"] == "pending"
+        approval = services().sign_up_approval
+        assert [one.name for one in approval.pending() if one.address == address] == ["Acme"]
+        account = approval.approve(address)
+        ((to, text),) = mailed(service)
+        assert to == address
+        assert "“Acme”" in text
+        assert api.raw("GET", "/sign-up").json["status"] == "created"
+    owners = services().team.members_of(account.account_id)
+    assert [(one.address, one.role) for one in owners] == [(address, "owner")]
+
+
+def test_an_invited_user_creates_an_account(service: Service) -> None:
+    """The link of the invitation signs in; others of the same stack are told that they cannot."""
+    with service.signing_up("invited"):
+        link = services().sign_up_approval.invite(new_address())
+        body = Browser().post("", {"link": link}).json
+        assert sign_up(Api(session=body["token"])).json["status"] == "created"
+        other = new_address()
+        add_user(other)
+        assert post(user_without_account(service, other), "A", WRONG_PROOF).code == "sign_up_closed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": -1},
+        {"number": 500_001},
+        {"number": 1.5},
+        {"number": "1"},
+        {"salt": "x" * 201},
+        {"more": 1},
+        {"algorithm": None},
+    ],
+)
+def test_a_proof_of_another_shape_is_refused(service: Service, change: dict[str, object]) -> None:
+    """The error names the part of the proof."""
+    with service.signing_up("open"):
+        api = user_without_account(service, new_address())
+        refused = post(api, "Acme", WRONG_PROOF | change)
+    assert refused.status == 422
+    assert [name.partition(".")[0] for name in refused.errors] == ["proof"]
+
+
+def test_a_proof_is_not_used_twice_or_by_others(service: Service) -> None:
+    """A wrong number, another user's proof, a late one and a replay create nothing."""
+    with service.signing_up("open"):
+        api, other = (user_without_account(service, new_address()) for _ in range(2))
+        proof = proof_for(api)
+        for wrong in (
+            proof | {"number": proof["number"] + 1},
+            proof | {"salt": proof["salt"].replace("expires=1", "expires=2")},
+            proof | {"signature": "0" * 64},
+        ):
+            assert [*post(api, "Acme", wrong).errors] == ["proof"]
+        assert [*post(other, "Acme", proof).errors] == ["proof"]
+        with service.at(wiring.utc_now() + timedelta(minutes=5, seconds=1)):
+            assert [*post(api, "Acme", proof).errors] == ["proof"]
+        services().identities.put(keys.used_proof(proof["challenge"]))
+        assert [*post(api, "Acme", proof).errors] == ["proof"]
+        assert sign_up(api).status == 201
+
+
+@pytest.mark.parametrize("different", [1, 20])
+def test_of_parallel_sign_ups_one_creates_an_account(service: Service, different: int) -> None:
+    """The same proof twenty times, or twenty proofs of one user: one account each."""
+    with service.signing_up("open"):
+        api = user_without_account(service, new_address())
+        # One process handles one request at a time, but the use case may run in many processes.
+        token = parse_access_token(api.session or "")
+        principal = services().session_authentication.authenticate(token)
+        proofs = [Proof(**proof_for(api)) for _ in range(different)]
+        case = services().sign_up
+
+        def ask(number: int) -> str:
+            try:
+                return case.create(principal, "Acme", proofs[number % different], "").status
+            except ServiceError as error:
+                return error.code
+
+        with ThreadPoolExecutor(8) as pool:
+            results = [*pool.map(ask, range(20))]
+    assert results.count("created") == 1
+    assert len(services().team.members.of_user(token.user_id)) == 1
+
+
+def test_the_account_has_nothing_but_its_name(service: Service) -> None:
+    """A body cannot set the plan, an address or a role."""
+    with service.signing_up("open"):
+        api = user_without_account(service, new_address())
+        body = {"name": "Acme", "proof": proof_for(api), "plan": "enterprise"}
+        refused = api.raw("POST", "/sign-up", json.dumps(body))
+    assert (refused.status, [*refused.errors]) == (422, ["plan"])

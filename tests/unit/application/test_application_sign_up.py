@@ -1,0 +1,285 @@
+"""Signing up, with fakes: who may create an account, and what the operator decides."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from pillarbox.application.sign_in.approval import SignUpApproval
+from pillarbox.application.sign_in.sign_up import SignUp
+from pillarbox.application.sign_in.team import Team
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.proof_of_work import ALGORITHM, MAX_NUMBER, Challenge, Proof, check_proof
+from pillarbox.domain.role import Role
+from pillarbox.domain.session import SessionPrincipal, new_session, new_user, user_digest
+from pillarbox.domain.sign_up import (
+    SignUpMode,
+    SignUpState,
+    SignUpStatus,
+    SignUpTerms,
+)
+from tests.fakes.builders import NOW
+from tests.fakes.sign_in import (
+    FakeFlows,
+    FakeMembers,
+    FakeProofs,
+    FakeSessions,
+    FakeSignInCounts,
+    FakeSignUps,
+    FakeUsers,
+)
+from tests.fakes.stores import FakeJobs, FakeMessages, Store
+
+ADA: Final = "Ada@shop.example"
+
+
+@dataclass
+class World:
+    """Users, their sign-ups and the operator, under some terms."""
+
+    mode: SignUpMode = SignUpMode.OPEN
+    domains: frozenset[str] = frozenset()
+    accounts: dict[str, Account] = field(default_factory=dict)
+    members: FakeMembers = field(default_factory=FakeMembers)
+    users: FakeUsers = field(default_factory=FakeUsers)
+    proofs: FakeProofs = field(default_factory=FakeProofs)
+    counts: FakeSignInCounts = field(default_factory=FakeSignInCounts)
+    store: Store = field(default_factory=Store)
+
+    def __post_init__(self) -> None:
+        self.sign_ups = FakeSignUps(self.members, self.accounts)
+
+    @property
+    def terms(self) -> SignUpTerms:
+        return SignUpTerms(mode=self.mode, domains=self.domains, plan=Plan.FREE)
+
+    @property
+    def sign_up(self) -> SignUp:
+        return SignUp(
+            terms=self.terms,
+            sign_ups=self.sign_ups,
+            proofs=self.proofs,
+            counts=self.counts,
+            clock=lambda: NOW,
+        )
+
+    @property
+    def approval(self) -> SignUpApproval:
+        records: Any = self.accounts
+        team = Team(
+            users=self.users,
+            members=self.members,
+            accounts=records,
+            sessions=FakeSessions(self.members, self.accounts),
+            flows=FakeFlows(),
+            clock=lambda: NOW,
+        )
+        return SignUpApproval(
+            sign_ups=self.sign_ups,
+            team=team,
+            terms=self.terms,
+            jobs=FakeJobs(self.store),
+            messages=FakeMessages(self.store),
+            sender="service@pillarbox.example",
+            base_url="https://mail.example",
+            clock=lambda: NOW + timedelta(hours=1),
+        )
+
+    def user(self, address: str = ADA) -> SessionPrincipal:
+        session, _ = new_session(self.users.add(new_user(address)), "Firefox", NOW)
+        return SessionPrincipal(session=session, operator=False)
+
+    def status(self, address: str = ADA) -> SignUpStatus:
+        return self.sign_up.offer(self.user(address)).status
+
+    def create(self, address: str = ADA, name: str = "Acme", client: str = "") -> SignUpStatus:
+        user = self.user(address)
+        challenge = self.sign_up.offer(user).challenge
+        proof = proof_of(challenge, address) if challenge else Proof("", "", "", "", 0)
+        return self.sign_up.create(user, name, proof, client).status
+
+
+def proof_of(challenge: Challenge, address: str = ADA) -> Proof:
+    """Solve a challenge as the check in the service does."""
+    for number in range(MAX_NUMBER + 1):
+        proof = Proof(challenge.challenge, challenge.salt, challenge.signature, ALGORITHM, number)
+        try:
+            check_proof(proof, b"key", user_digest(address), NOW)
+        except ValidationFailed:
+            continue
+        return proof
+    raise AssertionError("no number is right")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the search short."""
+    monkeypatch.setattr("pillarbox.domain.proof_of_work.MAX_NUMBER", 20)
+
+
+def refusal(action: Callable[[], object]) -> str:
+    with pytest.raises(ServiceError) as refused:
+        action()
+    return refused.value.code
+
+
+@pytest.mark.parametrize(
+    ("mode", "domains", "stored", "expected"),
+    [
+        ("closed", "", None, "closed"),
+        ("closed", "", "invited", "closed"),
+        ("closed", "", "pending", "closed"),
+        ("closed", "", "created", "created"),
+        ("invited", "", None, "closed"),
+        ("invited", "", "invited", "available"),
+        ("invited", "", "pending", "closed"),
+        ("invited", "", "created", "created"),
+        ("approved", "", None, "on_approval"),
+        ("approved", "", "pending", "pending"),
+        ("approved", "", "refused", "refused"),
+        ("approved", "", "invited", "available"),
+        ("approved", "other.example", None, "closed"),
+        ("open", "", None, "available"),
+        ("open", "", "pending", "available"),
+        ("open", "", "refused", "refused"),
+        ("open", "", "created", "created"),
+        ("open", "shop.example", None, "available"),
+        ("open", "other.example", None, "closed"),
+        ("open", "other.example", "invited", "available"),
+        ("open", "hop.example", None, "closed"),
+    ],
+)
+def test_terms_and_history_say_what_a_user_can_do(
+    mode: str, domains: str, stored: str | None, expected: str
+) -> None:
+    """An invitation opens all modes but closed, a domain is compared whole, and one is enough."""
+    world = World(SignUpMode.APPROVED)
+    world.create()
+    (request,) = world.sign_ups.all()
+    before = replace(request, state=SignUpState(stored)) if stored else None
+    terms = SignUpTerms(mode=SignUpMode(mode), domains=frozenset(domains.split()), plan=Plan.FREE)
+    assert terms.status(ADA, before) == expected
+
+
+def test_an_account_has_the_user_as_its_owner() -> None:
+    """The account has the name, the plan of new accounts, and the user's address as contact."""
+    world = World()
+    assert world.create() is SignUpStatus.CREATED
+    (account,) = world.accounts.values()
+    assert (account.name, account.plan, account.contact) == ("Acme", Plan.FREE, ADA)
+    assert account.indexed
+    (member,) = world.members.of_account(account.account_id)
+    assert (member.address, member.role) == (ADA, Role.OWNER)
+    assert member.user_id == world.user().session.user_id
+    assert world.status() is SignUpStatus.CREATED
+    assert refusal(world.create) == "sign_up_closed"
+
+
+@pytest.mark.parametrize("name", [" ", "x" * 129, "a\nb"])
+def test_a_bad_name_costs_no_proof(name: str) -> None:
+    """The name is checked first, so the same proof still works with a better one."""
+    world = World()
+    assert refusal(lambda: world.create(name=name)) == "validation_failed"
+    assert world.proofs.used == {}
+
+
+def test_a_proof_works_once_and_for_one_user() -> None:
+    """A replayed proof and another user's create nothing."""
+    world = World(SignUpMode.OPEN)
+    user, other = world.user(), world.user("bob@shop.example")
+    challenge = world.sign_up.offer(user).challenge
+    assert challenge
+    proof = proof_of(challenge)
+    assert refusal(lambda: world.sign_up.create(other, "B", proof, "")) == "validation_failed"
+    assert world.proofs.used == {}
+    world.proofs.used[proof.challenge] = None
+    assert refusal(lambda: world.sign_up.create(user, "A", proof, "")) == "validation_failed"
+    assert world.accounts == {}
+
+
+def test_a_network_creates_five_accounts_a_day() -> None:
+    """The sixth sign-up from a /24 is refused; one from another network is not."""
+    world = World()
+    for number in range(5):
+        client = f"198.51.100.{number}"
+        assert world.create(f"u{number}@shop.example", client=client) is SignUpStatus.CREATED
+    late = "late@shop.example"
+    assert refusal(lambda: world.create(late, client="198.51.100.9")) == "rate_limit_exceeded"
+    assert world.create(late, client="203.0.113.1") is SignUpStatus.CREATED
+
+
+class _Stale(FakeSignUps):
+    """Sign-ups that a reader sees only before the first one."""
+
+    def get(self, address: str) -> None:
+        assert address
+
+
+def test_of_two_requests_at_the_same_time_one_wins() -> None:
+    """Both read that there is no sign-up; the second creates nothing."""
+    world = World()
+    user, stale = world.user(), _Stale(world.members, world.accounts)
+    both = replace(world.sign_up, sign_ups=stale)
+    challenges = [both.offer(user).challenge for _ in range(2)]
+    first, second = (proof_of(challenge) for challenge in challenges if challenge)
+    created = both.create(user, "First", first, "")
+    with pytest.raises(Unavailable):
+        both.create(user, "Second", second, "")
+    assert [*world.accounts.values()] == [created.account]
+
+
+def test_the_operator_approves_a_request() -> None:
+    """The account is created with the operator's plan, and the user gets an email."""
+    world = World(SignUpMode.APPROVED)
+    assert world.create(name="Acme") is SignUpStatus.PENDING
+    assert world.accounts == {}
+    assert world.status() is SignUpStatus.PENDING
+    assert refusal(world.create) == "sign_up_closed"
+    (request,) = world.approval.pending()
+    assert (request.address, request.name) == (ADA, "Acme")
+    account = world.approval.approve(ADA.upper(), Plan.STANDARD)
+    assert (account.name, account.plan) == ("Acme", Plan.STANDARD)
+    (member,) = world.members.of_account(account.account_id)
+    assert (member.address, member.role) == (ADA, Role.OWNER)
+    assert world.approval.pending() == []
+    assert refusal(lambda: world.approval.approve(ADA)) == "validation_failed"
+    assert refusal(lambda: world.approval.refuse(ADA)) == "validation_failed"
+    (job,) = world.store.queue
+    assert job.mail
+    assert (job.mail.to, job.mail.subject) == ((ADA,), "Your account of Pillarbox is ready")
+
+
+def test_the_operator_refuses_a_request_and_can_change_that() -> None:
+    """The user sees the refusal and cannot ask again; an approval later still works."""
+    world = World(SignUpMode.APPROVED)
+    world.create()
+    assert world.approval.refuse(ADA).state is SignUpState.REFUSED
+    assert world.status() is SignUpStatus.REFUSED
+    assert refusal(world.create) == "sign_up_closed"
+    assert world.approval.pending() == []
+    assert world.approval.approve(ADA).plan is Plan.FREE
+
+
+def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
+    """Nobody else can; the operator may take it back, or invite the same user again."""
+    world = World(SignUpMode.INVITED)
+    assert refusal(world.create) == "sign_up_closed"
+    assert len(world.approval.invite(ADA)) == 32
+    assert world.approval.refuse(ADA).state is SignUpState.REFUSED
+    assert world.status() is SignUpStatus.CLOSED
+    assert refusal(lambda: world.approval.approve(ADA)) == "validation_failed"  # it has no name
+    world.approval.invite(ADA)
+    assert world.create() is SignUpStatus.CREATED
+    world.approval.invite(ADA)
+    assert world.create(name="Second") is SignUpStatus.CREATED
+    assert [one.name for one in world.accounts.values()] == ["Acme", "Second"]
+
+
+def test_nobody_is_invited_while_sign_up_is_closed() -> None:
+    """The invitation would be of no use, so the operator is told."""
+    world = World(SignUpMode.CLOSED)
+    assert refusal(lambda: world.approval.invite(ADA)) == "validation_failed"
+    assert world.users.users == {}

@@ -1,0 +1,113 @@
+"""Proof of work, compared with the package `altcha`."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+from altcha.v1 import (
+    ChallengeOptions,
+    Payload,
+    create_challenge,
+    solve_challenge,
+    verify_solution,
+)
+
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.proof_of_work import (
+    ALGORITHM,
+    CHALLENGE_TIME,
+    MAX_NUMBER,
+    Challenge,
+    Proof,
+    check_proof,
+    new_challenge,
+)
+
+KEY: Final = b"a key of 32 bytes, of a test only"
+USER: Final = "5" * 64
+NOW: Final = datetime.now(UTC).replace(microsecond=0)  # the package has its own clock
+
+
+def solved(challenge: Challenge) -> Proof:
+    solution: Any = solve_challenge(
+        challenge=challenge.challenge,
+        salt=challenge.salt,
+        algorithm=ALGORITHM,
+        max_number=MAX_NUMBER,
+    )
+    return Proof(
+        challenge.challenge, challenge.salt, challenge.signature, ALGORITHM, solution.number
+    )
+
+
+PROOF: Final = solved(new_challenge(KEY, USER, NOW))
+
+
+def code_of(proof: Proof, *, key: bytes = KEY, user: str = USER, now: datetime = NOW) -> str:
+    with pytest.raises(ValidationFailed) as refused:
+        check_proof(proof, key, user, now)
+    (error,) = refused.value.errors
+    return f"{error.field}: {error.message}"
+
+
+def test_the_package_solves_and_accepts_our_challenges() -> None:
+    """Its solver finds the number, and its check agrees with ours, also for another key."""
+    payload = Payload(ALGORITHM, PROOF.challenge, PROOF.number, PROOF.salt, PROOF.signature)
+    assert verify_solution(payload, KEY) == (True, None)
+    assert check_proof(PROOF, KEY, USER, NOW).digest == PROOF.challenge
+    assert verify_solution(payload, b"other")[0] is False
+    assert code_of(PROOF, key=b"other") == "proof: is wrong, or is for another user"
+
+
+def test_we_accept_challenges_of_the_package() -> None:
+    """Its hashes and signatures are ours, if the salt has our parameters."""
+    options = ChallengeOptions(
+        max_number=1_000, hmac_key=KEY, expires=NOW + CHALLENGE_TIME, params={"for": USER}
+    )
+    made = create_challenge(options)
+    proof = solved(Challenge(made.challenge, made.salt, made.signature))
+    checked = check_proof(proof, KEY, USER, NOW)
+    assert (checked.digest, checked.expires_at) == (made.challenge, NOW + CHALLENGE_TIME)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"number": PROOF.number + 1},
+        {"algorithm": "SHA-1"},
+        {"challenge": "0" * 64},
+        {"challenge": "\ud800"},
+        {"signature": PROOF.signature[:-1]},
+        {"signature": "\ud800"},
+        {"salt": PROOF.salt.removesuffix("&")},
+        {"salt": PROOF.salt + "x"},
+        {"salt": "\ud800"},
+        {"salt": PROOF.salt.replace("expires=1", "expires=9")},
+        {"salt": f"{PROOF.salt}expires=9999999999&"},
+    ],
+)
+def test_what_was_changed_is_refused(wrong: dict[str, Any]) -> None:
+    """Every part is checked, and no text breaks the check."""
+    assert code_of(replace(PROOF, **wrong)) == "proof: is wrong, or is for another user"
+
+
+def test_digits_cannot_move_between_number_and_salt() -> None:
+    """The hash is the same for a digit that moves into the salt, but the salt has another form."""
+    number = str(PROOF.number) if PROOF.number > 9 else "10"
+    moved = replace(PROOF, salt=f"{PROOF.salt}{number[0]}", number=int(number[1:]))
+    assert code_of(moved) == "proof: is wrong, or is for another user"
+
+
+def test_a_proof_is_for_one_user_and_five_minutes() -> None:
+    """Another user's proof and a late one are refused."""
+    assert code_of(PROOF, user="6" * 64) == "proof: is wrong, or is for another user"
+    assert check_proof(PROOF, KEY, USER, NOW + CHALLENGE_TIME - timedelta(seconds=1))
+    assert code_of(PROOF, now=NOW + CHALLENGE_TIME) == "proof: is too late: solve a new challenge"
+
+
+def test_the_number_is_hidden_and_challenges_differ() -> None:
+    """Challenges of one user at one time are never the same, and do not contain the number."""
+    challenges = [new_challenge(KEY, USER, NOW) for _ in range(50)]
+    assert len({one.challenge for one in challenges}) == 50
+    assert len({one.salt for one in challenges}) == 50
