@@ -29,6 +29,12 @@ from pillarbox.http.models import (
     SendBatchRequest,
     SendEmailRequest,
 )
+from pillarbox.http.operator import (
+    AccountsQuery,
+    OperateAccountRequest,
+    OwnLimits,
+    SuspendRequest,
+)
 from pillarbox.http.query import (
     SLUG,
     AnalyticsQuery,
@@ -320,6 +326,22 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "limit": {"description": "The number of suppressions."},
         "cursor": {"description": "The `nextCursor` of the page before."},
     },
+    AccountsQuery: {
+        "search": {"description": "A part of the name, or the start of the id."},
+        "limit": {"description": "The number of accounts."},
+        "cursor": {"description": "The `nextCursor` of the page before."},
+    },
+    OwnLimits: {
+        "perMinute": {"description": "Emails per minute."},
+        "perDay": {"description": "Emails per day of UTC."},
+        "perMonth": {"description": "Emails per month of UTC."},
+        "recipientsPerDay": {"description": "Recipients per day of UTC."},
+    },
+    OperateAccountRequest: {
+        "plan": {"description": "The account's plan."},
+        "limits": {"description": "All limits of its own, in place of those that it has."},
+    },
+    SuspendRequest: {"reason": {"description": "A note that only operators see."}},
     AddSuppressionsRequest: {
         "address": {"description": "An address.", "format": "email"},
         "addresses": {"description": "Addresses.", "maxItems": MAX_ADDRESSES},
@@ -510,6 +532,9 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
             }
         ],
     },
+    OwnLimits: {"description": "The limits of an account; null is the plan's limit."},
+    OperateAccountRequest: {"description": "Changes to an account. Null leaves a field as it is."},
+    SuspendRequest: {"description": "Why the account is suspended."},
     InviteMemberRequest: {"description": "A new member."},
     ChangeMemberRequest: {"description": "Another role."},
     ChangeAccountRequest: {

@@ -62,6 +62,7 @@ _ENUMS: Final = {
     "Plan": "The plan of an account.",
     "KeyType": "The type of an API key.",
     "Preset": "A named set of permissions.",
+    "AccountAction": "What an operator of the service did to an account.",
     "Role": "What a user is in an account.",
     "DomainState": "Whether the account can send from a domain.",
     "Bucket": "The length of time that one row of analytics covers.",

@@ -368,6 +368,12 @@ class Service:
         issued = sign_in.with_link(team.new_link(address), "Firefox")
         return sign_in.exchange(parse_cookie(issued.cookie), account_id).text
 
+    def operator(self, address: str = "root@pillarbox.example") -> str:
+        """Return the access token of a new session of an operator, who is in no account."""
+        team, sign_in = wiring.services().team, wiring.services().sign_in
+        team.set_operator(address, operator=True)
+        return sign_in.with_link(team.new_link(address), "Firefox").access.text
+
     def domain(self, account_id: str, name: str, *, verified: bool = True) -> str:
         """Store a domain of an account, which was just checked."""
         self.ses.domains.known[name] = verified

@@ -87,6 +87,7 @@ _WRITTEN: Final = {
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
     "ManageAccountRole": {"ACCT", "SUP"},
+    "OperateRole": {"ACCT", "LOG"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -114,7 +115,8 @@ _LISTED: Final = {
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
     "ManageKeysRole": {"KEYS", "USED"},
-    "ManageAccountRole": {"SUP"},
+    "ManageAccountRole": {"LOG", "SUP"},
+    "OperateRole": {"ACCTS", "LOG"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of the programs that take requests with a key.
@@ -154,6 +156,7 @@ _CALLED_BY_USERS: Final = {
     "ManageMembersRole",
     "ManageAccountRole",
     "EditTemplatesRole",
+    "OperateRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -182,6 +185,7 @@ _IDENTITIES: Final = {
         "USER": {"PutItem"},
     },
     "EditTemplatesRole": {"TEAM": {"Query"}},
+    "OperateRole": {"USER": {"GetItem"}},
 }
 
 
@@ -214,6 +218,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.key_list("a"),
         keys.account("a"),
         keys.account_list(),
+        keys.account_log("a"),
         keys.claim("a", "b"),
         keys.quota("a"),
         keys.suppression("a"),
@@ -258,7 +263,7 @@ def test_a_role_writes_its_own_records_only(role: str) -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_a_role_lists_its_own_records_only(role: str) -> None:
-    """Only the sweep lists accounts, nothing lists keys, and accepting mail lists nothing."""
+    """The sweep and operators list accounts, nothing lists keys, accepting mail lists nothing."""
     assert _allowed_kinds(role, ["Query"]) == _LISTED.get(role, set())
 
 
@@ -387,10 +392,22 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
     [
         ("WriteWebhooksRole", ["has_webhooks"]),
         ("ManageDomainsRole", ["senders", "default_sender"]),
+        (
+            "OperateRole",
+            [
+                "plan",
+                "per_minute",
+                "per_day",
+                "per_month",
+                "recipients_per_day",
+                "suspended",
+                "suspended_for",
+            ],
+        ),
     ],
 )
 def test_a_role_changes_its_own_attributes_of_an_account(role: str, own: list[str]) -> None:
-    """It can set no other one, such as the plan or a limit, and put or delete no account."""
+    """It can set no other one, and put or delete no account."""
     policy = iam.statements(role)
 
     def allowed(*attributes: str, action: str = "UpdateItem") -> bool:

@@ -9,7 +9,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.domain.account import Suspension
 from pillarbox.domain.key import TEMPLATES_WRITE, Preset
-from pillarbox.domain.role import ROLE_SCOPES, Role
+from pillarbox.domain.role import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
@@ -28,6 +28,7 @@ _ABSENT: Final = {
     "address": "nobody@customer.example",
     "domain": "gone.example",
     "sender": "gone@news.example",
+    "account_id": "0" * 12,
 }
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [
@@ -38,8 +39,12 @@ _NOT_BEGINNING: Final = [
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
 _SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+#: Those of operators of the service: see test_operator_routes.py.
+_OF_OPERATORS: Final = [one for one in _SESSION_ONLY if one.permission == OPERATE]
 #: Those of one account. The others are about the user's own sessions.
-_OF_ACCOUNTS: Final = [one for one in OF_SESSIONS if one in _SHARED or one.permission]
+_OF_ACCOUNTS: Final = [
+    one for one in OF_SESSIONS if one in _SHARED or (one.permission and one not in _OF_OPERATORS)
+]
 #: The routes of the template editor.
 _EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
@@ -77,7 +82,7 @@ def full_ids(tenant: Tenant) -> dict[str, str]:
 def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
-    own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
+    own = {one.id for one in _SESSION_ONLY if one not in [*_OF_ACCOUNTS, *_OF_OPERATORS]}
     assert own == {"list_sessions", "end_sessions", "end_session"}
     assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
     assert len(_SHARED) == 18

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
+    from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
     from pillarbox.application.accounts.keys import Keys
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
+        OperatorAuthentication,
         SessionAuthentication,
     )
     from pillarbox.application.sign_in.code_mail import CodeMail
@@ -122,6 +124,26 @@ class Wiring:
         from pillarbox.application.sign_in.authentication import SessionAuthentication
 
         return SessionAuthentication(DynamoSessions(self.identities, self.table), utc_now)
+
+    @cached_property
+    def operator_authentication(self) -> "OperatorAuthentication":
+        """Authenticate the caller of a route that only operators may use."""
+        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.application.sign_in.authentication import OperatorAuthentication
+
+        users = DynamoUsers(self.identities)
+        return OperatorAuthentication(self.session_authentication, users)
+
+    @cached_property
+    def account_list(self) -> "AccountList":
+        """List all accounts of the service."""
+        from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.application.accounts.account_list import AccountList
+
+        return AccountList(
+            records=DynamoAccounts(self.table), usage=self.account_usage, for_each=in_parallel
+        )
 
     @cached_property
     def sign_in(self) -> "SignIn":

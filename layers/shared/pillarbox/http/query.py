@@ -131,7 +131,7 @@ def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
 
 
 _SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
-_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
+LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
 #: Of lists that a program reads as a whole.
 LONG_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=1_000))
 TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
@@ -168,7 +168,7 @@ class MessagesQuery(WireModel):
     until = optional(END_OF_RANGE, name="to")
     status = optional(one_of(Status))
     skip = with_default(_SKIP, 0)
-    limit = with_default(_LIMIT, 50)
+    limit = with_default(LIMIT, 50)
     sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
     recipient = optional(after(text(), _check_recipient))
     tag = optional(after(text(), _check_tag))
@@ -216,14 +216,14 @@ class TemplatesQuery(WireModel):
 
     in_query = True
     skip = with_default(_SKIP, 0)
-    limit = with_default(_LIMIT, 20)
+    limit = with_default(LIMIT, 20)
 
 
 class DeliveriesQuery(WireModel):
     """The deliveries to a webhook endpoint; ours."""
 
     in_query = True
-    limit = with_default(_LIMIT, 50)
+    limit = with_default(LIMIT, 50)
     cursor = optional(text(least=1, most=_MAX_CURSOR))
 
 
@@ -231,7 +231,7 @@ class VersionsQuery(WireModel):
     """The versions of a template; ours."""
 
     in_query = True
-    limit = with_default(_LIMIT, 20)
+    limit = with_default(LIMIT, 20)
     before = optional(before(_parse_whole_number, whole_number(least=1, most=1_000_000_000)))
 
 

@@ -1,0 +1,94 @@
+"""Read the requests of the service's operators. They are ours."""
+
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.validation import MAX_LIMIT, MAX_NAME
+from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.quota import Limits
+from pillarbox.http.query import LIMIT, one_of, read_query
+from pillarbox.http.requests import read_json
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import (
+    WireModel,
+    model,
+    optional,
+    required,
+    text,
+    whole_number,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+_MAX_CURSOR: Final = 64
+_LIMIT_OR_NONE: Final = whole_number(least=0, most=MAX_LIMIT)
+
+
+class AccountsQuery(WireModel):
+    """The accounts of the service."""
+
+    in_query = True
+    search = optional(text(least=1, most=MAX_NAME))
+    limit = with_default(LIMIT, 25)
+    cursor = optional(text(least=1, most=_MAX_CURSOR))
+
+
+class OwnLimits(WireModel):
+    """The account's own limits; what is null or left out is the plan's."""
+
+    per_minute = optional(_LIMIT_OR_NONE)
+    per_day = optional(_LIMIT_OR_NONE)
+    per_month = optional(_LIMIT_OR_NONE)
+    recipients_per_day = optional(_LIMIT_OR_NONE)
+
+
+class OperateAccountRequest(WireModel):
+    """Changes to an account; what is left out stays. `limits` replaces all own limits."""
+
+    plan = optional(one_of(Plan))
+    limits = optional(model(OwnLimits))
+
+
+class SuspendRequest(WireModel):
+    """Why an account is suspended. Only operators see it."""
+
+    reason = required(text(least=1, most=MAX_NAME))
+
+
+def read_accounts_query(event: "APIGatewayProxyEvent") -> AccountsQuery:
+    """Read which accounts to list.
+
+    Raises:
+        ValidationFailed: the query string does not have the documented shape.
+    """
+    return read_query(event, AccountsQuery)
+
+
+def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
+    """Read the changes to an account.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(OperateAccountRequest, read_json(event))
+    own = body.limits
+    limits = NO_LIMITS
+    if own is not None:
+        limits = Limits(
+            per_minute=own.per_minute,
+            per_day=own.per_day,
+            per_month=own.per_month,
+            recipients_per_day=own.recipients_per_day,
+        )
+    return AccountChanges(plan=body.plan, limits=limits, plan_limits=own is not None)
+
+
+def read_reason(event: "APIGatewayProxyEvent") -> str:
+    """Read why an account is to be suspended.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(SuspendRequest, read_json(event)).reason
