@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
 import { attempt } from "./action";
-import { ROUTES } from "./pages";
+import { OPERATOR_ROUTES, ROUTES } from "./pages";
 import SignIn from "./pages/sign-in";
 import { Empty, Page } from "./parts/basics";
 import { Loading, Notice } from "./parts/notice";
@@ -43,8 +43,8 @@ export function App() {
   }
   return (
     <Shell session={session.value}>
-      {session.value.account ? (
-        <Pages key={session.value.account.id} />
+      {session.value.account || operates(path) ? (
+        <Pages key={session.value.account?.id} />
       ) : (
         <NoAccount email={session.value.user.email} />
       )}
@@ -60,12 +60,17 @@ function Pages() {
   if (failure) return <Notice kind="bad">This page has failed. Load it again, or open another one.</Notice>;
   return (
     <Router>
-      {ROUTES.map(({ path, component }) => (
+      {[...ROUTES, ...(session.value?.user.operator ? OPERATOR_ROUTES : [])].map(({ path, component }) => (
         <Route path={path} component={component} key={path} />
       ))}
       <Route default component={Missing} />
     </Router>
   );
+}
+
+/** Return whether an operator has opened a page that needs no account. */
+function operates(path: string): boolean {
+  return !!session.value?.user.operator && `${path}/`.startsWith("/app/operator/");
 }
 
 function NoAccount({ email }: { email: string }) {

@@ -1,5 +1,7 @@
 // Every page: where it is, and what it is called.
 
+import lazy from "preact-iso/lazy";
+
 import Account from "./pages/account";
 import Activity from "./pages/activity";
 import DomainPage from "./pages/domain";
@@ -29,6 +31,10 @@ export const NAVIGATION: Entry[] = [
   { href: "/app/account", name: "Account", icon: "account" },
 ];
 
+export const OPERATOR_NAVIGATION: Entry[] = [
+  { href: "/app/operator/accounts", name: "Accounts", icon: "members" },
+];
+
 // All in one file, which is smaller than the request for another. A page with large packages of its
 // own is loaded by `lazy` of preact-iso.
 export const ROUTES = [
@@ -42,4 +48,14 @@ export const ROUTES = [
   { path: "/app/keys", component: Keys },
   { path: "/app/members", component: Members },
   { path: "/app/account", component: Account },
+];
+
+// Few users are operators, so these pages are in a file of their own.
+const operator = <N extends keyof typeof import("./pages/operator")>(name: N) =>
+  lazy(() => import("./pages/operator").then((pages) => pages[name]));
+
+export const OPERATOR_ROUTES = [
+  { path: "/app/operator", component: operator("Accounts") },
+  { path: "/app/operator/accounts", component: operator("Accounts") },
+  { path: "/app/operator/accounts/:id", component: operator("Account") },
 ];

@@ -1,0 +1,4 @@
+// The pages of operators, in one file: two files would split what they share into a third.
+
+export { default as Account } from "./account";
+export { default as Accounts } from "./accounts";
