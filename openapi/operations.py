@@ -50,6 +50,7 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "key_id": ({"type": "string"}, "The `id` of an API key."),
     "member_id": ({"type": "string"}, "The `id` of a member."),
     "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
+    "queue": ({"type": "string"}, "The `name` of a queue with dead letters of its own."),
     "account_id": ({"type": "string"}, "The `id` of an account."),
 }
 

@@ -5,8 +5,20 @@ from typing import Any, Final
 from openapi.account_operations import LOG_ITEM
 from openapi.operation import SESSION, Operation
 from pillarbox.domain.role import OPERATE
-from pillarbox.http.operator import AccountsQuery, OperateAccountRequest, SuspendRequest
-from pillarbox.http.operator_types import AccountPage, OperatedAccount
+from pillarbox.http.operator import (
+    AccountsQuery,
+    OperateAccountRequest,
+    RatesQuery,
+    RedriveRequest,
+    SuspendRequest,
+)
+from pillarbox.http.operator_types import (
+    AccountPage,
+    MovedLetters,
+    OperatedAccount,
+    QueueList,
+    RatesResult,
+)
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _LISTED: Final = {
@@ -34,6 +46,23 @@ _ACCOUNT: Final = _LISTED | {
     ],
     "ownLimits": {"perMinute": None, "perDay": 5_000, "perMonth": None, "recipientsPerDay": None},
     "log": [LOG_ITEM | {"by": "root@pillarbox.example", "reason": None}],
+}
+_RATES: Final = {
+    "emails": 482,
+    "delivered": 470,
+    "bounced": 9,
+    "complained": 1,
+    "bounceRate": 0.0187,
+    "complaintRate": 0.0021,
+}
+_RATED: Final = {"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "standard", "suspended": False}
+_QUEUE: Final = {
+    "name": "jobs",
+    "waiting": 3,
+    "inFlight": 1,
+    "delayed": 0,
+    "oldestSeconds": 2.0,
+    "dead": 4,
 }
 _SUSPENDED: Final = _ACCOUNT | {"suspendedAt": _AT, "suspensionReason": "bounces"}
 
@@ -123,5 +152,43 @@ OPERATOR: Final = (
         response=OperatedAccount,
         response_example=_ACCOUNT,
         errors=("account_not_found",),
+    ),
+    _operation(
+        "get",
+        "/v1/operator/rates",
+        "get_rates",
+        "Get the rates of all accounts",
+        "What the accounts sent in the last days, and those with the most emails, bounces or"
+        " complaints. Each account takes about six reads of the statistics.",
+        query=RatesQuery,
+        response=RatesResult,
+        response_example={
+            "since": "2025-12-31T12:00:00.000+00:00",
+            "until": _AT,
+            "total": _RATES,
+            "accounts": 1,
+            "items": [_RATES | _RATED],
+        },
+    ),
+    _operation(
+        "get",
+        "/v1/operator/queues",
+        "list_queues",
+        "List the queues",
+        "The messages in each queue and its dead letters, and how long the oldest one has waited.",
+        response=QueueList,
+        response_example={"items": [_QUEUE]},
+    ),
+    _operation(
+        "post",
+        "/v1/operator/queues/{queue}/redrive",
+        "redrive_queue",
+        "Move dead letters back",
+        "Moves dead letters into their queue. Fix the cause of the failures first. This is safe at"
+        " any time: finished emails are not sent again, and events that were processed change nothing.",
+        body=RedriveRequest,
+        body_examples={"all": {"summary": "As many as possible", "value": {}}},
+        response=MovedLetters,
+        response_example={"queue": "jobs", "moved": 4},
     ),
 )

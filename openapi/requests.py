@@ -33,6 +33,8 @@ from pillarbox.http.operator import (
     AccountsQuery,
     OperateAccountRequest,
     OwnLimits,
+    RatesQuery,
+    RedriveRequest,
     SuspendRequest,
 )
 from pillarbox.http.query import (
@@ -341,6 +343,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "plan": {"description": "The account's plan."},
         "limits": {"description": "All limits of its own, in place of those that it has."},
     },
+    RatesQuery: {
+        "days": {"description": "The time that is counted, up to now."},
+        "by": {"description": "What the accounts are ranked by."},
+    },
+    RedriveRequest: {"limit": {"description": "The most dead letters to move."}},
     SuspendRequest: {"reason": {"description": "A note that only operators see."}},
     AddSuppressionsRequest: {
         "address": {"description": "An address.", "format": "email"},
@@ -534,6 +541,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     OwnLimits: {"description": "The limits of an account; null is the plan's limit."},
     OperateAccountRequest: {"description": "Changes to an account. Null leaves a field as it is."},
+    RedriveRequest: {"description": "How much to move."},
     SuspendRequest: {"description": "Why the account is suspended."},
     InviteMemberRequest: {"description": "A new member."},
     ChangeMemberRequest: {"description": "Another role."},

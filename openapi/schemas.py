@@ -63,6 +63,7 @@ _ENUMS: Final = {
     "KeyType": "The type of an API key.",
     "Preset": "A named set of permissions.",
     "AccountAction": "What an operator of the service did to an account.",
+    "RankBy": "What accounts are ranked by.",
     "Role": "What a user is in an account.",
     "DomainState": "Whether the account can send from a domain.",
     "Bucket": "The length of time that one row of analytics covers.",

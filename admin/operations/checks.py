@@ -12,10 +12,10 @@ from typing import Final
 
 from admin.operations.ports import (
     ConfigurationSet,
-    QueueStatus,
     SendingStatus,
     TableProtectionState,
 )
+from pillarbox.application.operation.ports import QueueStatus
 from pillarbox.domain.account import SHARD_COUNTS, SHARD_RATE, Account
 from pillarbox.domain.errors import Json
 
@@ -224,11 +224,11 @@ def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding
 
 
 def check_dead_letters(
-    status: Mapping[str, tuple[QueueStatus, QueueStatus]],
+    status: Mapping[str, tuple[QueueStatus, QueueStatus | None]],
 ) -> Iterator[Finding]:
     """Check whether the dead-letter queues are empty."""
     for name, (queue, dead_letters) in status.items():
-        if dead_letters.waiting:
+        if dead_letters and dead_letters.waiting:
             yield Finding(
                 "queues",
                 Verdict.FAIL,

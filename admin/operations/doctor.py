@@ -14,11 +14,11 @@ from admin.operations.ports import (
     StackMonitoring,
     TableProtection,
 )
-from admin.operations.queues import QueueOperations
 from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
+from pillarbox.application.operation.queues import QueueOperations
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import domain_of
@@ -81,12 +81,7 @@ class Doctor:
             ),
             "domains": self._check_domains,
             "queues": lambda: checks.check_dead_letters(self.queues.status()),
-            "waiting": lambda: checks.check_queue_ages(
-                {
-                    name: self.monitoring.oldest_message_age(urls.queue)
-                    for name, urls in self.queues.urls.items()
-                }
-            ),
+            "waiting": lambda: checks.check_queue_ages(self.queues.oldest_message_ages()),
             "table": self._check_tables,
             "keys": self._check_keys,
             "shards": self._check_shards,

@@ -68,28 +68,6 @@ class AnnouncedAddresses(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueStatus:
-    """The approximate number of messages in a queue."""
-
-    waiting: int
-    #: Received by a worker and not finished, including messages that it postponed.
-    in_flight: int
-    delayed: int
-
-
-class Queues(Protocol):
-    """The service's queues, by URL."""
-
-    def status(self, queue_url: str) -> QueueStatus:
-        """Count a queue's messages."""
-        ...
-
-    def move(self, source_url: str, target_url: str, at_most: int) -> int:
-        """Move messages from one queue to another and return how many."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SendingStatus:
     """The AWS account at the provider. Quota and rate count recipients."""
 
@@ -162,10 +140,6 @@ class StackMonitoring(Protocol):
 
     def function_concurrency(self) -> int:
         """Return the AWS account's limit of concurrent functions."""
-        ...
-
-    def oldest_message_age(self, queue_url: str) -> float | None:
-        """Return the age in seconds of a queue's oldest message; None without a recent metric."""
         ...
 
 

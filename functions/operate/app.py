@@ -2,8 +2,20 @@
 
 from pillarbox.domain.account import Account
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.operator import read_accounts_query, read_operator_changes, read_reason
-from pillarbox.http.operator_replies import account_page, operated_account
+from pillarbox.http.operator import (
+    read_accounts_query,
+    read_most_moved,
+    read_operator_changes,
+    read_rates_query,
+    read_reason,
+)
+from pillarbox.http.operator_replies import (
+    account_page,
+    moved_letters,
+    operated_account,
+    queue_list,
+    rates_result,
+)
 from pillarbox.http.replies import Reply, reply
 from pillarbox.http.sessions import read_session
 from pillarbox.wiring import services
@@ -15,9 +27,8 @@ app = build_app()
 def list_accounts() -> Reply:
     _operator()
     query = read_accounts_query(app.current_event)
-    return reply(
-        account_page(services().account_list.page(query.search, query.cursor, query.limit))
-    )
+    page = services().account_list.page(query.search, query.cursor, query.limit)
+    return reply(account_page(page))
 
 
 @app.get("/v1/operator/accounts/<account_id>")
@@ -42,6 +53,29 @@ def suspend_account(account_id: str) -> Reply:
 def resume_account(account_id: str) -> Reply:
     operator = _operator()
     return _reply_account(services().accounts.resume(account_id, by=operator))
+
+
+@app.get("/v1/operator/rates")
+def get_rates() -> Reply:
+    _operator()
+    query, rates = read_rates_query(app.current_event), services().account_rates
+    now = rates.clock()
+    since = query.since(now)
+    return reply(rates_result(rates.counts(since, now), query.by, since, now))
+
+
+@app.get("/v1/operator/queues")
+def list_queues() -> Reply:
+    _operator()
+    queues = services().queue_operations
+    return reply(queue_list(queues.status(), queues.oldest_message_ages()))
+
+
+@app.post("/v1/operator/queues/<queue>/redrive")
+def redrive_queue(queue: str) -> Reply:
+    _operator()
+    most = read_most_moved(app.current_event)
+    return reply(moved_letters(queue, services().queue_operations.redrive(queue, most)))
 
 
 def _reply_account(account: Account) -> Reply:

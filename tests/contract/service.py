@@ -438,10 +438,16 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for name in ("events", "events_dead")
         )
         sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
+        sweep_dead_url, webhooks_dead_url = (
+            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+            for name in ("sweep_dead", "webhooks_dead")
+        )
         webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
             "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
+            "PILLARBOX_WEBHOOKS_DEAD_LETTERS_URL": webhooks_dead_url,
             "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
+            "PILLARBOX_SWEEP_DEAD_LETTERS_URL": sweep_dead_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,
             "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,

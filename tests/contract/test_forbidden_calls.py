@@ -116,7 +116,7 @@ _LISTED: Final = {
     "EnqueueDueRole": {"DUE"},
     "ManageKeysRole": {"KEYS", "USED"},
     "ManageAccountRole": {"LOG", "SUP"},
-    "OperateRole": {"ACCTS", "LOG"},
+    "OperateRole": {"ACCTS", "LOG", "MSG", "STAT"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of the programs that take requests with a key.

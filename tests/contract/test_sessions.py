@@ -29,6 +29,7 @@ _ABSENT: Final = {
     "domain": "gone.example",
     "sender": "gone@news.example",
     "account_id": "0" * 12,
+    "queue": "none",
 }
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [

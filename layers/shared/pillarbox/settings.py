@@ -217,7 +217,7 @@ class Settings:
     sweep_dead_letters_url = Setting(
         str,
         "the queue of sweep tasks that failed too often",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="SweepDeadLettersUrl",
     )
     webhooks_queue_url = Setting(
@@ -236,7 +236,7 @@ class Settings:
     webhooks_dead_letters_url = Setting(
         str,
         "the queue of events for webhook endpoints that failed too often",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="WebhooksDeadLettersUrl",
     )
     mail_code_function = Setting(

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.operation.queues import QueueOperations
+    from pillarbox.application.operation.ranking import AccountRates
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
@@ -143,6 +145,42 @@ class Wiring:
 
         return AccountList(
             records=DynamoAccounts(self.table), usage=self.account_usage, for_each=in_parallel
+        )
+
+    @cached_property
+    def account_rates(self) -> "AccountRates":
+        """Count what each account sends."""
+        from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.application.operation.ranking import AccountRates
+
+        return AccountRates(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            clock=utc_now,
+            for_each=in_parallel,
+        )
+
+    @cached_property
+    def queue_operations(self) -> "QueueOperations":
+        """Work on the queues."""
+        from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
+        from pillarbox.adapters.sqs.queues import SqsQueues
+        from pillarbox.application.operation.queues import QueueOperations, QueueUrls
+
+        settings = self.settings
+        return QueueOperations(
+            queues=SqsQueues(),
+            ages=SqsQueueAges(utc_now),
+            urls={
+                "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
+                "urgent": QueueUrls(settings.urgent_jobs_queue_url, None),
+                "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
+                "sweep": QueueUrls(settings.sweep_queue_url, settings.sweep_dead_letters_url),
+                "webhooks": QueueUrls(
+                    settings.webhooks_queue_url, settings.webhooks_dead_letters_url
+                ),
+            },
         )
 
     @cached_property

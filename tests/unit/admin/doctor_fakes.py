@@ -7,10 +7,10 @@ from typing import Any
 
 from admin.operations.ports import (
     ConfigurationSet,
-    QueueStatus,
     SendingStatus,
     TableProtectionState,
 )
+from pillarbox.application.operation.ports import QueueStatus
 from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
 

@@ -5,6 +5,7 @@ The fakes and the adapters run them with a `records` fixture of their own.
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.accounts.ports import (
@@ -21,7 +22,7 @@ from pillarbox.application.templates.ports import (
 )
 from pillarbox.application.templates.publication import content_of
 from pillarbox.domain.account import Account, Plan, Suspension
-from pillarbox.domain.account_log import AccountAction, LogEntry
+from pillarbox.domain.account_log import AccountAction, LogEntry, SettingValue
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
@@ -30,6 +31,9 @@ from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import SourceKind, TemplateDraft, TemplateVersion
 from tests.unit.admin.fakes import ACCOUNT, NOW, OTHER_ACCOUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SENDER, OTHER_SENDER = "Hello.There@shop.example", "orders@shop.example"
 LATER = NOW + timedelta(minutes=5)
@@ -157,6 +161,12 @@ class AccountRecordsSuite:
     def test_a_change_is_logged_with_what_it_changes(self, records: AccountRecords) -> None:
         """Each change can bring an entry; the newest entries are read first, of one account."""
         records.add(account())
+        actions: list[tuple[AccountAction, Mapping[str, tuple[SettingValue, SettingValue]]]] = [
+            (AccountAction.CHANGED, {"plan": ("free", "standard"), "perDay": (None, 7)}),
+            (AccountAction.CHANGED, {"shards": (1, 2)}),
+            (AccountAction.SUSPENDED, {}),
+            (AccountAction.RESUMED, {}),
+        ]
         entries = [
             LogEntry(
                 entry_id=str(new_id(NOW + timedelta(seconds=number))),
@@ -166,19 +176,12 @@ class AccountRecordsSuite:
                 changes=changes,
                 reason="bounces" if action is AccountAction.SUSPENDED else None,
             )
-            for number, (action, changes) in enumerate(
-                [
-                    (AccountAction.CHANGED, {"plan": ("free", "standard"), "perDay": (None, 7)}),
-                    (AccountAction.CHANGED, {"shards": (1, 2)}),
-                    (AccountAction.SUSPENDED, {}),
-                    (AccountAction.RESUMED, {}),
-                ]
-            )
+            for number, (action, changes) in enumerate(actions)
         ]
         plan, shards, suspended, resumed = entries
-        changes = AccountChanges(plan=Plan.STANDARD, limits=limits(per_day=7))
-        changed = records.change(ACCOUNT, changes, plan)
-        assert changed == records.get(ACCOUNT) == changes.applied_to(account())
+        wanted = AccountChanges(plan=Plan.STANDARD, limits=limits(per_day=7))
+        changed = records.change(ACCOUNT, wanted, plan)
+        assert changed == records.get(ACCOUNT) == wanted.applied_to(account())
         raised = records.raise_shards(ACCOUNT, 2, LATER, shards)
         assert raised is not None
         assert raised.shards == 2

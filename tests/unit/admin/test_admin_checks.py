@@ -8,7 +8,8 @@ import pytest
 
 from admin.operations import checks
 from admin.operations.checks import Finding, Verdict
-from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
+from admin.operations.ports import ConfigurationSet, TableProtectionState
+from pillarbox.application.operation.ports import QueueStatus
 from pillarbox.domain.account import Plan
 from tests.fakes import builders
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status

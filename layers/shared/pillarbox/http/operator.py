@@ -1,12 +1,14 @@
 """Read the requests of the service's operators. They are ours."""
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.operation.ranking import RankBy
 from pillarbox.application.validation import MAX_LIMIT, MAX_NAME
 from pillarbox.domain.account import NO_LIMITS, Plan
 from pillarbox.domain.quota import Limits
-from pillarbox.http.query import LIMIT, one_of, read_query
+from pillarbox.http.query import LIMIT, number_in_query, one_of, read_query
 from pillarbox.http.requests import read_json
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import (
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _MAX_CURSOR: Final = 64
 _LIMIT_OR_NONE: Final = whole_number(least=0, most=MAX_LIMIT)
+#: Dead letters that one request moves: well within the gateway's time.
+MAX_MOVED: Final = 300
 
 
 class AccountsQuery(WireModel):
@@ -55,6 +59,24 @@ class SuspendRequest(WireModel):
     """Why an account is suspended. Only operators see it."""
 
     reason = required(text(least=1, most=MAX_NAME))
+
+
+class RatesQuery(WireModel):
+    """What is counted of which time."""
+
+    in_query = True
+    days = with_default(number_in_query(least=1, most=31), 1)
+    by = with_default(one_of(RankBy), RankBy.VOLUME)
+
+    def since(self, now: datetime) -> datetime:
+        """Return the full hour with which the time begins: it needs fewer reads than a part."""
+        return (now - timedelta(days=self.days)).replace(minute=0, second=0, microsecond=0)
+
+
+class RedriveRequest(WireModel):
+    """How many dead letters to move."""
+
+    limit = with_default(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
 
 
 def read_accounts_query(event: "APIGatewayProxyEvent") -> AccountsQuery:
@@ -92,3 +114,21 @@ def read_reason(event: "APIGatewayProxyEvent") -> str:
         ValidationFailed: the body does not have the documented shape.
     """
     return validate(SuspendRequest, read_json(event)).reason
+
+
+def read_rates_query(event: "APIGatewayProxyEvent") -> RatesQuery:
+    """Read what to count.
+
+    Raises:
+        ValidationFailed: the query string does not have the documented shape.
+    """
+    return read_query(event, RatesQuery)
+
+
+def read_most_moved(event: "APIGatewayProxyEvent") -> int:
+    """Read how many dead letters to move.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(RedriveRequest, read_json(event)).limit

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from pillarbox.application.operation.ranking import fraction, rank
+from pillarbox.domain.message import Status
 from pillarbox.http.account_replies import log_item
 from pillarbox.http.replies import limit_states, timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from pillarbox.application.accounts.account_list import AccountListPage
+    from pillarbox.application.history.queries import MessageCounts
+    from pillarbox.application.operation.ports import QueueStatus
+    from pillarbox.application.operation.ranking import AccountCounts, RankBy
     from pillarbox.domain.account import Account
     from pillarbox.domain.account_log import LogEntry
     from pillarbox.domain.quota import QuotaState
     from pillarbox.http import operator_types
+
+#: The accounts of a ranking that a response lists.
+_MAX_RANKED: Final = 100
 
 
 def account_page(page: AccountListPage) -> operator_types.AccountPage:
@@ -56,3 +65,67 @@ def _listed_account(account: Account, quota: QuotaState) -> operator_types.Liste
         "usedThisMonth": month.used,
         "monthlyLimit": month.limit,
     }
+
+
+def rates_result(
+    counted: Sequence[AccountCounts], by: RankBy, since: datetime, until: datetime
+) -> operator_types.RatesResult:
+    """Return what all accounts sent together, and those with the most of something."""
+    ranked = rank(counted, by)
+    return {
+        "since": timestamp(since),
+        "until": timestamp(until),
+        "total": _rates([each.counts for each in counted]),
+        "accounts": len(ranked),
+        "items": [
+            {
+                **_rates([each.counts]),
+                "id": each.account.account_id,
+                "name": each.account.name,
+                "plan": each.account.plan,
+                "suspended": each.account.suspension is not None,
+            }
+            for each in ranked[:_MAX_RANKED]
+        ],
+    }
+
+
+def _rates(counts: Sequence[MessageCounts]) -> operator_types.SendingRates:
+    emails = sum(each.count for each in counts)
+    delivered, bounced, complained = (
+        sum(each.reached[status] for each in counts)
+        for status in (Status.DELIVERED, Status.BOUNCED, Status.COMPLAINED)
+    )
+    return {
+        "emails": emails,
+        "delivered": delivered,
+        "bounced": bounced,
+        "complained": complained,
+        "bounceRate": fraction(bounced, emails),
+        "complaintRate": fraction(complained, emails),
+    }
+
+
+def queue_list(
+    status: Mapping[str, tuple[QueueStatus, QueueStatus | None]],
+    ages: Mapping[str, float | None],
+) -> operator_types.QueueList:
+    """Return the queues with their dead letters."""
+    return {
+        "items": [
+            {
+                "name": name,
+                "waiting": queue.waiting,
+                "inFlight": queue.in_flight,
+                "delayed": queue.delayed,
+                "oldestSeconds": ages[name],
+                "dead": dead_letters.waiting if dead_letters else None,
+            }
+            for name, (queue, dead_letters) in status.items()
+        ]
+    }
+
+
+def moved_letters(queue: str, moved: int) -> operator_types.MovedLetters:
+    """Return what a redrive did."""
+    return {"queue": queue, "moved": moved}

@@ -11,6 +11,9 @@ from pillarbox.domain.account import Plan
 from pillarbox.http.account_types import LogItem
 from pillarbox.http.reply_types import LimitState, Timestamp
 
+type QueueName = Annotated[
+    str, Field(description="`jobs`, `urgent`, `events`, `sweep` or `webhooks`.")
+]
 type OwnLimit = Annotated[int | None, Field(description="Null for the plan's limit.")]
 
 
@@ -61,3 +64,63 @@ class OperatedAccount(ListedAccount):
     limits: Annotated[list[LimitState], Field(description="The limits in force.")]
     ownLimits: OwnLimitValues
     log: Annotated[list[OperatorLogItem], Field(description="The last 50, the newest first.")]
+
+
+class SendingRates(TypedDict):
+    """The emails of a time range, and what became of them so far."""
+
+    emails: Annotated[int, Field(description="Those that were accepted.")]
+    delivered: int
+    bounced: int
+    complained: int
+    bounceRate: Annotated[float, Field(description="`bounced` as a fraction of `emails`.")]
+    complaintRate: Annotated[float, Field(description="`complained` as a fraction of `emails`.")]
+
+
+class RatedAccount(SendingRates):
+    """What an account sent."""
+
+    id: str
+    name: str
+    plan: Plan
+    suspended: bool
+
+
+class RatesResult(TypedDict):
+    """What the accounts of the service sent. A bounce counts at the time of its email."""
+
+    since: Timestamp
+    until: Timestamp
+    total: SendingRates
+    accounts: Annotated[int, Field(description="How many accounts have what they are ranked by.")]
+    items: Annotated[list[RatedAccount], Field(description="The first 100 of them.")]
+
+
+class QueueItem(TypedDict):
+    """A queue of the service. The counts are approximate."""
+
+    name: QueueName
+    waiting: int
+    inFlight: Annotated[int, Field(description="Those that a function works on or postponed.")]
+    delayed: int
+    oldestSeconds: Annotated[
+        float | None,
+        Field(description="How long the oldest message has waited; null without a recent metric."),
+    ]
+    dead: Annotated[
+        int | None,
+        Field(description="Messages that failed too often; null if another queue has them."),
+    ]
+
+
+class QueueList(TypedDict):
+    """The queues of the service."""
+
+    items: list[QueueItem]
+
+
+class MovedLetters(TypedDict):
+    """What a redrive did."""
+
+    queue: QueueName
+    moved: Annotated[int, Field(description="How many dead letters are in their queue again.")]

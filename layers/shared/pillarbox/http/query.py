@@ -70,6 +70,11 @@ def _parse_whole_number(value: object) -> object:
     return value  # not a number: the strict type reports it
 
 
+def number_in_query(*, least: int, most: int) -> Schema[int]:
+    """Return the schema of an integer that is written as text."""
+    return before(_parse_whole_number, whole_number(least=least, most=most))
+
+
 def _parse_timestamp(value: object) -> object:
     """Parse ISO 8601; a time without an offset is UTC."""
     if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
@@ -130,10 +135,10 @@ def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
     return value
 
 
-_SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
-LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
+_SKIP: Final = number_in_query(least=0, most=MAX_SKIP)
+LIMIT: Final = number_in_query(least=1, most=100)
 #: Of lists that a program reads as a whole.
-LONG_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=1_000))
+LONG_LIMIT: Final = number_in_query(least=1, most=1_000)
 TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
 END_OF_RANGE: Final = after_fields(TIMESTAMP_UTC, _check_after_since)
 
@@ -232,7 +237,7 @@ class VersionsQuery(WireModel):
 
     in_query = True
     limit = with_default(LIMIT, 20)
-    before = optional(before(_parse_whole_number, whole_number(least=1, most=1_000_000_000)))
+    before = optional(number_in_query(least=1, most=1_000_000_000))
 
 
 def _milliseconds(moment: datetime) -> int:
