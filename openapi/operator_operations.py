@@ -185,7 +185,7 @@ OPERATOR: Final = (
         "redrive_queue",
         "Move dead letters back",
         "Moves dead letters into their queue. Fix the cause of the failures first. This is safe at"
-        " any time: finished emails are not sent again, and events that were processed change nothing.",
+        " any time: finished emails are not sent again, and processed events change nothing.",
         body=RedriveRequest,
         body_examples={"all": {"summary": "As many as possible", "value": {}}},
         response=MovedLetters,

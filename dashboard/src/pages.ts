@@ -33,6 +33,8 @@ export const NAVIGATION: Entry[] = [
 
 export const OPERATOR_NAVIGATION: Entry[] = [
   { href: "/app/operator/accounts", name: "Accounts", icon: "members" },
+  { href: "/app/operator/rates", name: "Rates", icon: "overview" },
+  { href: "/app/operator/queues", name: "Queues", icon: "menu" },
 ];
 
 // All in one file, which is smaller than the request for another. A page with large packages of its
@@ -58,4 +60,6 @@ export const OPERATOR_ROUTES = [
   { path: "/app/operator", component: operator("Accounts") },
   { path: "/app/operator/accounts", component: operator("Accounts") },
   { path: "/app/operator/accounts/:id", component: operator("Account") },
+  { path: "/app/operator/rates", component: operator("Rates") },
+  { path: "/app/operator/queues", component: operator("Queues") },
 ];

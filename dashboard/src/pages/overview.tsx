@@ -5,6 +5,7 @@ import { clock, count, percent } from "../format";
 import { type Bar, Bars } from "../parts/bars";
 import { Code, Empty, Page, Time } from "../parts/basics";
 import { Checklist } from "../parts/checklist";
+import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
 import { useFilters } from "../query";
@@ -18,9 +19,6 @@ const DAY = 24 * HOUR;
 const RANGES = { "24h": [24, 1], "7d": [7 * 24, 6], "31d": [31 * 24, 24] } as const;
 type RangeName = keyof typeof RANGES;
 
-/** Providers look closer at a sender above these rates. */
-const HIGH_BOUNCES = 0.05;
-const HIGH_COMPLAINTS = 0.001;
 /** The part of a quota from which on somebody should know. */
 const HIGH_USE = 0.8;
 
@@ -145,34 +143,6 @@ function names(timestamp: string, range: RangeName): { label: string; tick: stri
 
 function summary(figures: Analytics): string {
   return `${count(figures.totalMessages)} emails, ${percent(figures.deliveryRate)} delivered, ${percent(figures.bounceRate)} bounced. The table below has all figures.`;
-}
-
-function Figures({ of: figures }: { of: Analytics }) {
-  const { totalMessages, deliveryRate, bounceRate, complaintRate } = figures;
-  const none = totalMessages === 0;
-  return (
-    <dl class="figures">
-      <Figure name="Accepted" value={count(totalMessages)} />
-      <Figure name="Delivered" value={none ? "–" : percent(deliveryRate)} />
-      <Figure name="Bounced" value={none ? "–" : percent(bounceRate)} limit={HIGH_BOUNCES} rate={bounceRate} />
-      <Figure name="Complaints" value={none ? "–" : percent(complaintRate)} limit={HIGH_COMPLAINTS} rate={complaintRate} />
-    </dl>
-  );
-}
-
-function Figure({ name, value, limit, rate = 0 }: { name: string; value: string; limit?: number; rate?: number }) {
-  const high = limit !== undefined && rate >= limit;
-  return (
-    <div class={high ? "high" : undefined}>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-      {limit !== undefined && (
-        <dd class="hint">
-          {high && <Icon name="warning" />} {high ? "Above" : "Keep it below"} {percent(limit)}
-        </dd>
-      )}
-    </div>
-  );
 }
 
 function FirstEmail() {

@@ -2,3 +2,5 @@
 
 export { default as Account } from "./account";
 export { default as Accounts } from "./accounts";
+export { default as Queues } from "./queues";
+export { default as Rates } from "./rates";
