@@ -11,7 +11,6 @@ from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.key_migration import DynamoFormerKeys
 from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.aws.route53 import Route53Zones
-from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.account_deletion import AccountDeletion
@@ -33,6 +32,7 @@ from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains

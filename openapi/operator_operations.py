@@ -14,6 +14,7 @@ from pillarbox.http.operator import (
 )
 from pillarbox.http.operator_types import (
     AccountPage,
+    CheckList,
     MovedLetters,
     OperatedAccount,
     QueueList,
@@ -190,5 +191,25 @@ OPERATOR: Final = (
         body_examples={"all": {"summary": "As many as possible", "value": {}}},
         response=MovedLetters,
         response_example={"queue": "jobs", "moved": 4},
+    ),
+    _operation(
+        "get",
+        "/v1/operator/checks",
+        "run_checks",
+        "Check the service",
+        "Whether SES lets the service send and reports its events, whether messages failed or wait"
+        " too long, and whether one account can use up SES's quota. `pillarbox doctor` checks more.",
+        response=CheckList,
+        response_example={
+            "items": [
+                {
+                    "check": "queues",
+                    "verdict": "fail",
+                    "message": "jobs: 4 dead letters.",
+                    "remedy": "Fix what the functions' logs report, then: pillarbox queue redrive"
+                    " jobs",
+                }
+            ]
+        },
     ),
 )

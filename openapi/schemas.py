@@ -64,6 +64,7 @@ _ENUMS: Final = {
     "Preset": "A named set of permissions.",
     "AccountAction": "What an operator of the service did to an account.",
     "RankBy": "What accounts are ranked by.",
+    "Verdict": "The outcome of a check.",
     "Role": "What a user is in an account.",
     "DomainState": "Whether the account can send from a domain.",
     "Bucket": "The length of time that one row of analytics covers.",

@@ -35,6 +35,7 @@ export const OPERATOR_NAVIGATION: Entry[] = [
   { href: "/app/operator/accounts", name: "Accounts", icon: "members" },
   { href: "/app/operator/rates", name: "Rates", icon: "overview" },
   { href: "/app/operator/queues", name: "Queues", icon: "menu" },
+  { href: "/app/operator/checks", name: "Checks", icon: "check" },
 ];
 
 // All in one file, which is smaller than the request for another. A page with large packages of its
@@ -62,4 +63,5 @@ export const OPERATOR_ROUTES = [
   { path: "/app/operator/accounts/:id", component: operator("Account") },
   { path: "/app/operator/rates", component: operator("Rates") },
   { path: "/app/operator/queues", component: operator("Queues") },
+  { path: "/app/operator/checks", component: operator("Checks") },
 ];

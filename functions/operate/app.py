@@ -1,5 +1,6 @@
 """/v1/operator/…: what operators of the service see and change."""
 
+from pillarbox.application.operation.service_checks import run_checks
 from pillarbox.domain.account import Account
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.operator import (
@@ -11,6 +12,7 @@ from pillarbox.http.operator import (
 )
 from pillarbox.http.operator_replies import (
     account_page,
+    check_list,
     moved_letters,
     operated_account,
     queue_list,
@@ -76,6 +78,12 @@ def redrive_queue(queue: str) -> Reply:
     _operator()
     most = read_most_moved(app.current_event)
     return reply(moved_letters(queue, services().queue_operations.redrive(queue, most)))
+
+
+@app.get("/v1/operator/checks")
+def run_service_checks() -> Reply:
+    _operator()
+    return reply(check_list(run_checks(services().service_checks.runs())))
 
 
 def _reply_account(account: Account) -> Reply:

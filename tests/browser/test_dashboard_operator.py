@@ -105,6 +105,7 @@ def test_the_operators_pages_meet_wcag_aa(operator: User, account: tuple[str, st
         f"/app/operator/accounts/{account[0]}": ".quota",
         "/app/operator/rates": ".figures",
         "/app/operator/queues": "table",
+        "/app/operator/checks": "table",
     }.items():
         page = operator.go(path)
         expect(page.locator(shown).first).to_be_visible()

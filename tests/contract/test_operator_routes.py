@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any, Final
+from unittest import mock
 
 import boto3
 import pytest
@@ -12,6 +13,7 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.accounts import account_list
 from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.role import OPERATE, Role
@@ -433,3 +435,20 @@ def test_a_wrong_number_of_dead_letters_is_refused(operator: Api, limit: object)
     """A request moves 300 at most, within the time of the gateway."""
     response = send(operator, "POST", "/queues/jobs/redrive", {"limit": limit})
     assert (response.status, [*response.errors]) == (422, ["limit"])
+
+
+def test_the_checks_say_what_is_wrong(operator: Api) -> None:
+    """Every check has a finding; a problem has a remedy, and one that fails stops no other."""
+    items = send(operator, "GET", "/checks").json["items"]
+    names = {one["check"] for one in items}
+    assert names == {"sending", "quota", "events", "queues", "waiting", "limits"}
+    (sending,) = (one for one in items if one["check"] == "sending")
+    assert (sending["verdict"], sending["message"][:22]) == ("fail", "SES has paused sending")
+    for one in items:
+        assert (one["remedy"] is not None) is (one["verdict"] in {"warn", "fail"})
+    provider = services().service_checks.provider
+    with mock.patch.object(type(provider), "sending_status", side_effect=Unavailable("SES API")):
+        items = send(operator, "GET", "/checks").json["items"]
+    failed = {one["check"] for one in items if one["verdict"] == "fail"}
+    assert failed >= {"sending", "quota", "limits"}
+    assert names == {one["check"] for one in items}

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.operation.queues import QueueOperations
     from pillarbox.application.operation.ranking import AccountRates
+    from pillarbox.application.operation.service_checks import ServiceChecks
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
@@ -181,6 +182,20 @@ class Wiring:
                     settings.webhooks_queue_url, settings.webhooks_dead_letters_url
                 ),
             },
+        )
+
+    @cached_property
+    def service_checks(self) -> "ServiceChecks":
+        """Check whether the service can do its work."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.ses.account import SesAccount
+        from pillarbox.application.operation.service_checks import ServiceChecks
+
+        return ServiceChecks(
+            provider=SesAccount(utc_now),
+            accounts=DynamoAccounts(self.table),
+            queues=self.queue_operations,
+            configuration_set=self.settings.configuration_set,
         )
 
     @cached_property

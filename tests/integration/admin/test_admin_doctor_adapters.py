@@ -9,15 +9,16 @@ import pytest
 
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
-from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
-from admin.operations.ports import ConfigurationSet, TableProtectionState
+from admin.operations.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
+from pillarbox.application.operation.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.stand_in_servers import api, relay, serving
 

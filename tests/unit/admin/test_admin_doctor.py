@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from admin.operations.checks import Finding, Verdict
 from admin.operations.doctor import Doctor
 from admin.operations.round_trip import RoundTrip
 from benchmarks.metered import metered_table
@@ -14,6 +13,7 @@ from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
+from pillarbox.application.operation.checks import Finding, Verdict
 from pillarbox.application.operation.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.message import Status

@@ -2,5 +2,6 @@
 
 export { default as Account } from "./account";
 export { default as Accounts } from "./accounts";
+export { default as Checks } from "./checks";
 export { default as Queues } from "./queues";
 export { default as Rates } from "./rates";

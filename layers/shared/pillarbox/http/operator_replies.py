@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pillarbox.application.accounts.account_list import AccountListPage
     from pillarbox.application.history.queries import MessageCounts
+    from pillarbox.application.operation.checks import Finding
     from pillarbox.application.operation.ports import QueueStatus
     from pillarbox.application.operation.ranking import AccountCounts, RankBy
     from pillarbox.domain.account import Account
@@ -129,3 +130,18 @@ def queue_list(
 def moved_letters(queue: str, moved: int) -> operator_types.MovedLetters:
     """Return what a redrive did."""
     return {"queue": queue, "moved": moved}
+
+
+def check_list(findings: Iterable[Finding]) -> operator_types.CheckList:
+    """Return what the checks found."""
+    return {
+        "items": [
+            {
+                "check": finding.check,
+                "verdict": finding.verdict,
+                "message": finding.message,
+                "remedy": finding.remedy or None,
+            }
+            for finding in findings
+        ]
+    }

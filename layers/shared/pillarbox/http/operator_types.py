@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 
 from pydantic import Field
 
+from pillarbox.application.operation.checks import Verdict
 from pillarbox.domain.account import Plan
 from pillarbox.http.account_types import LogItem
 from pillarbox.http.reply_types import LimitState, Timestamp
@@ -124,3 +125,18 @@ class MovedLetters(TypedDict):
 
     queue: QueueName
     moved: Annotated[int, Field(description="How many dead letters are in their queue again.")]
+
+
+class FindingItem(TypedDict):
+    """One result of a check."""
+
+    check: str
+    verdict: Verdict
+    message: str
+    remedy: Annotated[str | None, Field(description="Null if there is nothing to do.")]
+
+
+class CheckList(TypedDict):
+    """What the checks found."""
+
+    items: list[FindingItem]

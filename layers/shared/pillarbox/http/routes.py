@@ -26,6 +26,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/operator/accounts": ("GET",),
     "/v1/operator/accounts/{account_id}": ("GET", "PATCH"),
     "/v1/operator/accounts/{account_id}/suspension": ("POST", "DELETE"),
+    "/v1/operator/checks": ("GET",),
     "/v1/operator/queues": ("GET",),
     "/v1/operator/queues/{queue}/redrive": ("POST",),
     "/v1/operator/rates": ("GET",),

@@ -4,6 +4,7 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 
@@ -34,4 +35,42 @@ class QueueAges(Protocol):
 
     def oldest_message_age(self, queue_url: str) -> float | None:
         """Return the age in seconds of a queue's oldest message; None without a recent metric."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendingStatus:
+    """The AWS account at the provider. Quota and rate count recipients."""
+
+    sandbox: bool
+    sending: bool
+    #: HEALTHY, PROBATION or SHUTDOWN.
+    enforcement: str
+    #: -1 if there is no limit.
+    daily_quota: float
+    sent_last_24_hours: float
+    #: Per second.
+    max_rate: float
+    #: The time of the response by the provider's clock, and by this machine's clock.
+    provider_time: datetime | None
+    local_time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationSet:
+    """The provider's settings for sending; `published` are the event types on the event bus."""
+
+    sending: bool
+    published: frozenset[str]
+
+
+class ProviderAccount(Protocol):
+    """The AWS account at the provider."""
+
+    def sending_status(self) -> SendingStatus:
+        """Read quotas and status."""
+        ...
+
+    def configuration_set(self, name: str) -> ConfigurationSet | None:
+        """Read a configuration set; return None if there is no such set."""
         ...
