@@ -198,7 +198,8 @@ OPERATOR: Final = (
         "run_checks",
         "Check the service",
         "Whether SES lets the service send and reports its events, whether messages failed or wait"
-        " too long, and whether one account can use up SES's quota. `pillarbox doctor` checks more.",
+        " too long, and whether one account can use up SES's quota. `pillarbox doctor` checks"
+        " more.",
         response=CheckList,
         response_example={
             "items": [

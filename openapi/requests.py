@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
-from pillarbox.domain.key import KEY_ID, SCOPES
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
@@ -331,7 +331,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     AccountsQuery: {
         "search": {"description": "A part of the name, or the start of the id."},
         "limit": {"description": "The number of accounts."},
-        "cursor": {"description": "The `nextCursor` of the page before."},
+        "cursor": {
+            "description": "The `nextCursor` of the page before.",
+            "pattern": f"^[0-9a-hjkmnp-tv-z]{{{ACCOUNT_ID_LENGTH}}}$",
+        },
     },
     OwnLimits: {
         "perMinute": {"description": "Emails per minute."},

@@ -471,12 +471,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             client = rate._read_rate.__self__._ses
             client.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             provider: Any = wiring.services().service_checks.provider
-            for call in (
-                "GetAccount",
-                "GetConfigurationSet",
-                "GetConfigurationSetEventDestinations",
-            ):
-                provider._ses.meta.events.register(f"before-call.sesv2.{call}", Ses.account)
+            for call in ("Account", "ConfigurationSet", "ConfigurationSetEventDestinations"):
+                provider._ses.meta.events.register(f"before-call.sesv2.Get{call}", Ses.account)
             identities: Any = wiring.services().account_domains.check.identities
             ses.domains.answer(identities._ses.meta.events)
             # The name server of these tests has no public addresses.

@@ -316,20 +316,18 @@ def test_a_search_reads_a_limited_number_of_accounts(
 
 @pytest.mark.parametrize(
     "query",
-    [{"limit": "0"}, {"limit": "101"}, {"cursor": ""}, {"cursor": "x" * 65}, {"plan": "free"}],
+    [{"limit": "0"}, {"limit": "101"}, {"search": ""}, {"search": "x" * 129}, {"plan": "free"}],
 )
 def test_a_wrong_query_is_refused(operator: Api, query: dict[str, str]) -> None:
     """Unknown and malformed parameters are 422."""
     assert operator.raw("GET", "/operator/accounts", query=query).code == "validation_failed"
 
 
-@pytest.mark.parametrize("cursor", ["\U0010ffff", "zzz", "#", "ACCTS"])
-def test_a_made_up_cursor_shows_nothing_else(operator: Api, cursor: str) -> None:
-    """A cursor is a place in the list of accounts, and reads no other record."""
-    services().accounts.create("Shop", Plan.FREE)
-    page = operator.raw("GET", "/operator/accounts", query={"cursor": cursor, "limit": "100"})
-    stored = {account.account_id for account in services().accounts.all()}
-    assert {one["id"] for one in page.json["items"]} <= {one for one in stored if one >= cursor}
+@pytest.mark.parametrize("cursor", ["", "zzz", "#", "ACCTS", "\U0010ffff" * 2, "ú" * 12])
+def test_a_made_up_cursor_is_refused(operator: Api, cursor: str) -> None:
+    """A cursor is the id of an account; nothing else reaches the table."""
+    response = operator.raw("GET", "/operator/accounts", query={"cursor": cursor})
+    assert (response.status, response.errors) == (422, {"cursor": "invalid_cursor"})
 
 
 def store(account_id: str, hours_ago: float, *kinds: EventKind) -> None:

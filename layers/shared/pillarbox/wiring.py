@@ -169,17 +169,22 @@ class Wiring:
         from pillarbox.adapters.sqs.queues import SqsQueues
         from pillarbox.application.operation.queues import QueueOperations, QueueUrls
 
-        settings = self.settings
         return QueueOperations(
             queues=SqsQueues(),
             ages=SqsQueueAges(utc_now),
             urls={
-                "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
-                "urgent": QueueUrls(settings.urgent_jobs_queue_url, None),
-                "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
-                "sweep": QueueUrls(settings.sweep_queue_url, settings.sweep_dead_letters_url),
+                "jobs": QueueUrls(
+                    self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url
+                ),
+                "urgent": QueueUrls(self.settings.urgent_jobs_queue_url, None),
+                "events": QueueUrls(
+                    self.settings.events_queue_url, self.settings.events_dead_letters_url
+                ),
+                "sweep": QueueUrls(
+                    self.settings.sweep_queue_url, self.settings.sweep_dead_letters_url
+                ),
                 "webhooks": QueueUrls(
-                    settings.webhooks_queue_url, settings.webhooks_dead_letters_url
+                    self.settings.webhooks_queue_url, self.settings.webhooks_dead_letters_url
                 ),
             },
         )

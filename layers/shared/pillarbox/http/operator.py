@@ -7,12 +7,16 @@ from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.operation.ranking import RankBy
 from pillarbox.application.validation import MAX_LIMIT, MAX_NAME
 from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.ids import is_token
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.quota import Limits
 from pillarbox.http.query import LIMIT, number_in_query, one_of, read_query
 from pillarbox.http.requests import read_json
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import (
     WireModel,
+    after,
+    invalid,
     model,
     optional,
     required,
@@ -24,10 +28,15 @@ from pillarbox.http.wire import (
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-_MAX_CURSOR: Final = 64
 _LIMIT_OR_NONE: Final = whole_number(least=0, most=MAX_LIMIT)
 #: Dead letters that one request moves: well within the gateway's time.
 MAX_MOVED: Final = 300
+
+
+def _check_cursor(value: str) -> str:
+    if not is_token(value, ACCOUNT_ID_LENGTH):
+        raise invalid("invalid_cursor", "must be the nextCursor of a page")
+    return value
 
 
 class AccountsQuery(WireModel):
@@ -36,7 +45,7 @@ class AccountsQuery(WireModel):
     in_query = True
     search = optional(text(least=1, most=MAX_NAME))
     limit = with_default(LIMIT, 25)
-    cursor = optional(text(least=1, most=_MAX_CURSOR))
+    cursor = optional(after(text(), _check_cursor))
 
 
 class OwnLimits(WireModel):
