@@ -47,6 +47,7 @@ def test_an_operator_changes_and_suspends_an_account(
     account_id, name = account
     page = operator.go("/app/operator")
     heading(page, "Accounts")
+    expect(page.get_by_role("link", name="Accounts")).to_have_attribute("aria-current", "page")
     page.get_by_role("searchbox").fill(name[5:13])
     page.get_by_role("searchbox").press("Enter")
     expect(page.get_by_role("row")).to_have_count(2)

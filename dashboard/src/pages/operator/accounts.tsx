@@ -1,5 +1,8 @@
 // All accounts of the service.
 
+import { useLocation } from "preact-iso/router";
+import { useEffect } from "preact/hooks";
+
 import { call } from "../../api";
 import { count } from "../../format";
 import { Badge, Empty, Page, Time } from "../../parts/basics";
@@ -10,8 +13,13 @@ import { useResource } from "../../resource";
 import type { ListedAccount } from "../../schema";
 
 const SIZE = 50;
+const PLACE = "/app/operator/accounts";
 
 export default function Accounts() {
+  const { path, route } = useLocation();
+  useEffect(() => {
+    if (path !== PLACE) route(PLACE, true); // the operator's area begins here
+  }, [path]);
   const [{ search, cursor }, change] = useFilters();
   const list = useResource(`operator accounts ${search} ${cursor}`, (signal) =>
     call("GET /v1/operator/accounts", { query: { search, cursor, limit: SIZE }, signal }),
@@ -43,7 +51,7 @@ export default function Accounts() {
             {items.map((account) => (
               <tr key={account.id}>
                 <td class="who">
-                  <a class="row" href={`/app/operator/accounts/${account.id}`}>
+                  <a class="row" href={`${PLACE}/${account.id}`}>
                     {account.name}
                   </a>
                   <small>{account.id}</small>

@@ -23,7 +23,7 @@ export default function Checks() {
       {!list.data && !list.error && <Loading />}
       {list.data?.items.every(({ verdict }) => verdict !== "fail" && verdict !== "warn") && <Notice kind="note">No check found a problem.</Notice>}
       {list.data && (
-        <table class="list records">
+        <table class="list records plain">
           <caption class="hidden">Checks</caption>
           <thead>
             <tr>

@@ -47,7 +47,7 @@ export default function Queues() {
               <tr key={queue.name}>
                 <td class="who">
                   <b>{queue.name}</b>
-                  <small>{CONTENTS[queue.name]}</small>
+                  <p class="hint">{CONTENTS[queue.name]}</p>
                 </td>
                 <td data-label="Waiting">{count(queue.waiting + queue.delayed)}</td>
                 <td data-label="In flight">{count(queue.inFlight)}</td>

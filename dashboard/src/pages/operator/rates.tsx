@@ -39,7 +39,7 @@ export default function Rates() {
             </Empty>
           )}
           {rates.data.items.length > 0 && (
-            <table class="list records">
+            <table class="list records plain">
               <caption class="hidden">Accounts</caption>
               <thead>
                 <tr>
