@@ -103,6 +103,24 @@ def test_a_former_operator_is_refused_at_once(
     assert operation.request(Api(session=token), ids(account)).code == "invalid_session"
 
 
+@every_operation
+def test_it_takes_nothing_but_a_session(
+    service: Service, members: tuple[str, list[Api]], operation: Operation
+) -> None:
+    """A key is 403; a made-up, cut off or repeated token and a cookie alone are 401."""
+    key, browser = service.key(members[0]), signed_in(service, "cookie@shop.example")
+    assert operation.request(Api(key), ids(_NOBODY)).code == "session_required"
+    token = str(members[1][0].session)
+    changed = token[:-1] + ("1" if token[-1] != "1" else "2")
+    for text in (changed, token[:-1], "pbs_", f"{token}x", key):
+        response = operation.request(Api(session=text), ids(_NOBODY))
+        assert (response.status, response.code) == (401, "invalid_session")
+        assert documented(operation, response)
+    path = operation.path.removeprefix("/v1").format_map(ids(_NOBODY))
+    headers = {"Cookie": f"__Host-pillarbox={browser.cookie}"}
+    assert Api().raw(operation.method, path, "{}", headers).status == 401
+
+
 def test_a_member_who_becomes_an_operator_signs_in_again(service: Service, account: str) -> None:
     """A token issued before has no more rights than it had; the next one has them."""
     address = "grows@pillarbox.example"

@@ -28,29 +28,26 @@ _ABSENT: Final = {
     "address": "nobody@customer.example",
     "domain": "gone.example",
     "sender": "gone@news.example",
-    "account_id": "0" * 12,
-    "queue": "none",
 }
+#: Those of operators have the same tests in test_operator_routes.py, with fewer records.
+_OF_USERS: Final = [one for one in OF_SESSIONS if one.permission != OPERATE]
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "create_access_token"}
+    and one.permission != OPERATE
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
-_SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
-_SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
-#: Those of operators of the service: see test_operator_routes.py.
-_OF_OPERATORS: Final = [one for one in _SESSION_ONLY if one.permission == OPERATE]
+_SHARED: Final = [one for one in _OF_USERS if "ApiKey" in one.credentials]
+_SESSION_ONLY: Final = [one for one in _OF_USERS if "ApiKey" not in one.credentials]
 #: Those of one account. The others are about the user's own sessions.
-_OF_ACCOUNTS: Final = [
-    one for one in OF_SESSIONS if one in _SHARED or (one.permission and one not in _OF_OPERATORS)
-]
+_OF_ACCOUNTS: Final = [one for one in _OF_USERS if one in _SHARED or one.permission]
 #: The routes of the template editor.
 _EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
-of_sessions = pytest.mark.parametrize("operation", OF_SESSIONS, ids=lambda one: one.id)
+of_sessions = pytest.mark.parametrize("operation", _OF_USERS, ids=lambda one: one.id)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +80,7 @@ def full_ids(tenant: Tenant) -> dict[str, str]:
 def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
-    own = {one.id for one in _SESSION_ONLY if one not in [*_OF_ACCOUNTS, *_OF_OPERATORS]}
+    own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
     assert own == {"list_sessions", "end_sessions", "end_session"}
     assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
     assert len(_SHARED) == 18
