@@ -18,7 +18,7 @@ const PLACE = "/app/operator/accounts";
 export default function Accounts() {
   const { path, route } = useLocation();
   useEffect(() => {
-    if (path !== PLACE) route(PLACE, true); // the operator's area begins here
+    if (path === "/app/operator") route(PLACE, true);
   }, [path]);
   const [{ search, cursor }, change] = useFilters();
   const list = useResource(`operator accounts ${search} ${cursor}`, (signal) =>
