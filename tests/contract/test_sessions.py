@@ -135,9 +135,8 @@ def test_a_token_of_no_session_is_refused(tenant: Tenant, operation: Operation) 
     """A made-up, cut off or repeated token gets the same 401, for existing and unknown ids."""
     token = tenant.service.session(tenant.account)
     changed = token[:-1] + ("1" if token[-1] != "1" else "2")
-    ids = ids_of(tenant)
     for text in (changed, token[:-1], "pbs_", f"{token}x"):
-        response = operation.request(Api(session=text), ids)
+        response = operation.request(Api(session=text), ids_of(tenant))
         assert (response.status, response.code) == (401, "invalid_session")
         other = operation.request(Api(session=text), absent_ids())
         assert response.text == other.text
