@@ -9,6 +9,7 @@ from admin.session import connected
 from admin.views import account_view, usage_view
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Plan
+from pillarbox.domain.account_log import COMMAND
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.quota import Limits
 
@@ -112,7 +113,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         hold_uncertain=hold_uncertain,
         contact=contact,
     )
-    session.show(account_view(session.wiring.accounts.update(account_id, changes)))
+    session.show(account_view(session.wiring.accounts.update(account_id, changes, by=COMMAND)))
 
 
 @app.command("brand")
@@ -146,7 +147,7 @@ def brand(  # noqa: PLR0913  one parameter for each option
     session = connected(ctx)
     given = Brand(name=name, logo_url=logo, accent=accent, from_name=from_name)
     changes = AccountChanges(brand=given)
-    session.show(account_view(session.wiring.accounts.update(account_id, changes)))
+    session.show(account_view(session.wiring.accounts.update(account_id, changes, by=COMMAND)))
 
 
 @app.command("shard")

@@ -17,11 +17,11 @@ from admin import doctor, programs
 from admin.aws import dashboard_files, deployment, edge_parts, stacks
 from admin.aws.stacks import StackDescription
 from admin.operations import parameters, preflight
-from admin.operations.checks import Finding, Verdict
 from admin.operations.first_steps import FirstStepsResult
 from admin.programs import ROOT, Runner, execute
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
+from pillarbox.application.operation.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"

@@ -5,10 +5,10 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.operations.checks import Finding, Verdict
 from admin.progress import progress
 from admin.session import StackSession, connected
 from admin.tables import Record
+from pillarbox.application.operation.checks import Finding, Verdict
 
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {

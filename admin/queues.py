@@ -28,8 +28,8 @@ def status(ctx: typer.Context) -> None:
                 "waiting": queue.waiting,
                 "inFlight": queue.in_flight,
                 "delayed": queue.delayed,
-                "dead": dead_letters.waiting,
-                "deadInFlight": dead_letters.in_flight,
+                "dead": dead_letters.waiting if dead_letters else 0,
+                "deadInFlight": dead_letters.in_flight if dead_letters else 0,
             }
             for name, (queue, dead_letters) in session.wiring.queue_operations.status().items()
         ],

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from admin.operations.ranking import AccountCounts, RankBy
 from admin.progress import progress
 from admin.session import connected
 from admin.times import HELP, parse_time
 from admin.views import time_text
 from pillarbox.application.history.audit import AuditReport
+from pillarbox.application.operation.ranking import AccountCounts, RankBy, rank
 from pillarbox.domain.errors import Json
 from pillarbox.wiring import utc_now
 
@@ -39,7 +39,7 @@ def top(
     now = utc_now()
     start = parse_time("since", since, now)
     with progress("Counting", "accounts") as report:
-        ranked = session.wiring.ranking.top(start, now, by, report)
+        ranked = rank(session.wiring.account_rates.counts(start, now, report), by)
     session.show_list(
         [_row(counts) for counts in ranked[:limit]],
         ("accountId", "name", "emails", "bounced", "bounceRate", "complained", "complaintRate"),

@@ -7,7 +7,6 @@ import boto3
 import typer
 
 from admin.aws import kept_data, stacks
-from admin.aws.queues import SqsQueues
 from admin.aws.stacks import StackDescription
 from admin.confirm import require_aws
 from admin.operations import teardown as rules
@@ -15,6 +14,7 @@ from admin.operations.teardown import KeptData
 from admin.progress import progress
 from admin.session import StackSession
 from admin.tables import Record
+from pillarbox.adapters.sqs.queues import SqsQueues
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 
 _QUEUES: Final = ("JobsQueueUrl", "UrgentJobsQueueUrl")

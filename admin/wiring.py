@@ -10,9 +10,7 @@ from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.key_migration import DynamoFormerKeys
 from admin.aws.message_rewrite import DynamoMessageRewrite
-from admin.aws.queues import SqsQueues
 from admin.aws.route53 import Route53Zones
-from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.account_deletion import AccountDeletion
@@ -21,8 +19,6 @@ from admin.operations.erasure import RecipientErasure
 from admin.operations.first_steps import FirstSteps
 from admin.operations.key_migration import KeyMigration
 from admin.operations.messages import MessageSearch
-from admin.operations.queues import QueueOperations, QueueUrls
-from admin.operations.ranking import Ranking
 from admin.operations.reindex import Reindex
 from admin.operations.round_trip import RoundTrip
 from admin.operations.suppression_files import SuppressionFiles
@@ -36,6 +32,7 @@ from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
@@ -162,15 +159,6 @@ class OperatorWiring(Wiring):
         )
 
     @cached_property
-    def ranking(self) -> Ranking:
-        """Rank the accounts by what they send."""
-        return Ranking(
-            accounts=DynamoAccounts(self.table),
-            queries=self.history_queries,
-            for_each=in_parallel,
-        )
-
-    @cached_property
     def statistics_audit(self) -> Audit:
         """Compare an account's statistics with its messages."""
         return Audit(
@@ -178,23 +166,6 @@ class OperatorWiring(Wiring):
             ledger=DynamoLedgerAudit(self.table),
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
-        )
-
-    @cached_property
-    def queue_operations(self) -> QueueOperations:
-        """Work on the queues."""
-        settings = self.settings
-        return QueueOperations(
-            queues=SqsQueues(),
-            urls={
-                "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
-                "urgent": QueueUrls(settings.urgent_jobs_queue_url, None),
-                "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
-                "sweep": QueueUrls(settings.sweep_queue_url, settings.sweep_dead_letters_url),
-                "webhooks": QueueUrls(
-                    settings.webhooks_queue_url, settings.webhooks_dead_letters_url
-                ),
-            },
         )
 
     @cached_property
@@ -211,7 +182,7 @@ class OperatorWiring(Wiring):
             table=DynamoTableProtection(self.table),
             identities=DynamoTableProtection(self.identities),
             former_keys=self.key_migration.records,
-            monitoring=CloudWatchMonitoring(settings.stack, utc_now),
+            monitoring=CloudWatchMonitoring(settings.stack),
             api_probe=HttpApiProbe(settings.api_url),
             certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,
             clock=utc_now,

@@ -22,6 +22,7 @@ from pillarbox.http.account import (
 )
 from pillarbox.http.account_types import (
     AccountDetail,
+    AccountLog,
     AddedSuppressions,
     KeyList,
     MemberItem,
@@ -82,6 +83,12 @@ _MEMBER: Final = {
     "role": "owner",
     "current": True,
     "addedAt": _AT,
+}
+LOG_ITEM: Final = {
+    "id": "019b7a2e-3f80-7c41-9d5e-0a1b2c3d4e5f",
+    "at": _AT,
+    "action": "changed",
+    "changes": [{"name": "plan", "before": "free", "after": "standard"}],
 }
 _LIMIT: Final = {"remaining": 59, "resetsAt": "2026-01-01T12:01:00.000+00:00"}
 _ACCOUNT: Final = {
@@ -312,5 +319,17 @@ ACCOUNT: Final = (
         },
         response=AccountDetail,
         response_example=_ACCOUNT,
+    ),
+    _operation(
+        "manage_account",
+        "get",
+        "/v1/account/log",
+        "get_account_log",
+        "Get the account's log",
+        "What operators of the service did to the account: changes of its plan, its limits and"
+        " other settings, and suspensions.",
+        scope=ACCOUNT_READ,
+        response=AccountLog,
+        response_example={"items": [LOG_ITEM]},
     ),
 )

@@ -43,6 +43,7 @@ _TAGS: Final = {
     "Suppressions": "Addresses that the account does not send to.",
     "Members": "The users of the dashboard with a role in the account.",
     "Account": "The account's settings and limits.",
+    "Operator": "All accounts of the service, for its operators.",
     "Domains": "The domains and addresses that the account sends from, for the dashboard.",
     "Webhooks": "Addresses of your application that learn what happens to emails.",
 }

@@ -180,7 +180,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="You have no such session.",
     ),
     "scope_required": ErrorText(
-        when="The key, or the user's role, does not have the required permission.",
+        when="The key, or the user's role, does not have the required permission. Only operators of"
+        " the service have `service:operate`.",
         about_details="`details.required_permission` names it.",
         remedy="Use a key that has the permission, or ask an owner of the account.",
         message="The key lacks the permission emails:send.",
@@ -287,6 +288,11 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="The account does not have the member.",
         remedy="Correct the id, which `GET /v1/members` lists.",
         message="The account has no such member.",
+    ),
+    "account_not_found": ErrorText(
+        when="Operators only: the account does not exist.",
+        remedy="Correct the id; `pillarbox account list` shows all accounts.",
+        message="There is no such account: `pillarbox account list` shows all.",
     ),
     "member_exists": ErrorText(
         when="The invited address is that of a member.",
@@ -437,19 +443,11 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="The data store cannot be reached at the moment; nothing was changed.",
     ),
 }
-#: Only the operator's command reports these; no route responds with them.
-OPERATOR_ERRORS: Final[Mapping[str, ErrorText]] = {
-    "account_not_found": ErrorText(
-        when="Operators only: the account does not exist.",
-        remedy="Correct the id; `pillarbox account list` shows all accounts.",
-        message="There is no such account: `pillarbox account list` shows all.",
-    ),
-}
 
 
 def example_of(code: str) -> dict[str, Json]:
     """Return an OpenAPI example object: the envelope of one code."""
-    text = {**ERRORS, **OPERATOR_ERRORS}[code]
+    text = ERRORS[code]
     error: dict[str, Json] = {"code": code, "message": text.message, "type": CODES[code][1]}
     if text.details is not None:
         error["details"] = dict(text.details)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from openapi.document import document
-from openapi.errors import ERRORS, OPERATOR_ERRORS, example_of
+from openapi.errors import ERRORS, example_of
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.operations import METHODS_BY_PATH
@@ -27,13 +27,12 @@ def _tools(_: str) -> str:
 
 def _errors(page: str) -> str:
     """Replace the sections of all error codes in a page."""
-    texts = {**ERRORS, **OPERATOR_ERRORS}
     rows = ["| status | codes |", "|---|---|"]
     for status, codes in groupby(CODES, lambda code: CODES[code][0]):
         rows.append(f"| {status} | {', '.join(f'[`{code}`](#{code.lower()})' for code in codes)} |")
     rows.append("")
     for code, (status, kind) in CODES.items():
-        text = texts[code]
+        text = ERRORS[code]
         example = json.dumps(example_of(code)["value"], indent=2, ensure_ascii=False)
         rows += [
             f"### `{code}`\n",

@@ -7,6 +7,7 @@ from openapi import examples
 from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
+from openapi.operator_operations import OPERATOR
 from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
 from openapi.template_operations import TEMPLATE_EDITOR
@@ -49,6 +50,8 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "key_id": ({"type": "string"}, "The `id` of an API key."),
     "member_id": ({"type": "string"}, "The `id` of a member."),
     "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
+    "queue": ({"type": "string"}, "The `name` of a queue with dead letters of its own."),
+    "account_id": ({"type": "string"}, "The `id` of an account."),
 }
 
 #: The errors that both ways of sending have (contract 4.1).
@@ -259,6 +262,7 @@ OPERATIONS: Final = (
     *SUPPRESSIONS,
     *MEMBERS,
     *ACCOUNT,
+    *OPERATOR,
     *WEBHOOKS,
 )
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
-from pillarbox.domain.key import KEY_ID, SCOPES
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
@@ -28,6 +28,14 @@ from pillarbox.http.models import (
     PreviewRequest,
     SendBatchRequest,
     SendEmailRequest,
+)
+from pillarbox.http.operator import (
+    AccountsQuery,
+    OperateAccountRequest,
+    OwnLimits,
+    RatesQuery,
+    RedriveRequest,
+    SuspendRequest,
 )
 from pillarbox.http.query import (
     SLUG,
@@ -332,6 +340,30 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "limit": {"description": "The number of suppressions."},
         "cursor": {"description": "The `nextCursor` of the page before."},
     },
+    AccountsQuery: {
+        "search": {"description": "A part of the name, or the start of the id."},
+        "limit": {"description": "The number of accounts."},
+        "cursor": {
+            "description": "The `nextCursor` of the page before.",
+            "pattern": f"^[0-9a-hjkmnp-tv-z]{{{ACCOUNT_ID_LENGTH}}}$",
+        },
+    },
+    OwnLimits: {
+        "perMinute": {"description": "Emails per minute."},
+        "perDay": {"description": "Emails per day of UTC."},
+        "perMonth": {"description": "Emails per month of UTC."},
+        "recipientsPerDay": {"description": "Recipients per day of UTC."},
+    },
+    OperateAccountRequest: {
+        "plan": {"description": "The account's plan."},
+        "limits": {"description": "All limits of its own, in place of those that it has."},
+    },
+    RatesQuery: {
+        "days": {"description": "The time that is counted, up to now."},
+        "by": {"description": "What the accounts are ranked by."},
+    },
+    RedriveRequest: {"limit": {"description": "The most dead letters to move."}},
+    SuspendRequest: {"reason": {"description": "A note that only operators see."}},
     AddSuppressionsRequest: {
         "address": {"description": "An address.", "format": "email"},
         "addresses": {"description": "Addresses.", "maxItems": MAX_ADDRESSES},
@@ -524,6 +556,10 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
             }
         ],
     },
+    OwnLimits: {"description": "The limits of an account; null is the plan's limit."},
+    OperateAccountRequest: {"description": "Changes to an account. Null leaves a field as it is."},
+    RedriveRequest: {"description": "How much to move."},
+    SuspendRequest: {"description": "Why the account is suspended."},
     InviteMemberRequest: {"description": "A new member."},
     ChangeMemberRequest: {"description": "Another role."},
     ChangeAccountRequest: {

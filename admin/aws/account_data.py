@@ -41,6 +41,7 @@ class DynamoAccountData:
         yield from _delete(self._table, "senderDomains", keys.sender_domain(account_id))
         yield from _delete(self._table, "quotas", keys.quota(account_id))
         yield from _delete(self._table, "keyUses", keys.key_use(account_id))
+        yield from _delete(self._table, "logEntries", keys.account_log(account_id))
         yield from self._delete_webhooks(account_id)
         members = DynamoMembers(self._identities)
         for member in members.of_account(account_id):

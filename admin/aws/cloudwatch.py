@@ -1,7 +1,7 @@
-"""Monitoring data from CloudWatch, SNS and Lambda: alarms, queue ages, concurrency."""
+"""Monitoring data from CloudWatch, SNS and Lambda: alarms, concurrency."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -10,17 +10,13 @@ from pillarbox.adapters.aws import make_client, operator_errors
 _NAME: Final = "monitoring service"
 #: The logical id in the template of the topic for all alarms.
 _TOPIC: Final = "AlarmTopic"
-#: SQS reports every minute, with a delay of a few minutes.
-_RECENT: Final = timedelta(minutes=15)
-_MINUTE: Final = 60
 
 
 class CloudWatchMonitoring:
     """Implements `operations.ports.StackMonitoring` for a CloudFormation stack."""
 
-    def __init__(self, stack_name: str, clock: Callable[[], datetime]) -> None:
+    def __init__(self, stack_name: str) -> None:
         self._stack_name = stack_name
-        self._clock = clock
 
     # No type stubs are installed for these services.
 
@@ -82,19 +78,3 @@ class CloudWatchMonitoring:
         with operator_errors(_NAME):
             limits = make_client("lambda").get_account_settings()["AccountLimit"]
         return int(limits["ConcurrentExecutions"])
-
-    def oldest_message_age(self, queue_url: str) -> float | None:
-        """Return the newest value of a queue's ApproximateAgeOfOldestMessage in seconds."""
-        now = self._clock()
-        with operator_errors(_NAME):
-            response = self._cloudwatch.get_metric_statistics(
-                Namespace="AWS/SQS",
-                MetricName="ApproximateAgeOfOldestMessage",
-                Dimensions=[{"Name": "QueueName", "Value": queue_url.rpartition("/")[2]}],
-                StartTime=now - _RECENT,
-                EndTime=now,
-                Period=_MINUTE,
-                Statistics=["Maximum"],
-            )
-        points = sorted(response["Datapoints"], key=lambda point: point["Timestamp"])
-        return float(points[-1]["Maximum"]) if points else None

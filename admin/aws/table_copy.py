@@ -33,6 +33,7 @@ _KINDS: Final = {
     "DOM": "domains",
     "KEY": "keys",
     "KEYS": "keys",
+    "LOG": "logEntries",
     "MSG": MESSAGES,
     "SUP": "suppressions",
     "TPL": "templates",

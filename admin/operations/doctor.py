@@ -5,24 +5,24 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from admin.operations import checks, domain_checks
-from admin.operations.checks import Finding, Verdict
 from admin.operations.key_migration import FormerKeys
 from admin.operations.ports import (
     ApiProbe,
     CertificateProbe,
-    ProviderAccount,
     StackMonitoring,
     TableProtection,
 )
-from admin.operations.queues import QueueOperations
 from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
+from pillarbox.application.operation.checks import Finding, Verdict, check_quota
+from pillarbox.application.operation.ports import ProviderAccount
+from pillarbox.application.operation.queues import QueueOperations
+from pillarbox.application.operation.service_checks import ServiceChecks, run_checks
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import domain_and_parents, domain_of
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.statistics import Granularity, TimeRange, milliseconds
 
 
@@ -68,31 +68,26 @@ class Doctor:
             not_applicable: the checks to skip, with the reason.
             send_test_email: None to send no test email.
         """
+        service = ServiceChecks(
+            provider=self.provider,
+            accounts=self.accounts,
+            queues=self.queues,
+            configuration_set=self.configuration_set,
+        ).runs()
         runs: dict[str, Callable[[], Iterator[Finding]]] = {
             "address": lambda: checks.check_address(*self.api_probe.request("GET", "/v1/emails")),
             "clock": lambda: checks.check_clock(self.provider.sending_status()),
-            "sending": lambda: checks.check_sending(self.provider.sending_status()),
-            "rate": lambda: checks.check_quota_and_rate(
-                self.provider.sending_status(), self.workers
-            ),
+            "sending": service["sending"],
+            "rate": self._check_quota_and_rate,
             "functions": self._check_functions,
-            "events": lambda: checks.check_events(
-                self.provider.configuration_set(self.configuration_set)
-            ),
+            "events": service["events"],
             "domains": self._check_domains,
-            "queues": lambda: checks.check_dead_letters(self.queues.status()),
-            "waiting": lambda: checks.check_queue_ages(
-                {
-                    name: self.monitoring.oldest_message_age(urls.queue)
-                    for name, urls in self.queues.urls.items()
-                }
-            ),
+            "queues": service["queues"],
+            "waiting": service["waiting"],
             "table": self._check_tables,
             "keys": self._check_keys,
             "shards": self._check_shards,
-            "limits": lambda: checks.check_limits(
-                self.accounts.all(), self.provider.sending_status()
-            ),
+            "limits": service["limits"],
             "alarms": self._check_alarms,
             "relay": self._check_relay,
             "mail": lambda: _check_mail(send_test_email),
@@ -100,12 +95,13 @@ class Doctor:
         for name, run in runs.items():
             if name in not_applicable:
                 yield Finding(name, Verdict.SKIPPED, not_applicable[name])
-                continue
-            try:
-                yield from run()
-            except ServiceError as error:
-                remedy = "Fix the error that the message names, then run the doctor again."
-                yield Finding(name, Verdict.FAIL, error.message, remedy)
+            else:
+                yield from run_checks({name: run})
+
+    def _check_quota_and_rate(self) -> Iterator[Finding]:
+        status = self.provider.sending_status()
+        yield from check_quota(status)
+        yield from checks.check_rate(status, self.workers)
 
     def _check_tables(self) -> Iterator[Finding]:
         yield from checks.check_table(self.table.read())

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from admin.operations.checks import Finding, Verdict
 from pillarbox.application.accounts.dns_records import RecordState
 from pillarbox.application.accounts.domains import Domain
+from pillarbox.application.operation.checks import Finding, Verdict
 
 #: UNKNOWN is not among them: DNS may have the record although it did not answer.
 _BROKEN_STATES: Final = frozenset({RecordState.MISSING, RecordState.DIFFERS})

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from admin.operations.checks import Finding, Verdict
 from admin.operations.parameters import Parameters
+from pillarbox.application.operation.checks import Finding, Verdict
 
 #: The zones in which CloudFront cannot reach a VPC origin, by id:
 #: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html

@@ -6,11 +6,11 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
-from admin.operations.checks import Finding, Verdict
 from admin.operations.ports import ApiProbe
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.operation.checks import Finding, Verdict
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed

@@ -3,13 +3,12 @@
 import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
-import { ROUTES } from "./pages";
-import { NoAccount } from "./pages/no-account";
+import { NoAccount, OPERATOR_ROUTES, ROUTES } from "./pages";
 import SignIn from "./pages/sign-in";
 import { Empty } from "./parts/basics";
 import { Loading, Notice } from "./parts/notice";
 import { Toasts } from "./parts/toast";
-import { renew, session } from "./session";
+import { renew, session, type Session } from "./session";
 import { Shell } from "./shell";
 
 const RETRY = 5_000; // milliseconds
@@ -43,27 +42,23 @@ export function App() {
   }
   return (
     <Shell session={session.value}>
-      {session.value.account ? (
-        <Pages key={session.value.account.id} />
-      ) : (
-        <NoAccount email={session.value.user.email} />
-      )}
+      <Pages key={session.value.account?.id} session={session.value} />
       <Toasts />
     </Shell>
   );
 }
 
-function Pages() {
+function Pages({ session: { account, user } }: { session: Session }) {
   const { url } = useLocation();
   const [failure, recover] = useErrorBoundary();
   useEffect(recover, [url]);
   if (failure) return <Notice kind="bad">This page has failed. Load it again, or open another one.</Notice>;
   return (
     <Router>
-      {ROUTES.map(({ path, component }) => (
+      {[...(account ? ROUTES : []), ...(user.operator ? OPERATOR_ROUTES : [])].map(({ path, component }) => (
         <Route path={path} component={component} key={path} />
       ))}
-      <Route default component={Missing} />
+      <Route default component={account ? Missing : NoAccount} />
     </Router>
   );
 }

@@ -2,13 +2,11 @@
 
 import lazy from "preact-iso/lazy";
 
-import Account from "./pages/account";
 import Activity from "./pages/activity";
 import DomainPage from "./pages/domain";
 import Domains from "./pages/domains";
 import Endpoint from "./pages/endpoint";
 import Keys from "./pages/keys";
-import Members from "./pages/members";
 import Overview from "./pages/overview";
 import Suppressions from "./pages/suppressions";
 import Webhooks from "./pages/webhooks";
@@ -33,21 +31,40 @@ export const NAVIGATION: Entry[] = [
   { href: "/app/account", name: "Account", icon: "account" },
 ];
 
-const templates = (name: "TemplateList" | "TemplatePage") =>
-  lazy(() => import("./templates").then((pages) => pages[name], () => LoadFailed));
+export const OPERATOR_NAVIGATION: Entry[] = [
+  { href: "/app/operator/accounts", name: "Accounts", icon: "members" },
+  { href: "/app/operator/rates", name: "Rates", icon: "overview" },
+  { href: "/app/operator/queues", name: "Queues", icon: "menu" },
+  { href: "/app/operator/checks", name: "Checks", icon: "check" },
+];
 
-// Most are in one file, which is smaller than the requests for others would be.
+/** Return a page of the second file, which is loaded when one of its pages is opened. */
+const later = <N extends keyof typeof import("./later")>(name: N) =>
+  lazy(() => import("./later").then((pages) => pages[name], () => LoadFailed));
+
+// Two files for all pages: each further one would add a request for what they share.
 export const ROUTES = [
   { path: "/app", component: Overview },
   { path: "/app/activity/:id?", component: Activity },
-  { path: "/app/templates", component: templates("TemplateList") },
-  { path: "/app/templates/:id", component: templates("TemplatePage") },
+  { path: "/app/templates", component: later("TemplateList") },
+  { path: "/app/templates/:id", component: later("TemplatePage") },
   { path: "/app/domains", component: Domains },
   { path: "/app/domains/:domain", component: DomainPage },
   { path: "/app/webhooks", component: Webhooks },
   { path: "/app/webhooks/:id", component: Endpoint },
   { path: "/app/suppressions", component: Suppressions },
   { path: "/app/keys", component: Keys },
-  { path: "/app/members", component: Members },
-  { path: "/app/account", component: Account },
+  { path: "/app/members", component: later("Members") },
+  { path: "/app/account", component: later("Account") },
 ];
+
+export const OPERATOR_ROUTES = [
+  { path: "/app/operator", component: later("OperatorAccounts") },
+  { path: "/app/operator/accounts", component: later("OperatorAccounts") },
+  { path: "/app/operator/accounts/:id", component: later("OperatorAccount") },
+  { path: "/app/operator/rates", component: later("Rates") },
+  { path: "/app/operator/queues", component: later("Queues") },
+  { path: "/app/operator/checks", component: later("Checks") },
+];
+
+export const NoAccount = later("NoAccount");

@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso/router";
 
 import { attempt } from "./action";
 import icon from "./icon.svg";
-import { NAVIGATION } from "./pages";
+import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "./pages";
 import { Icon } from "./parts/icon";
 import { chooseAccount, type Session, signOut } from "./session";
 import { THEMES, theme } from "./theme";
@@ -25,7 +25,7 @@ export function Shell({ session, children }: { session: Session; children: Compo
         <a class="brand" href="/app/">
           <img src={icon} alt="" width="24" height="24" /> Pillarbox
         </a>
-        {session.account && (
+        {(session.account || session.user.operator) && (
           <button type="button" class="button plain narrow" popovertarget="navigation" aria-label="Pages">
             <Icon name="menu" />
           </button>
@@ -39,17 +39,31 @@ export function Shell({ session, children }: { session: Session; children: Compo
         </button>
         <Menu session={session} />
         <nav id="navigation" popover="auto" aria-label="Pages">
-          {(session.account ? NAVIGATION : []).map(({ href, name, icon }) => (
-            <a key={href} href={href} aria-current={isCurrent(href, path) ? "page" : undefined}>
-              <Icon name={icon} /> {name}
-            </a>
-          ))}
+          {session.account && <Links to={NAVIGATION} path={path} />}
+          {session.user.operator && (
+            <>
+              <h2>Operator</h2>
+              <Links to={OPERATOR_NAVIGATION} path={path} />
+            </>
+          )}
         </nav>
       </header>
       <main id="content" tabIndex={-1}>
         {children}
       </main>
     </div>
+  );
+}
+
+function Links({ to, path }: { to: Entry[]; path: string }) {
+  return (
+    <>
+      {to.map(({ href, name, icon }) => (
+        <a key={href} href={href} aria-current={isCurrent(href, path) ? "page" : undefined}>
+          <Icon name={icon} /> {name}
+        </a>
+      ))}
+    </>
   );
 }
 

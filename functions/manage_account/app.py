@@ -1,4 +1,4 @@
-"""GET and PATCH /v1/account, and /v1/suppressions…: the account of a session."""
+"""GET and PATCH /v1/account, its log, and /v1/suppressions…: the account of a session."""
 
 from pillarbox.application.accounts.suppressions import SuppressionImport
 from pillarbox.domain.account import Account
@@ -14,7 +14,12 @@ from pillarbox.http.account import (
     read_new_suppressions,
     read_suppressions_query,
 )
-from pillarbox.http.account_replies import account_detail, added_suppressions, suppression_page
+from pillarbox.http.account_replies import (
+    account_detail,
+    account_log,
+    added_suppressions,
+    suppression_page,
+)
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import Reply, reply, reply_nothing
 from pillarbox.http.sessions import read_session
@@ -33,6 +38,12 @@ def change_account() -> Reply:
     account_id = _account(ACCOUNT_WRITE).account_id
     changes = read_account_changes(app.current_event)
     return _reply_account(services().accounts.update(account_id, changes))
+
+
+@app.get("/v1/account/log")
+def read_account_log() -> Reply:
+    account_id = _account(ACCOUNT_READ).account_id
+    return reply(account_log(services().accounts.log(account_id)))
 
 
 @app.get("/v1/suppressions")

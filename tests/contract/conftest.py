@@ -23,6 +23,12 @@ def service(dns_server: str) -> Iterator[Service]:
         yield service
 
 
+@pytest.fixture(scope="module")
+def operator(service: Service) -> Api:
+    """A session of an operator of the service, who is in no account."""
+    return Api(session=service.operator())
+
+
 @pytest.fixture
 def account(service: Service) -> str:
     """The id of a new account on the Standard plan."""

@@ -211,6 +211,9 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     ),
     "key_not_found": lambda s: _ask(s, "DELETE", f"/keys/key_{'0' * 20}"),
     "suppression_not_found": lambda s: _ask(s, "DELETE", "/suppressions/ada@customer.example"),
+    "account_not_found": lambda s: (
+        Api(session=s.operator()).raw("GET", f"/operator/accounts/{'0' * 12}").json
+    ),
     "member_not_found": lambda s: _ask(s, "DELETE", "/members/000000000000"),
     "member_exists": lambda s: _ask(
         s, "POST", "/members", {"email": "ada@shop.example", "role": "viewer"}

@@ -384,6 +384,12 @@ class Service:
         issued = sign_in.with_link(team.new_link(address), "Firefox")
         return sign_in.exchange(parse_cookie(issued.cookie), account_id).text
 
+    def operator(self, address: str = "root@pillarbox.example") -> str:
+        """Return the access token of a new session of an operator, who is in no account."""
+        team, sign_in = wiring.services().team, wiring.services().sign_in
+        team.set_operator(address, operator=True)
+        return sign_in.with_link(team.new_link(address), "Firefox").access.text
+
     def domain(self, account_id: str, name: str, *, verified: bool = True) -> str:
         """Store a domain of an account, which was just checked."""
         self.ses.domains.known[name] = verified
@@ -448,10 +454,16 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for name in ("events", "events_dead")
         )
         sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
+        sweep_dead_url, webhooks_dead_url = (
+            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+            for name in ("sweep_dead", "webhooks_dead")
+        )
         webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
             "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
+            "PILLARBOX_WEBHOOKS_DEAD_LETTERS_URL": webhooks_dead_url,
             "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
+            "PILLARBOX_SWEEP_DEAD_LETTERS_URL": sweep_dead_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,
             "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
@@ -474,6 +486,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
             rate: Any = wiring.services().delivery.rate
             client = rate._read_rate.__self__._ses
             client.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
+            provider: Any = wiring.services().service_checks.provider
+            for call in ("Account", "ConfigurationSet", "ConfigurationSetEventDestinations"):
+                provider._ses.meta.events.register(f"before-call.sesv2.Get{call}", Ses.account)
             identities: Any = wiring.services().account_domains.check.identities
             ses.domains.answer(identities._ses.meta.events)
             # The name server of these tests has no public addresses.

@@ -90,6 +90,7 @@ _WRITTEN: Final = {
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
     "ManageAccountRole": {"ACCT", "SUP"},
+    "OperateRole": {"ACCT", "LOG"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -117,7 +118,8 @@ _LISTED: Final = {
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
     "ManageKeysRole": {"KEYS", "USED"},
-    "ManageAccountRole": {"SUP"},
+    "ManageAccountRole": {"LOG", "SUP"},
+    "OperateRole": {"ACCTS", "LOG", "MSG", "STAT"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of the programs that take requests with a key.
@@ -158,6 +160,7 @@ _CALLED_BY_USERS: Final = {
     "ManageAccountRole",
     "EditTemplatesRole",
     "CreateAccountRole",
+    "OperateRole",
 }
 #: What a role may do with which records of `Identities`, beside reading those of its caller.
 _IDENTITIES: Final = {
@@ -195,6 +198,7 @@ _IDENTITIES: Final = {
         "USER": {"PutItem"},
     },
     "EditTemplatesRole": {"TEAM": {"Query"}},
+    "OperateRole": {"USER": {"GetItem"}},
 }
 
 
@@ -227,6 +231,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.key_list("a"),
         keys.account("a"),
         keys.account_list(),
+        keys.account_log("a"),
         keys.claim("a", "b"),
         keys.quota("a"),
         keys.suppression("a"),
@@ -274,7 +279,7 @@ def test_a_role_writes_its_own_records_only(role: str) -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_a_role_lists_its_own_records_only(role: str) -> None:
-    """Only the sweep lists accounts, nothing lists keys, and accepting mail lists nothing."""
+    """The sweep and operators list accounts, nothing lists keys, accepting mail lists nothing."""
     assert _allowed_kinds(role, ["Query"]) == _LISTED.get(role, set())
 
 
@@ -433,10 +438,22 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
     [
         ("WriteWebhooksRole", ["has_webhooks"]),
         ("ManageDomainsRole", ["senders", "default_sender"]),
+        (
+            "OperateRole",
+            [
+                "plan",
+                "per_minute",
+                "per_day",
+                "per_month",
+                "recipients_per_day",
+                "suspended",
+                "suspended_for",
+            ],
+        ),
     ],
 )
 def test_a_role_changes_its_own_attributes_of_an_account(role: str, own: list[str]) -> None:
-    """It can set no other one, such as the plan or a limit, and put or delete no account."""
+    """It can set no other one, and put or delete no account."""
     policy = iam.statements(role)
 
     def allowed(*attributes: str, action: str = "UpdateItem") -> bool:

@@ -10,7 +10,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.domain.account import Suspension
 from pillarbox.domain.key import TEMPLATES_WRITE, Preset
-from pillarbox.domain.role import ROLE_SCOPES, Role
+from pillarbox.domain.role import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
@@ -36,22 +36,25 @@ _ABSENT: Final = {
     "domain": "gone.example",
     "sender": "gone@news.example",
 }
+#: Those of operators have the same tests in test_operator_routes.py, with fewer records.
+_OF_USERS: Final = [one for one in OF_SESSIONS if one.permission != OPERATE]
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "create_access_token"}
+    and one.permission != OPERATE
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
-_SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
-_SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+_SHARED: Final = [one for one in _OF_USERS if "ApiKey" in one.credentials]
+_SESSION_ONLY: Final = [one for one in _OF_USERS if "ApiKey" not in one.credentials]
 #: Those of one account. The others are about the user's own sessions.
-_OF_ACCOUNTS: Final = [one for one in OF_SESSIONS if one in _SHARED or one.permission]
+_OF_ACCOUNTS: Final = [one for one in _OF_USERS if one in _SHARED or one.permission]
 #: The routes of the template editor.
 _EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
-of_sessions = pytest.mark.parametrize("operation", OF_SESSIONS, ids=lambda one: one.id)
+of_sessions = pytest.mark.parametrize("operation", _OF_USERS, ids=lambda one: one.id)
 
 
 @pytest.fixture(scope="module")

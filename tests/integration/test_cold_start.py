@@ -36,6 +36,7 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("manage_keys", ENGINES | RESOLVERS),
         ("create_account", ENGINES | RESOLVERS),
         ("manage_members", ENGINES | RESOLVERS),
+        ("operate", ENGINES | RESOLVERS),
         ("edit_templates", {"dns", "css_inline", "mrml"} | RESOLVERS),
         ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("deliver_message", {"dns"}),

@@ -45,6 +45,7 @@ def test_every_function_has_a_sample() -> None:
         ("manage_keys", 403, "error"),
         ("create_account", 403, "error"),
         ("manage_members", 403, "error"),
+        ("operate", 403, "error"),
         ("edit_templates", 403, "error"),
     ],
 )

@@ -48,6 +48,7 @@ OF_SESSIONS = {
     "manage_domains",
     "manage_keys",
     "manage_members",
+    "operate",
 }
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 

@@ -2,8 +2,8 @@
 
 import boto3
 
-from admin.aws.queues import SqsQueues
 from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
+from pillarbox.adapters.sqs.queues import SqsQueues
 from tests.aws import Aws
 
 

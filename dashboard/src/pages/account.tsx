@@ -4,8 +4,10 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
 import { call } from "../api";
-import { count, day } from "../format";
-import { Field, Page, Time } from "../parts/basics";
+import { day } from "../format";
+import { Field, Page } from "../parts/basics";
+import { Limits } from "../parts/limits";
+import { Log } from "../parts/log";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
@@ -25,6 +27,7 @@ export default function Account() {
           <Plan of={account.data} />
         </div>
       )}
+      <History />
     </Page>
   );
 }
@@ -80,13 +83,6 @@ function Settings({ of: account, onSaved }: { of: Detail; onSaved: () => void })
   );
 }
 
-const WINDOWS: Record<Detail["limits"][number]["name"], string> = {
-  minute: "Emails this minute",
-  day: "Emails today",
-  recipients: "Recipients today",
-  month: "Emails this month",
-};
-
 function Plan({ of: account }: { of: Detail }) {
   return (
     <section class="card">
@@ -111,26 +107,22 @@ function Plan({ of: account }: { of: Detail }) {
           <dd>{account.defaultSender ?? "none yet"}</dd>
         </div>
       </dl>
-      <div class="limits">
-        {account.limits.map((limit) => (
-          <div class="quota" key={limit.name}>
-            <p>
-              <span>{WINDOWS[limit.name]}</span>
-              <b>
-                {count(limit.used)} {limit.limit === null ? "of any number" : `of ${count(limit.limit)}`}
-              </b>
-            </p>
-            {limit.limit !== null && (
-              <progress class={limit.remaining === 0 ? "short" : undefined} max={Math.max(limit.limit, 1)} value={limit.used} aria-label={WINDOWS[limit.name]} />
-            )}
-            {limit.name === "month" && (
-              <p class="hint">
-                Begins again <Time at={limit.resetsAt} />.
-              </p>
-            )}
-          </div>
-        ))}
-      </div>
+      <Limits of={account.limits} />
     </section>
+  );
+}
+
+function History() {
+  const log = useResource("account log", (signal) => call("GET /v1/account/log", { signal }));
+  return (
+    <>
+      <Trouble of={log} />
+      {!!log.data?.items.length && (
+        <section class="card">
+          <h2>What operators of the service changed</h2>
+          <Log of={log.data.items} />
+        </section>
+      )}
+    </>
   );
 }

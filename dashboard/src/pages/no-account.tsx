@@ -9,9 +9,9 @@ import { Loading, Notice } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { solve } from "../proof";
 import { useResource } from "../resource";
-import { chooseAccount, renew } from "../session";
+import { chooseAccount, renew, session } from "../session";
 
-export function NoAccount({ email }: { email: string }) {
+export function NoAccount() {
   const { data, error, reload } = useResource("sign-up", (signal) => call("GET /v1/sign-up", { signal }));
   const look = async () => {
     if (!(await renew())?.account) toast("You are still in no account.");
@@ -22,7 +22,7 @@ export function NoAccount({ email }: { email: string }) {
   return (
     <Page title="You are in no account">
       <p class="lead">
-        You are signed in as <b>{email}</b>.{" "}
+        You are signed in as <b>{session.value?.user.email}</b>.{" "}
         {status === "pending"
           ? "You have asked for an account. The operator of this service decides, and you get an email."
           : status === "refused"

@@ -5,6 +5,7 @@ import { count, percent } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Time } from "../parts/basics";
 import { Checklist } from "../parts/checklist";
+import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
 import { useFilters } from "../query";
@@ -13,9 +14,6 @@ import type { Analytics, LimitState, Webhook } from "../schema";
 import { placeOf } from "./domains";
 import { barsOf, RANGES, type RangeName, SERIES, windowOf } from "./figures";
 
-/** Providers look closer at a sender above these rates. */
-const HIGH_BOUNCES = 0.05;
-const HIGH_COMPLAINTS = 0.001;
 /** The overview warns when more than this part of a quota is used. */
 const HIGH_USE = 0.8;
 
@@ -81,34 +79,6 @@ export default function Overview() {
 
 function summary(figures: Analytics): string {
   return `${count(figures.totalMessages)} emails, ${percent(figures.deliveryRate)} delivered, ${percent(figures.bounceRate)} bounced. The table below has all figures.`;
-}
-
-function Figures({ of: figures }: { of: Analytics }) {
-  const { totalMessages, deliveryRate, bounceRate, complaintRate } = figures;
-  const none = totalMessages === 0;
-  return (
-    <dl class="figures">
-      <Figure name="Accepted" value={count(totalMessages)} />
-      <Figure name="Delivered" value={none ? "–" : percent(deliveryRate)} />
-      <Figure name="Bounced" value={none ? "–" : percent(bounceRate)} limit={HIGH_BOUNCES} rate={bounceRate} />
-      <Figure name="Complaints" value={none ? "–" : percent(complaintRate)} limit={HIGH_COMPLAINTS} rate={complaintRate} />
-    </dl>
-  );
-}
-
-function Figure({ name, value, limit, rate = 0 }: { name: string; value: string; limit?: number; rate?: number }) {
-  const high = limit !== undefined && rate >= limit;
-  return (
-    <div class={high ? "high" : undefined}>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-      {limit !== undefined && (
-        <dd class="hint">
-          {high && <Icon name="warning" />} {high ? "Above" : "Keep it below"} {percent(limit)}
-        </dd>
-      )}
-    </div>
-  );
 }
 
 function FirstEmail() {

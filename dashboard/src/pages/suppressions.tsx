@@ -1,6 +1,6 @@
 // The addresses that the account does not send to.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { attempt, useAction } from "../action";
 import { call } from "../api";
@@ -11,6 +11,7 @@ import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
+import { Search } from "../parts/search";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
@@ -47,7 +48,7 @@ export default function Suppressions() {
     <Page title="Suppressions" actions={actions}>
       <p class="lead">Nothing is sent to these addresses. The service adds those that bounced or complained.</p>
       {!writable && <Notice kind="note">Owners and developers add and remove addresses.</Notice>}
-      <Search value={search ?? ""} onSearch={(text) => change({ search: text, cursor: "" })} />
+      <Search value={search ?? ""} placeholder="How the address begins" most={200} onSearch={(text) => change({ search: text, cursor: "" })} />
       <Trouble of={list} />
       {!list.data && !list.error && <Loading />}
       {list.data && items.length === 0 && (
@@ -103,22 +104,6 @@ export default function Suppressions() {
       {importing && <Import onClose={() => setImporting(false)} onAdded={list.reload} />}
       {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onRemoved={list.reload} />}
     </Page>
-  );
-}
-
-function Search({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  function submit(event: Event) {
-    event.preventDefault();
-    onSearch(field.current?.value.trim() ?? "");
-  }
-  return (
-    <form class="filters" role="search" onSubmit={submit}>
-      <div class="search">
-        <Icon name="search" />
-        <input ref={field} type="search" aria-label="Search" placeholder="How the address begins" maxLength={200} key={value} defaultValue={value} onChange={submit} />
-      </div>
-    </form>
   );
 }
 

@@ -228,7 +228,7 @@ class Settings:
     sweep_dead_letters_url = Setting(
         str,
         "the queue of sweep tasks that failed too often",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="SweepDeadLettersUrl",
     )
     webhooks_queue_url = Setting(
@@ -247,7 +247,7 @@ class Settings:
     webhooks_dead_letters_url = Setting(
         str,
         "the queue of events for webhook endpoints that failed too often",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="WebhooksDeadLettersUrl",
     )
     mail_code_function = Setting(

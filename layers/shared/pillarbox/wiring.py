@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
+    from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
     from pillarbox.application.accounts.keys import Keys
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.operation.queues import QueueOperations
+    from pillarbox.application.operation.ranking import AccountRates
+    from pillarbox.application.operation.service_checks import ServiceChecks
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
+        OperatorAuthentication,
         SessionAuthentication,
     )
     from pillarbox.application.sign_in.code_mail import CodeMail
@@ -125,6 +130,81 @@ class Wiring:
         from pillarbox.application.sign_in.authentication import SessionAuthentication
 
         return SessionAuthentication(DynamoSessions(self.identities, self.table), utc_now)
+
+    @cached_property
+    def operator_authentication(self) -> "OperatorAuthentication":
+        """Authenticate the caller of a route that only operators may use."""
+        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.application.sign_in.authentication import OperatorAuthentication
+
+        users = DynamoUsers(self.identities)
+        return OperatorAuthentication(self.session_authentication, users)
+
+    @cached_property
+    def account_list(self) -> "AccountList":
+        """List all accounts of the service."""
+        from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.application.accounts.account_list import AccountList
+
+        return AccountList(
+            records=DynamoAccounts(self.table), usage=self.account_usage, for_each=in_parallel
+        )
+
+    @cached_property
+    def account_rates(self) -> "AccountRates":
+        """Count what each account sends."""
+        from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.application.operation.ranking import AccountRates
+
+        return AccountRates(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            clock=utc_now,
+            for_each=in_parallel,
+        )
+
+    @cached_property
+    def queue_operations(self) -> "QueueOperations":
+        """Work on the queues."""
+        from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
+        from pillarbox.adapters.sqs.queues import SqsQueues
+        from pillarbox.application.operation.queues import QueueOperations, QueueUrls
+
+        return QueueOperations(
+            queues=SqsQueues(),
+            ages=SqsQueueAges(utc_now),
+            urls={
+                "jobs": QueueUrls(
+                    self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url
+                ),
+                "urgent": QueueUrls(self.settings.urgent_jobs_queue_url, None),
+                "events": QueueUrls(
+                    self.settings.events_queue_url, self.settings.events_dead_letters_url
+                ),
+                "sweep": QueueUrls(
+                    self.settings.sweep_queue_url, self.settings.sweep_dead_letters_url
+                ),
+                "webhooks": QueueUrls(
+                    self.settings.webhooks_queue_url, self.settings.webhooks_dead_letters_url
+                ),
+            },
+        )
+
+    @cached_property
+    def service_checks(self) -> "ServiceChecks":
+        """Check whether the service can do its work."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.ses.account import SesAccount
+        from pillarbox.application.operation.service_checks import ServiceChecks
+
+        return ServiceChecks(
+            provider=SesAccount(utc_now),
+            accounts=DynamoAccounts(self.table),
+            queues=self.queue_operations,
+            configuration_set=self.settings.configuration_set,
+        )
 
     @cached_property
     def sign_in(self) -> "SignIn":

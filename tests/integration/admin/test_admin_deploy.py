@@ -12,7 +12,6 @@ from botocore.exceptions import NoCredentialsError
 from admin import deploy
 from admin.aws import deployment, edge_parts, stacks
 from admin.deploy import Environment, roll_out
-from admin.operations.checks import Finding, Verdict
 from admin.operations.preflight import AwsAccount
 from admin.session import StackSession
 from admin.wiring import OperatorWiring
@@ -20,6 +19,7 @@ from local import template as project_template
 from local.ses.store import MailStore
 from local.template import ROOT
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.operation.checks import Finding, Verdict
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.stand_in_servers import api, refusal, serving

@@ -9,14 +9,16 @@ import pytest
 
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
-from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
-from admin.operations.ports import ConfigurationSet, TableProtectionState
+from admin.operations.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.ses.account import SesAccount
+from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
+from pillarbox.application.operation.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.stand_in_servers import api, relay, serving
 
@@ -108,7 +110,7 @@ def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
         cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **alarm)
     for name in ("late", "other"):
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
-    monitoring = CloudWatchMonitoring("pillarbox", wiring.utc_now)
+    monitoring = CloudWatchMonitoring("pillarbox")
     assert monitoring.firing_alarms() == ["late"]
     assert monitoring.silent_alarms() == {}
     assert monitoring.alarm_subscribers() == 0
@@ -136,7 +138,7 @@ def test_alarms_that_need_data_and_have_none(topic: str) -> None:
         cloudwatch.set_alarm_state(
             AlarmName=name, StateValue="INSUFFICIENT_DATA", StateReason="test"
         )
-    monitoring = CloudWatchMonitoring("pillarbox", wiring.utc_now)
+    monitoring = CloudWatchMonitoring("pillarbox")
     ((name, since),) = monitoring.silent_alarms().items()
     assert name == "sweep"
     assert timedelta() <= since - before < timedelta(minutes=1)
@@ -160,9 +162,9 @@ def test_the_age_of_a_queue_is_its_newest_value() -> None:
                 }
             ],
         )
-    monitoring = CloudWatchMonitoring("pillarbox", lambda: now)
-    assert monitoring.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
-    assert monitoring.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/events") is None
+    ages = SqsQueueAges(lambda: now)
+    assert ages.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
+    assert ages.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/events") is None
 
 
 @pytest.mark.usefixtures("table")
@@ -170,7 +172,7 @@ def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> N
     """The limit is that of the AWS account."""
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        assert CloudWatchMonitoring("pillarbox", wiring.utc_now).function_concurrency() == 10
+        assert CloudWatchMonitoring("pillarbox").function_concurrency() == 10
 
 
 def test_the_api_probe() -> None:

@@ -5,12 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from admin.operations.ports import (
-    ConfigurationSet,
-    QueueStatus,
-    SendingStatus,
-    TableProtectionState,
-)
+from admin.operations.ports import TableProtectionState
+from pillarbox.application.operation.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
 

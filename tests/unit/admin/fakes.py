@@ -1,15 +1,15 @@
 """Fakes of the ports for accounts and templates. They pass the tests of `port_suites`."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.account import Account, Suspension
+from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.key import ApiKey
-from pillarbox.domain.quota import Limits
 from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
@@ -36,6 +36,7 @@ class FakeAccounts:
     """Implements `AccountRecords`."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
+    entries: dict[str, list[LogEntry]] = field(default_factory=dict)
 
     def add(self, account: Account) -> None:
         self.accounts[account.account_id] = account
@@ -46,44 +47,28 @@ class FakeAccounts:
     def all(self) -> Iterable[Account]:
         return [self.accounts[account_id] for account_id in sorted(self.accounts)]
 
-    def change(self, account_id: str, changes: AccountChanges) -> Account | None:
+    def page(self, first: str | None, limit: int) -> tuple[Sequence[Account], str | None]:
+        ids = [account_id for account_id in sorted(self.accounts) if account_id >= (first or "")]
+        following = ids[limit] if len(ids) > limit else None
+        return [self.accounts[account_id] for account_id in ids[:limit]], following
+
+    def change(
+        self, account_id: str, changes: AccountChanges, entry: LogEntry | None = None
+    ) -> Account | None:
         account = self.accounts.get(account_id)
         if account is None:
             return None
-        old, new = account.overrides, changes.limits
-        if changes.plan_limits:
-            old = Limits(per_minute=None, per_day=None, per_month=None)
-        self.accounts[account_id] = replace(
-            account,
-            name=changes.name or account.name,
-            plan=changes.plan or account.plan,
-            overrides=Limits(
-                per_minute=old.per_minute if new.per_minute is None else new.per_minute,
-                per_day=old.per_day if new.per_day is None else new.per_day,
-                per_month=old.per_month if new.per_month is None else new.per_month,
-                recipients_per_day=old.recipients_per_day
-                if new.recipients_per_day is None
-                else new.recipients_per_day,
-            ),
-            hold_uncertain=account.hold_uncertain
-            if changes.hold_uncertain is None
-            else changes.hold_uncertain,
-            contact=account.contact if changes.contact is None else changes.contact or None,
-            brand=replace(
-                account.brand,
-                **{
-                    name: value or None
-                    for name, value in asdict(changes.brand).items()
-                    if value is not None
-                },
-            ),
-        )
+        self._log(account_id, entry)
+        self.accounts[account_id] = changes.applied_to(account)
         return self.accounts[account_id]
 
-    def raise_shards(self, account_id: str, shards: int, sharded_from: datetime) -> Account | None:
+    def raise_shards(
+        self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
+    ) -> Account | None:
         account = self.accounts.get(account_id)
         if account is None or account.shards > shards:
             return None
+        self._log(account_id, entry)
         since = account.sharded_from or sharded_from
         self.accounts[account_id] = replace(account, shards=shards, sharded_from=since)
         return self.accounts[account_id]
@@ -96,21 +81,32 @@ class FakeAccounts:
         if account := self.accounts.get(account_id):
             self.accounts[account_id] = replace(account, hashed_suppressions=True)
 
-    def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
+    def suspend(
+        self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
+    ) -> Account | None:
         account = self.accounts.get(account_id)
         if account is None:
             return None
+        self._log(account_id, entry)
         before = account.suspension or suspension
         kept = Suspension(before.at, suspension.reason or before.reason)
         self.accounts[account_id] = replace(account, suspension=kept)
         return self.accounts[account_id]
 
-    def resume(self, account_id: str) -> Account | None:
+    def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         account = self.accounts.get(account_id)
         if account is None:
             return None
+        self._log(account_id, entry)
         self.accounts[account_id] = replace(account, suspension=None)
         return self.accounts[account_id]
+
+    def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
+        return self.entries.get(account_id, [])[: -limit - 1 : -1]
+
+    def _log(self, account_id: str, entry: LogEntry | None) -> None:
+        if entry:
+            self.entries.setdefault(account_id, []).append(entry)
 
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool

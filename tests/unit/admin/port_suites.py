@@ -5,6 +5,7 @@ The fakes and the adapters run them with a `records` fixture of their own.
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.accounts.ports import (
@@ -21,6 +22,7 @@ from pillarbox.application.templates.ports import (
 )
 from pillarbox.application.templates.publication import content_of
 from pillarbox.domain.account import Account, Plan, Suspension
+from pillarbox.domain.account_log import AccountAction, LogEntry, SettingValue
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
@@ -29,6 +31,9 @@ from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import SourceKind, TemplateDraft, TemplateVersion
 from tests.unit.admin.fakes import ACCOUNT, NOW, OTHER_ACCOUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SENDER, OTHER_SENDER = "Hello.There@shop.example", "orders@shop.example"
 LATER = NOW + timedelta(minutes=5)
@@ -137,6 +142,67 @@ class AccountRecordsSuite:
         for account_id in reversed(ids):
             records.add(account(account_id))
         assert [listed.account_id for listed in records.all()] == ids
+
+    def test_accounts_are_read_page_by_page(self, records: AccountRecords) -> None:
+        """Each page says which id follows; the last one says that none does."""
+        ids = [f"acct{number:08}" for number in range(5)]
+        for account_id in ids:
+            records.add(account(account_id))
+        pages, first = list[list[str]](), None
+        while True:
+            page, first = records.page(first, 2)
+            pages.append([listed.account_id for listed in page])
+            if first is None:
+                break
+        assert pages == [ids[:2], ids[2:4], ids[4:]]
+        assert records.page(ids[3], 2)[1] is None
+        assert records.page("b", 2) == ([], None)
+
+    def test_a_change_is_logged_with_what_it_changes(self, records: AccountRecords) -> None:
+        """Each change can bring an entry; the newest entries are read first, of one account."""
+        records.add(account())
+        actions: list[tuple[AccountAction, Mapping[str, tuple[SettingValue, SettingValue]]]] = [
+            (AccountAction.CHANGED, {"plan": ("free", "standard"), "perDay": (None, 7)}),
+            (AccountAction.CHANGED, {"shards": (1, 2)}),
+            (AccountAction.SUSPENDED, {}),
+            (AccountAction.RESUMED, {}),
+        ]
+        entries = [
+            LogEntry(
+                entry_id=str(new_id(NOW + timedelta(seconds=number))),
+                at=NOW + timedelta(seconds=number),
+                by="root@pillarbox.example",
+                action=action,
+                changes=changes,
+                reason="bounces" if action is AccountAction.SUSPENDED else None,
+            )
+            for number, (action, changes) in enumerate(actions)
+        ]
+        plan, shards, suspended, resumed = entries
+        wanted = AccountChanges(plan=Plan.STANDARD, limits=limits(per_day=7))
+        changed = records.change(ACCOUNT, wanted, plan)
+        assert changed == records.get(ACCOUNT) == wanted.applied_to(account())
+        raised = records.raise_shards(ACCOUNT, 2, LATER, shards)
+        assert raised is not None
+        assert raised.shards == 2
+        stopped = records.suspend(ACCOUNT, Suspension(NOW, "bounces"), suspended)
+        assert stopped == replace(raised, suspension=Suspension(NOW, "bounces"))
+        assert records.resume(ACCOUNT, resumed) == raised
+        assert [*records.newest_entries(ACCOUNT, 9)] == entries[::-1]
+        assert [*records.newest_entries(ACCOUNT, 2)] == [resumed, suspended]
+        assert [*records.newest_entries(OTHER_ACCOUNT, 9)] == []
+
+    def test_a_change_that_is_refused_is_not_logged(self, records: AccountRecords) -> None:
+        """An account that does not exist, or has more shards, gets no entry."""
+        entry = LogEntry(entry_id=str(new_id(NOW)), at=NOW, by="root", action=AccountAction.RESUMED)
+        assert records.resume(OTHER_ACCOUNT, entry) is None
+        assert records.suspend(OTHER_ACCOUNT, Suspension(NOW), entry) is None
+        assert records.change(OTHER_ACCOUNT, AccountChanges(name="x"), entry) is None
+        records.add(account())
+        records.raise_shards(ACCOUNT, 4, LATER)
+        assert records.raise_shards(ACCOUNT, 2, LATER, entry) is None
+        assert [*records.newest_entries(OTHER_ACCOUNT, 9)] == []
+        assert [*records.newest_entries(ACCOUNT, 9)] == []
 
     def test_a_change_writes_only_the_fields_it_names(self, records: AccountRecords) -> None:
         """Two changes of different fields both persist, and the senders stay unchanged."""

@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from admin.operations import checks
-from admin.operations.checks import Finding, Verdict
-from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
+from admin.operations.ports import TableProtectionState
+from pillarbox.application.operation.checks import (
+    Finding,
+    Verdict,
+    check_dead_letters,
+    check_events,
+    check_limits,
+    check_queue_ages,
+    check_quota,
+    check_sending,
+)
+from pillarbox.application.operation.ports import ConfigurationSet, QueueStatus
 from pillarbox.domain.account import Plan
 from tests.fakes import builders
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
@@ -34,7 +44,7 @@ def verdicts(findings: list[Finding]) -> list[str]:
 )
 def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, message: str) -> None:
     """Paused sending fails; a review and the sandbox warn."""
-    findings = list(checks.check_sending(sending_status(**changes)))
+    findings = list(check_sending(sending_status(**changes)))
     assert verdicts(findings) == [verdict]
     assert message in findings[0].message
 
@@ -55,7 +65,8 @@ def test_the_quota_and_the_rate_for_the_workers(
     changes: dict[str, Any], workers: int, expected: list[str], remedy: str
 ) -> None:
     """A nearly used quota and workers that do not fit the rate get findings."""
-    findings = list(checks.check_quota_and_rate(sending_status(**changes), workers))
+    status = sending_status(**changes)
+    findings = [*check_quota(status), *checks.check_rate(status, workers)]
     assert verdicts(findings) == expected
     assert remedy in findings[1].remedy
 
@@ -94,7 +105,7 @@ def test_no_account_can_use_up_the_quota_of_all(
     """An account whose recipients of a day are as many as SES grants is named."""
     overrides = replace(builders.UNLIMITED, recipients_per_day=recipients_per_day)
     account = builders.account(plan=plan, overrides=overrides)
-    (finding,) = checks.check_limits([account], sending_status(**changes))
+    (finding,) = check_limits([account], sending_status(**changes))
     assert verdicts([finding]) == [verdict]
     assert (builders.ACCOUNT in finding.message) == (verdict == "warn")
 
@@ -113,7 +124,7 @@ def test_the_events_that_ses_publishes(
     configuration_set: ConfigurationSet | None, verdict: str, message: str
 ) -> None:
     """A configuration set that is missing, paused or without an event type fails."""
-    findings = list(checks.check_events(configuration_set))
+    findings = list(check_events(configuration_set))
     assert verdicts(findings) == [verdict]
     assert message in findings[0].message
 
@@ -134,18 +145,18 @@ def test_dead_letters_and_ages_of_queues() -> None:
     """Dead letters fail with the redrive command; ages fail above each queue's limit."""
     empty = QueueStatus(waiting=0, in_flight=0, delayed=0)
     dead = QueueStatus(waiting=3, in_flight=0, delayed=0)
-    findings = list(checks.check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
+    findings = list(check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
     assert verdicts(findings) == ["pass", "fail"]
     assert "redrive events" in findings[1].remedy
     assert (
-        verdicts(list(checks.check_queue_ages({"jobs": 3600.0, "urgent": 60.0, "events": 300.0})))
+        verdicts(list(check_queue_ages({"jobs": 3600.0, "urgent": 60.0, "events": 300.0})))
         == ["pass"] * 3
     )
     assert (
-        verdicts(list(checks.check_queue_ages({"jobs": 3601.0, "urgent": 61.0, "events": 301.0})))
+        verdicts(list(check_queue_ages({"jobs": 3601.0, "urgent": 61.0, "events": 301.0})))
         == ["fail"] * 3
     )
-    assert verdicts(list(checks.check_queue_ages({"jobs": None}))) == ["skipped"]
+    assert verdicts(list(check_queue_ages({"jobs": None}))) == ["skipped"]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from admin.operations.checks import Finding, Verdict
 from admin.operations.doctor import Doctor
-from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
 from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb import keys
@@ -15,6 +13,8 @@ from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
+from pillarbox.application.operation.checks import Finding, Verdict
+from pillarbox.application.operation.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import Granularity, Rollup, milliseconds
@@ -75,6 +75,7 @@ class HealthyStack(UseCases):
             ),
             queues=QueueOperations(
                 queues=self.queues,
+                ages=self.monitoring,
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
             table=self.protection,

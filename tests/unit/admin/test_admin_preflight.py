@@ -7,9 +7,9 @@ import boto3
 import pytest
 
 from admin.operations import preflight
-from admin.operations.checks import Finding, Verdict
 from admin.operations.preflight import AwsAccount, RelayNeeds
 from local import template
+from pillarbox.application.operation.checks import Finding, Verdict
 
 ACCOUNT = AwsAccount(
     account_id="123456789012",

@@ -2,19 +2,22 @@
 
 import pytest
 
-from admin.operations.ports import QueueStatus
-from admin.operations.queues import QueueOperations, QueueUrls
+from pillarbox.application.operation.ports import QueueStatus
+from pillarbox.application.operation.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ValidationFailed
 
 
 class FakeQueues:
-    """Implements `Queues` with lists of texts by URL."""
+    """Implements `Queues` and `QueueAges` with lists of texts by URL."""
 
     def __init__(self) -> None:
         self.texts = {"jobs": ["a"], "jobs-dead": ["b", "c", "d"], "events": [], "events-dead": []}
 
     def status(self, queue_url: str) -> QueueStatus:
         return QueueStatus(waiting=len(self.texts[queue_url]), in_flight=0, delayed=0)
+
+    def oldest_message_age(self, queue_url: str) -> float | None:
+        return 60.0 if self.texts[queue_url] else None
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         moved = self.texts[source_url][:at_most]
@@ -31,13 +34,22 @@ def queues() -> FakeQueues:
 @pytest.fixture
 def operations(queues: FakeQueues) -> QueueOperations:
     urls = {name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")}
-    return QueueOperations(queues=queues, urls=urls)
+    return QueueOperations(queues=queues, ages=queues, urls=urls)
 
 
 def test_the_status_has_queues_and_dead_letters(operations: QueueOperations) -> None:
     """The status counts both queues and their dead letters."""
-    counts = {name: (q.waiting, dead.waiting) for name, (q, dead) in operations.status().items()}
+    counts = {
+        name: (q.waiting, dead.waiting)
+        for name, (q, dead) in operations.status().items()
+        if dead is not None
+    }
     assert counts == {"jobs": (1, 3), "events": (0, 0)}
+
+
+def test_the_oldest_message_of_each_queue_has_an_age(operations: QueueOperations) -> None:
+    """A queue without a recent report has none."""
+    assert operations.oldest_message_ages() == {"jobs": 60.0, "events": None}
 
 
 def test_dead_letters_move_back(operations: QueueOperations, queues: FakeQueues) -> None:

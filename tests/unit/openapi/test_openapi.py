@@ -14,7 +14,7 @@ from referencing import Registry, Resource
 
 from local import template
 from openapi.document import document
-from openapi.errors import ERRORS, EVERYWHERE, OF_CREDENTIALS, OPERATOR_ERRORS
+from openapi.errors import ERRORS, EVERYWHERE, OF_CREDENTIALS
 from openapi.generate import GENERATED, ROOT
 from openapi.operation import Operation
 from openapi.operations import OPERATIONS
@@ -98,7 +98,7 @@ def test_the_document_has_the_routes_of_the_template() -> None:
 
 def test_every_code_has_texts_and_is_documented() -> None:
     """Each code has texts, and each code of the API is an example at its status."""
-    assert set(ERRORS) == set(CODES) - set(OPERATOR_ERRORS)
+    assert set(ERRORS) == set(CODES)
     used = {code for operation in OPERATIONS for code in operation.errors}
     used |= {code for codes in OF_CREDENTIALS.values() for code in codes}
     assert used | set(EVERYWHERE) | {"scope_required"} == set(ERRORS)

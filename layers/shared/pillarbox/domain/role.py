@@ -32,6 +32,8 @@ ACCOUNT_READ: Final = "account:read"
 ACCOUNT_WRITE: Final = "account:write"
 DOMAINS_READ: Final = "domains:read"
 DOMAINS_WRITE: Final = "domains:write"
+#: Only operators of the service have it. No role contains it.
+OPERATE: Final = "service:operate"
 
 _VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ}) | {
     SUPPRESSIONS_READ,

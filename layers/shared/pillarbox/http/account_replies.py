@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.keys import IssuedKey
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
     from pillarbox.domain.account import Account, Plan
+    from pillarbox.domain.account_log import LogEntry
     from pillarbox.domain.key import ApiKey
     from pillarbox.domain.quota import QuotaState
     from pillarbox.domain.session import Member
@@ -125,4 +126,22 @@ def account_detail(account: Account, quota: QuotaState) -> account_types.Account
         "accent": brand.accent,
         "fromName": brand.from_name,
         "defaultSender": account.default_sender,
+    }
+
+
+def account_log(entries: Iterable[LogEntry]) -> account_types.AccountLog:
+    """Return an account's log for its members: operators' names and reasons are not in it."""
+    return {"items": [*map(log_item, entries)]}
+
+
+def log_item(entry: LogEntry) -> account_types.LogItem:
+    """Return what all may see of an entry."""
+    return {
+        "id": entry.entry_id,
+        "at": timestamp(entry.at),
+        "action": entry.action,
+        "changes": [
+            {"name": name, "before": before, "after": after}
+            for name, (before, after) in entry.changes.items()
+        ],
     }

@@ -8,6 +8,7 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from pillarbox.domain.account import Plan
+from pillarbox.domain.account_log import AccountAction
 from pillarbox.domain.key import KeyType, Preset
 from pillarbox.domain.role import Role
 from pillarbox.http.reply_types import LimitState, Timestamp, Uuid
@@ -130,3 +131,26 @@ class AccountDetail(TypedDict):
     accent: Annotated[str | None, Field(description="A colour such as `#0a7d5a`.")]
     fromName: Annotated[str | None, Field(description="The sender's display name.")]
     defaultSender: str | None
+
+
+class ChangedSetting(TypedDict):
+    """A setting before and after a change. Null if it is not set, or the plan's."""
+
+    name: str
+    before: str | int | bool | None
+    after: str | int | bool | None
+
+
+class LogItem(TypedDict):
+    """What an operator of the service did to the account."""
+
+    id: Uuid
+    at: Timestamp
+    action: AccountAction
+    changes: list[ChangedSetting]
+
+
+class AccountLog(TypedDict):
+    """The last 50 entries of the account's log, the newest first."""
+
+    items: list[LogItem]

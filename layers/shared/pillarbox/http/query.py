@@ -70,6 +70,11 @@ def _parse_whole_number(value: object) -> object:
     return value  # not a number: the strict type reports it
 
 
+def number_in_query(*, least: int, most: int) -> Schema[int]:
+    """Return the schema of an integer that is written as text."""
+    return before(_parse_whole_number, whole_number(least=least, most=most))
+
+
 def _parse_timestamp(value: object) -> object:
     """Parse ISO 8601; a time without an offset is UTC."""
     if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
@@ -130,10 +135,10 @@ def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
     return value
 
 
-_SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
-_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
+_SKIP: Final = number_in_query(least=0, most=MAX_SKIP)
+LIMIT: Final = number_in_query(least=1, most=100)
 #: Of lists that a program reads as a whole.
-LONG_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=1_000))
+LONG_LIMIT: Final = number_in_query(least=1, most=1_000)
 TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
 END_OF_RANGE: Final = after_fields(TIMESTAMP_UTC, _check_after_since)
 
@@ -168,7 +173,7 @@ class MessagesQuery(WireModel):
     until = optional(END_OF_RANGE, name="to")
     status = optional(one_of(Status))
     skip = with_default(_SKIP, 0)
-    limit = with_default(_LIMIT, 50)
+    limit = with_default(LIMIT, 50)
     sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
     recipient = optional(after(text(), _check_recipient))
     tag = optional(after(text(), _check_tag))
@@ -216,14 +221,14 @@ class TemplatesQuery(WireModel):
 
     in_query = True
     skip = with_default(_SKIP, 0)
-    limit = with_default(_LIMIT, 20)
+    limit = with_default(LIMIT, 20)
 
 
 class DeliveriesQuery(WireModel):
     """The deliveries to a webhook endpoint; ours."""
 
     in_query = True
-    limit = with_default(_LIMIT, 50)
+    limit = with_default(LIMIT, 50)
     cursor = optional(text(least=1, most=_MAX_CURSOR))
 
 
@@ -231,8 +236,8 @@ class VersionsQuery(WireModel):
     """The versions of a template; ours."""
 
     in_query = True
-    limit = with_default(_LIMIT, 20)
-    before = optional(before(_parse_whole_number, whole_number(least=1, most=1_000_000_000)))
+    limit = with_default(LIMIT, 20)
+    before = optional(number_in_query(least=1, most=1_000_000_000))
 
 
 def _milliseconds(moment: datetime) -> int:

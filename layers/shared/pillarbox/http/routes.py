@@ -10,6 +10,7 @@ from pillarbox.domain.errors import MethodNotAllowed
 #: Generated from openapi/operations.py by `make openapi`.
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/account": ("GET", "PATCH"),
+    "/v1/account/log": ("GET",),
     "/v1/domains": ("GET", "POST"),
     "/v1/domains/{domain}": ("GET", "DELETE"),
     "/v1/emails": ("GET", "POST"),
@@ -22,6 +23,13 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/me": ("GET",),
     "/v1/members": ("GET", "POST"),
     "/v1/members/{member_id}": ("PATCH", "DELETE"),
+    "/v1/operator/accounts": ("GET",),
+    "/v1/operator/accounts/{account_id}": ("GET", "PATCH"),
+    "/v1/operator/accounts/{account_id}/suspension": ("POST", "DELETE"),
+    "/v1/operator/checks": ("GET",),
+    "/v1/operator/queues": ("GET",),
+    "/v1/operator/queues/{queue}/redrive": ("POST",),
+    "/v1/operator/rates": ("GET",),
     "/v1/senders": ("GET", "POST"),
     "/v1/senders/{sender}": ("DELETE",),
     "/v1/senders/{sender}/default": ("PUT",),

@@ -1,17 +1,23 @@
 """Accounts with their senders."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import batched
-from typing import Final
+from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_text
+from pillarbox.adapters.dynamodb.account_log import entry_item, entry_of
+from pillarbox.adapters.dynamodb.attributes import to_attribute, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import account_item, account_of, brand_attributes
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import (
+    ConditionFailed,
+    Table,
+    TransactionConditionsFailed,
+)
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Account, Suspension
+from pillarbox.domain.account_log import LogEntry
 
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
@@ -49,12 +55,22 @@ class DynamoAccounts:
 
     def all(self) -> Iterable[Account]:
         """Read the list, then the records in batches of 100."""
-        ids = self.all_ids()
-        for batch in batched(ids, _BATCH, strict=False):
-            accounts = map(account_of, self._table.get_all([*map(keys.account, batch)]))
-            yield from sorted(accounts, key=lambda account: account.account_id)
+        for batch in batched(self.all_ids(), _BATCH, strict=False):
+            yield from self._read(batch)
 
-    def change(self, account_id: str, changes: AccountChanges) -> Account | None:
+    def page(self, first: str | None, limit: int) -> tuple[Sequence[Account], str | None]:
+        """Read a part of the list, then the records."""
+        listed = self._table.query(*keys.accounts_from(first or ""), limit=limit + 1)
+        ids = [entry["sk"] for entry in listed]
+        return self._read(ids[:limit]), ids[limit] if len(ids) > limit else None
+
+    def _read(self, ids: Sequence[str]) -> list[Account]:
+        accounts = map(account_of, self._table.get_all([*map(keys.account, ids)]))
+        return sorted(accounts, key=lambda account: account.account_id)
+
+    def change(
+        self, account_id: str, changes: AccountChanges, entry: LogEntry | None = None
+    ) -> Account | None:
         """Set the attributes that the changes name."""
         fields = {
             "name": changes.name,
@@ -85,9 +101,12 @@ class DynamoAccounts:
             condition="attribute_exists(pk)",
             names={f"#{name}": name for name in [*values, *removed]},
             values={f":{name}": value for name, value in values.items()},
+            entry=entry,
         )
 
-    def raise_shards(self, account_id: str, shards: int, sharded_from: datetime) -> Account | None:
+    def raise_shards(
+        self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
+    ) -> Account | None:
         """Set the number of shards and, the first time, from when on they are used."""
         return self._update(
             account_id,
@@ -95,6 +114,7 @@ class DynamoAccounts:
             condition="attribute_exists(pk)"
             " AND (attribute_not_exists(shards) OR shards <= :shards)",
             values={":shards": shards, ":from": to_text(sharded_from)},
+            entry=entry,
         )
 
     def set_indexed(self, account_id: str) -> None:
@@ -114,20 +134,32 @@ class DynamoAccounts:
             values={":true": True},
         )
 
-    def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
+    def suspend(
+        self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
+    ) -> Account | None:
         """Set the time, unless it is set, and the reason. Every authentication reads the time."""
         expression = "SET suspended = if_not_exists(suspended, :at)"
         values: dict[str, object] = {":at": to_text(suspension.at)}
         if suspension.reason:
             expression += ", suspended_for = :reason"
             values[":reason"] = suspension.reason
-        return self._update(account_id, expression, condition="attribute_exists(pk)", values=values)
+        return self._update(
+            account_id, expression, condition="attribute_exists(pk)", values=values, entry=entry
+        )
 
-    def resume(self, account_id: str) -> Account | None:
+    def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """Remove both attributes."""
         return self._update(
-            account_id, "REMOVE suspended, suspended_for", condition="attribute_exists(pk)"
+            account_id,
+            "REMOVE suspended, suspended_for",
+            condition="attribute_exists(pk)",
+            entry=entry,
         )
+
+    def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
+        """Read the end of the log."""
+        log = keys.account_log(account_id)
+        return [*map(entry_of, self._table.query(log, newest_first=True, limit=limit))]
 
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
@@ -178,7 +210,7 @@ class DynamoAccounts:
             values={":address": address, ":verified": True},
         )
 
-    def _update(
+    def _update(  # noqa: PLR0913  the parts of one request
         self,
         account_id: str,
         expression: str,
@@ -186,7 +218,18 @@ class DynamoAccounts:
         condition: str,
         names: dict[str, str] | None = None,
         values: dict[str, object] | None = None,
+        entry: LogEntry | None = None,
     ) -> Account | None:
+        if entry is not None:
+            update = {
+                "UpdateExpression": expression,
+                "ConditionExpression": condition,
+                "ExpressionAttributeNames": names,
+                "ExpressionAttributeValues": {
+                    name: to_attribute(value) for name, value in (values or {}).items()
+                },
+            }
+            return self._update_and_log(account_id, update, entry)
         try:
             item = self._table.update(
                 keys.account(account_id),
@@ -198,3 +241,22 @@ class DynamoAccounts:
         except ConditionFailed:
             return None
         return account_of(item)
+
+    def _update_and_log(
+        self, account_id: str, update: dict[str, Any], entry: LogEntry
+    ) -> Account | None:
+        """Make an update and put an entry, in one transaction, which returns no item."""
+        update |= {"TableName": self._table.name, "Key": keys.account(account_id)}
+        put = {
+            "TableName": self._table.name,
+            "Item": entry_item(account_id, entry),
+            "ConditionExpression": "attribute_not_exists(pk)",
+        }
+        given: Any = {name: value for name, value in update.items() if value}
+        try:
+            self._table.transact([{"Update": given}, {"Put": put}])  # type: ignore[typeddict-item]
+        except TransactionConditionsFailed as failure:
+            if failure.failed[0]:
+                return None
+            raise
+        return self.get(account_id)

@@ -27,6 +27,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 |-------------|---------------------|----------------|
 | account     | ACCT#<account>      | -              |
 | account list| ACCTS               | <account>      |
+| its log     | LOG#<account>       | <entry id>     |
 | claim       | IDEM#<account>#<digest> | -          |
 | message     | MSG#<account>       | <message id>   |
 | in shard n  | MSG#<account>#<n>   | <message id>   |
@@ -128,6 +129,16 @@ def account(account_id: str) -> Item:
 def account_list(account_id: str = "") -> Item:
     """Return the key of an account's entry in the list of all; without an id, of the list."""
     return _key("ACCTS", account_id)
+
+
+def accounts_from(account_id: str) -> tuple[Item, Item]:
+    """Return the lowest and the highest key of the list of all accounts from an id on."""
+    return _key("ACCTS", account_id or _LOWEST), _key("ACCTS", _LAST)
+
+
+def account_log(account_id: str, entry_id: str = "") -> Item:
+    """Return the key of an entry of an account's log; without an id, of the log."""
+    return _key(f"LOG#{account_id}", entry_id)
 
 
 def claim(account_id: str, digest: str) -> Item:

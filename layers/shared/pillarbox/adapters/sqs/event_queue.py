@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 from functools import cached_property
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.adapters.sqs.queue_ages import latest_age
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
@@ -20,8 +20,7 @@ _COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (
     "ApproximateNumberOfMessagesDelayed",
     "ApproximateNumberOfMessagesNotVisible",
 )
-#: SQS reports its metrics once a minute, some minutes late.
-_PERIOD: Final = 60
+#: SQS reports its metrics some minutes late.
 _LATENESS: Final = timedelta(minutes=10)
 
 
@@ -70,16 +69,5 @@ class SqsEventQueue:
         """Return when the oldest event was queued, as of the latest report; None without one."""
         now = self._clock()
         with service_errors("metrics"):
-            answer = self._cloudwatch.get_metric_statistics(
-                Namespace="AWS/SQS",
-                MetricName="ApproximateAgeOfOldestMessage",
-                Dimensions=[{"Name": "QueueName", "Value": self._queue_url.rpartition("/")[2]}],
-                StartTime=now - _LATENESS,
-                EndTime=now,
-                Period=_PERIOD,
-                Statistics=["Maximum"],
-            )
-        if not answer["Datapoints"]:
-            return None
-        latest = max(answer["Datapoints"], key=itemgetter("Timestamp"))
-        return latest["Timestamp"] - timedelta(seconds=latest["Maximum"])
+            latest = latest_age(self._cloudwatch, self._queue_url, now - _LATENESS, now)
+        return latest[0] - timedelta(seconds=latest[1]) if latest else None

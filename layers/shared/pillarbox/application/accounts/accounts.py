@@ -1,7 +1,8 @@
 """Create, change and read accounts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from pillarbox.application.accounts.lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
@@ -15,18 +16,26 @@ from pillarbox.domain.account import (
     Suspension,
     first_sharding,
 )
+from pillarbox.domain.account_log import COMMAND, AccountAction, LogEntry, differences
 from pillarbox.domain.brand import MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.ids import new_token
+from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.quota import Limits
 from pillarbox.rendering.palette import check_accent
 from pillarbox.rendering.values import check_logo_url
 
+#: The entries of a log that are shown.
+LOG_LENGTH: Final = 50
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """The accounts of a stack."""
+    """The accounts of a stack.
+
+    What an operator does to an account is written to the account's log. `by` is the operator's
+    address, or `COMMAND`.
+    """
 
     records: AccountRecords
     clock: Clock
@@ -68,10 +77,15 @@ class Accounts:
         self.records.add(account)
         return account
 
-    def update(self, account_id: str, changes: AccountChanges) -> Account:
+    def update(self, account_id: str, changes: AccountChanges, *, by: str | None = None) -> Account:
         """Change an account and return its new state.
 
         Keys keep their scopes, even if the plan changes.
+
+        Args:
+            account_id: the account.
+            changes: what to change.
+            by: the operator; None for a member, whose changes are not in the log.
 
         Raises:
             ValidationFailed: on `name`, a limit, a field of the brand or the address.
@@ -85,12 +99,13 @@ class Accounts:
         account = find_account(self.records, account_id)
         if changes == AccountChanges():
             return account
-        changed = self.records.change(account_id, changes)
+        after = changes.applied_to(account)
+        changed = self.records.change(account_id, changes, self._change_entry(account, after, by))
         if changed is None:
             raise account_not_found()
         return changed
 
-    def raise_shards(self, account_id: str, shards: int) -> Account:
+    def raise_shards(self, account_id: str, shards: int, *, by: str = COMMAND) -> Account:
         """Spread an account's new messages over more shards, and return its new state.
 
         The first raise takes effect at a full hour (`first_sharding`), a later one at once.
@@ -104,12 +119,14 @@ class Accounts:
             raise _wrong_shards(f"must be a power of two up to {SHARD_COUNTS[-1]}")
         if shards == account.shards:
             return account
-        changed = self.records.raise_shards(account_id, shards, first_sharding(self.clock()))
+        entry = self._change_entry(account, replace(account, shards=shards), by)
+        sharded_from = first_sharding(self.clock())
+        changed = self.records.raise_shards(account_id, shards, sharded_from, entry)
         if changed is None:
             raise _wrong_shards("must not fall, because stored messages stay in their shards")
         return changed
 
-    def suspend(self, account_id: str, reason: str | None = None) -> Account:
+    def suspend(self, account_id: str, reason: str | None = None, *, by: str = COMMAND) -> Account:
         """Refuse every request with a key of the account, from the next one on.
 
         Mail that was accepted before is still delivered. An account that is suspended already
@@ -121,20 +138,23 @@ class Accounts:
         """
         if reason is not None:
             check_text("reason", reason)
-        find_account(self.records, account_id)
-        suspended = self.records.suspend(account_id, Suspension(self.clock(), reason))
+        account = find_account(self.records, account_id)
+        is_new = account.suspension is None or reason not in {None, account.suspension.reason}
+        entry = self._entry(by, AccountAction.SUSPENDED, reason=reason) if is_new else None
+        suspended = self.records.suspend(account_id, Suspension(self.clock(), reason), entry)
         if suspended is None:
             raise account_not_found()
         return suspended
 
-    def resume(self, account_id: str) -> Account:
+    def resume(self, account_id: str, *, by: str = COMMAND) -> Account:
         """End the suspension of an account: its keys work again, except revoked ones.
 
         Raises:
             ServiceError: `account_not_found`.
         """
-        find_account(self.records, account_id)
-        resumed = self.records.resume(account_id)
+        account = find_account(self.records, account_id)
+        entry = self._entry(by, AccountAction.RESUMED) if account.suspension else None
+        resumed = self.records.resume(account_id, entry)
         if resumed is None:
             raise account_not_found()
         return resumed
@@ -150,6 +170,21 @@ class Accounts:
     def all(self) -> Iterable[Account]:
         """Read all accounts, sorted by id."""
         return self.records.all()
+
+    def log(self, account_id: str) -> Sequence[LogEntry]:
+        """Read the last `LOG_LENGTH` entries of an account's log, the newest first."""
+        return self.records.newest_entries(account_id, LOG_LENGTH)
+
+    def _change_entry(self, before: Account, after: Account, by: str | None) -> LogEntry | None:
+        """Return the entry for a change; None for a member's, or if it changes nothing."""
+        changes = differences(before, after)
+        if by is None or not changes:
+            return None
+        return replace(self._entry(by, AccountAction.CHANGED), changes=changes)
+
+    def _entry(self, by: str, action: AccountAction, reason: str | None = None) -> LogEntry:
+        now = self.clock()
+        return LogEntry(entry_id=str(new_id(now)), at=now, by=by, action=action, reason=reason)
 
 
 def _checked_brand(changes: Brand) -> Brand:

@@ -4,11 +4,12 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
 from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
+from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
@@ -32,9 +33,30 @@ class AccountChanges:
     brand: Brand = NO_BRAND
     contact: str | None = None
 
+    def applied_to(self, account: Account) -> Account:
+        """Return the state of an account after the changes."""
+        given = asdict(self.limits)
+        old = asdict(NO_LIMITS if self.plan_limits else account.overrides)
+        limits = {name: old[name] if value is None else value for name, value in given.items()}
+        brand = {name: value for name, value in asdict(self.brand).items() if value is not None}
+        return replace(
+            account,
+            name=account.name if self.name is None else self.name,
+            plan=self.plan or account.plan,
+            overrides=Limits(**limits),
+            hold_uncertain=account.hold_uncertain
+            if self.hold_uncertain is None
+            else self.hold_uncertain,
+            contact=account.contact if self.contact is None else self.contact or None,
+            brand=replace(account.brand, **{name: value or None for name, value in brand.items()}),
+        )
+
 
 class AccountRecords(Protocol):
-    """Accounts with their senders. Each change writes only the fields that it names."""
+    """Accounts with their senders. Each change writes only the fields that it names.
+
+    If a change comes with an entry of the account's log, both are written or neither.
+    """
 
     def add(self, account: Account) -> None:
         """Store a new account."""
@@ -48,11 +70,22 @@ class AccountRecords(Protocol):
         """Read all accounts, sorted by id."""
         ...
 
-    def change(self, account_id: str, changes: AccountChanges) -> Account | None:
+    def page(self, first: str | None, limit: int) -> tuple[Sequence[Account], str | None]:
+        """Read some accounts, sorted by id, and return them with the id that follows, if any.
+
+        `first` is the lowest id to return; None begins with the lowest of all.
+        """
+        ...
+
+    def change(
+        self, account_id: str, changes: AccountChanges, entry: LogEntry | None = None
+    ) -> Account | None:
         """Change an account and return the new state, or None if there is no such account."""
         ...
 
-    def raise_shards(self, account_id: str, shards: int, sharded_from: datetime) -> Account | None:
+    def raise_shards(
+        self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
+    ) -> Account | None:
         """Raise the number of shards; return None if there is no such account or it has more.
 
         An account that is or will be sharded keeps the time from which on it is.
@@ -67,15 +100,21 @@ class AccountRecords(Protocol):
         """Store that an account may have suppressions that are only hashes of addresses."""
         ...
 
-    def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
+    def suspend(
+        self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
+    ) -> Account | None:
         """Suspend an account; return None if there is no such account.
 
         An account that is suspended keeps the time, and its reason unless there is a new one.
         """
         ...
 
-    def resume(self, account_id: str) -> Account | None:
+    def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """End a suspension, if there is one; return None if there is no such account."""
+        ...
+
+    def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
+        """Read the last entries of an account's log, the newest first."""
         ...
 
     def put_sender(

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from pillarbox.application.authentication import SUSPENDED, Authentication
 from pillarbox.application.ports import Clock
-from pillarbox.application.sign_in.ports import SessionResult, Sessions
+from pillarbox.application.sign_in.ports import SessionResult, Sessions, Users
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
+from pillarbox.domain.role import OPERATE
 from pillarbox.domain.session import (
     SERVICE_ACCOUNT_ID,
     MemberPrincipal,
@@ -68,6 +69,30 @@ class SessionAuthentication:
         if access.account_id != token.account_id:
             raise invalid_session()
         return SessionPrincipal(session=session, operator=access.operator)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorAuthentication:
+    """Authenticates the callers of routes that only operators of the service may use."""
+
+    sessions: SessionAuthentication
+    users: Users
+
+    def authenticate(self, token: SessionToken) -> SessionPrincipal:
+        """Return an operator.
+
+        The token was an operator's when it was issued, and the user is one now.
+
+        Raises:
+            ServiceError: `invalid_session`, `scope_required`.
+        """
+        principal = self.sessions.authenticate(token)
+        if principal.operator:
+            user = self.users.get(principal.session.address)
+            if user and user.operator and user.user_id == principal.session.user_id:
+                return principal
+        message = "Only operators of the service may do this."
+        raise ServiceError("scope_required", message, details={"required_permission": OPERATE})
 
 
 @dataclass(frozen=True, slots=True)

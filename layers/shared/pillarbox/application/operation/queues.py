@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from admin.operations.ports import Queues, QueueStatus
+from pillarbox.application.operation.ports import QueueAges, Queues, QueueStatus
 from pillarbox.domain.errors import FieldError, ValidationFailed
-
-_NONE: Final = QueueStatus(waiting=0, in_flight=0, delayed=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +23,22 @@ class QueueOperations:
     """The queues of the service by name: `jobs`, `urgent` (jobs), `events` and `sweep`."""
 
     queues: Queues
+    ages: QueueAges
     urls: Mapping[str, QueueUrls]
 
-    def status(self) -> Mapping[str, tuple[QueueStatus, QueueStatus]]:
-        """Count the messages of each queue and of its dead-letter queue."""
+    def status(self) -> Mapping[str, tuple[QueueStatus, QueueStatus | None]]:
+        """Count the messages of each queue and of its dead-letter queue, if it has its own."""
         return {
             name: (
                 self.queues.status(urls.queue),
-                self.queues.status(urls.dead_letters) if urls.dead_letters else _NONE,
+                self.queues.status(urls.dead_letters) if urls.dead_letters else None,
             )
             for name, urls in self.urls.items()
         }
+
+    def oldest_message_ages(self) -> Mapping[str, float | None]:
+        """Return the age in seconds of each queue's oldest message; None if it is not known."""
+        return {name: self.ages.oldest_message_age(urls.queue) for name, urls in self.urls.items()}
 
     def redrive(self, name: str, at_most: int) -> int:
         """Move dead letters back into their queue and return how many.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from admin.operations.ports import ConfigurationSet, SendingStatus
 from pillarbox.adapters.aws import code_of, make_client, operator_errors
+from pillarbox.application.operation.ports import ConfigurationSet, SendingStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
@@ -18,7 +18,7 @@ _NAME: Final = "SES API"
 
 
 class SesAccount:
-    """Implements `operations.ports.ProviderAccount`."""
+    """Implements `operation.ports.ProviderAccount`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from admin.operations.ports import QueueStatus
 from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.application.operation.ports import QueueStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -23,7 +23,7 @@ _COUNTS: Final = (
 
 
 class SqsQueues:
-    """Implements `operations.ports.Queues`."""
+    """Implements `operation.ports.Queues`."""
 
     @cached_property
     def _sqs(self) -> "SQSClient":

@@ -1,4 +1,4 @@
-"""Rank the accounts by their emails, bounces or complaints: who causes the load or the trouble."""
+"""Count what each account sends, and who causes the load or the trouble."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
+from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.message import Status
@@ -55,23 +56,24 @@ class AccountCounts:
 
     def rate(self, by: RankBy) -> float:
         """Return the number as a fraction of the account's messages, to four places."""
-        return round(self.number(by) / (self.counts.count or 1), 4)
+        return fraction(self.number(by), self.counts.count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """The accounts of a stack, by what they send."""
+class AccountRates:
+    """What the accounts of a stack send."""
 
     accounts: AccountRecords
     queries: CountQueries
+    clock: Clock
     for_each: Callable[
         [Callable[[Account], AccountCounts], Sequence[Account]], Iterable[AccountCounts]
     ]
 
-    def top(
-        self, since: datetime, until: datetime, by: RankBy, report: Callable[[int], None]
+    def counts(
+        self, since: datetime, until: datetime, report: Callable[[int], None] = lambda _: None
     ) -> list[AccountCounts]:
-        """Return the accounts with any such messages created in a time range, the most first.
+        """Count the messages of each account created in a time range.
 
         `report` receives the number of accounts read so far.
 
@@ -91,9 +93,20 @@ class Ranking:
         counted: list[AccountCounts] = []
         read = 0
         for batch in batched(self.accounts.all(), _BATCH, strict=False):
-            counted += [each for each in self.for_each(count, batch) if each.number(by)]
+            counted += self.for_each(count, batch)
             read += len(batch)
             report(read)
-        return sorted(
-            counted, key=lambda each: (-each.number(by), -each.rate(by), each.account.account_id)
-        )
+        return counted
+
+
+def fraction(part: int, whole: int) -> float:
+    """Return a part as a fraction of the whole, to four places."""
+    return round(part / (whole or 1), 4)
+
+
+def rank(counted: Iterable[AccountCounts], by: RankBy) -> list[AccountCounts]:
+    """Return the accounts with any such messages, the most first."""
+    return sorted(
+        (each for each in counted if each.number(by)),
+        key=lambda each: (-each.number(by), -each.rate(by), each.account.account_id),
+    )

@@ -1,0 +1,7 @@
+// The pages that few visits open, and that of templates with its own styles.
+
+export { default as Account } from "./pages/account";
+export { default as Members } from "./pages/members";
+export { NoAccount } from "./pages/no-account";
+export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates } from "./pages/operator";
+export { TemplateList, TemplatePage } from "./templates";

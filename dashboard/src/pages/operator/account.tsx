@@ -1,0 +1,173 @@
+// One account, as an operator of the service sees and changes it.
+
+import { useRoute } from "preact-iso/router";
+import { useState } from "preact/hooks";
+
+import { useAction } from "../../action";
+import { call } from "../../api";
+import { day } from "../../format";
+import { Badge, Field, focus, Page, Time } from "../../parts/basics";
+import { Dialog } from "../../parts/dialog";
+import { Limits } from "../../parts/limits";
+import { Log } from "../../parts/log";
+import { Loading, Notice, Trouble } from "../../parts/notice";
+import { toast } from "../../parts/toast";
+import { useResource } from "../../resource";
+import type { OperatedAccount, OwnLimitValues, Plan } from "../../schema";
+
+const PLANS: Plan[] = ["free", "standard", "enterprise"];
+const OWN: [keyof OwnLimitValues, string][] = [
+  ["perMinute", "Emails per minute"],
+  ["perDay", "Emails per day"],
+  ["perMonth", "Emails per month"],
+  ["recipientsPerDay", "Recipients per day"],
+];
+
+export default function Account() {
+  const { id = "" } = useRoute().params;
+  const account = useResource(`operator account ${id}`, (signal) =>
+    call("GET /v1/operator/accounts/{account_id}", { path: { account_id: id }, signal }),
+  );
+  const [suspending, setSuspending] = useState(false);
+  const detail = account.data;
+  const resume = useAction(async () => {
+    await call("DELETE /v1/operator/accounts/{account_id}/suspension", { path: { account_id: id } });
+    toast("The account works again.");
+    account.reload();
+  });
+  const action = detail?.suspendedAt ? (
+    <button type="button" class="button" disabled={resume.busy} onClick={resume.run}>
+      Resume
+    </button>
+  ) : (
+    <button type="button" class="button danger" disabled={!detail} onClick={() => setSuspending(true)}>
+      Suspend
+    </button>
+  );
+  return (
+    <Page title={detail?.name ?? "Account"} actions={action}>
+      <p class="crumbs">
+        <a href="/app/operator/accounts">Accounts</a>
+      </p>
+      <Trouble of={account} />
+      {resume.error && <Notice kind="bad">{resume.error}</Notice>}
+      {!detail && !account.error && <Loading />}
+      {detail?.suspendedAt && (
+        <Notice kind="bad">
+          Suspended <Time at={detail.suspendedAt} />
+          {detail.suspensionReason && `: ${detail.suspensionReason}`}
+        </Notice>
+      )}
+      {detail && (
+        <div class="columns">
+          <Facts of={detail} />
+          <Settings key={account.at?.getTime()} of={detail} onSaved={account.reload} />
+        </div>
+      )}
+      {detail && (
+        <section class="card">
+          <h2>Log</h2>
+          {detail.log.length ? <Log of={detail.log} /> : <p class="hint">No operator has changed this account.</p>}
+          <p class="hint">Members of the account see it on their account page, without names and reasons.</p>
+        </section>
+      )}
+      {suspending && <Suspend id={id} onClose={() => setSuspending(false)} onSuspended={account.reload} />}
+    </Page>
+  );
+}
+
+function Facts({ of: account }: { of: OperatedAccount }) {
+  const facts = {
+    Plan: <span class="plan">{account.plan}</span>,
+    Status: account.suspendedAt ? <Badge status="failed">suspended</Badge> : <Badge status="delivered">active</Badge>,
+    Account: <code>{account.id}</code>,
+    Created: day(account.createdAt),
+    Contact: account.contact ?? "none",
+    "Default sender": account.defaultSender ?? "none yet",
+    Partitions: account.shards,
+  };
+  return (
+    <section class="card">
+      <h2>Account</h2>
+      <dl class="facts">
+        {Object.entries(facts).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Limits of={account.limits} />
+    </section>
+  );
+}
+
+function Settings({ of: account, onSaved }: { of: OperatedAccount; onSaved: () => void }) {
+  const [plan, setPlan] = useState(account.plan);
+  const [limits, setLimits] = useState(account.ownLimits);
+  const { busy, error, run } = useAction(async () => {
+    await call("PATCH /v1/operator/accounts/{account_id}", { path: { account_id: account.id }, body: { plan, limits } });
+    toast("The account is changed.");
+    onSaved();
+  });
+  return (
+    <section class="card">
+      <h2>Plan and own limits</h2>
+      <form class="settings" onSubmit={run}>
+        <Field label="Plan" hint="API keys keep their permissions.">
+          <select value={plan} onChange={(event) => setPlan(event.currentTarget.value as Plan)}>
+            {PLANS.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </Field>
+        {OWN.map(([name, label]) => (
+          <Field label={label} key={name}>
+            <input
+              type="number"
+              min="0"
+              max={10 ** 12}
+              placeholder="the plan’s limit"
+              value={limits[name] ?? ""}
+              onInput={(event) => setLimits({ ...limits, [name]: event.currentTarget.value === "" ? null : event.currentTarget.valueAsNumber })}
+            />
+          </Field>
+        ))}
+        {error && <Notice kind="bad">{error}</Notice>}
+        <p class="actions">
+          <button class="button primary" disabled={busy}>
+            Save
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+function Suspend({ id, onClose, onSuspended }: { id: string; onClose: () => void; onSuspended: () => void }) {
+  const [reason, setReason] = useState("");
+  const { busy, error, run } = useAction(async () => {
+    await call("POST /v1/operator/accounts/{account_id}/suspension", { path: { account_id: id }, body: { reason } });
+    toast("The account is suspended.");
+    onSuspended();
+    onClose();
+  });
+  return (
+    <Dialog title="Suspend this account?" onClose={onClose}>
+      <form onSubmit={run}>
+        <Notice kind="bad">All its API keys and members are refused from now on. Emails that were accepted before still go out.</Notice>
+        <Field label="Reason" hint="Only operators see it." error={error}>
+          <input ref={focus} required maxLength={128} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+        </Field>
+        <p class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button danger" disabled={busy}>
+            Suspend the account
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

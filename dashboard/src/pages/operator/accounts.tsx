@@ -1,0 +1,87 @@
+// All accounts of the service.
+
+import { useLocation } from "preact-iso/router";
+import { useEffect } from "preact/hooks";
+
+import { call } from "../../api";
+import { count } from "../../format";
+import { Badge, Empty, Page, Time } from "../../parts/basics";
+import { Loading, Trouble } from "../../parts/notice";
+import { Search } from "../../parts/search";
+import { useFilters } from "../../query";
+import { useResource } from "../../resource";
+import type { ListedAccount } from "../../schema";
+
+const SIZE = 50;
+const PLACE = "/app/operator/accounts";
+
+export default function Accounts() {
+  const { path, route } = useLocation();
+  useEffect(() => {
+    if (path === "/app/operator") route(PLACE, true);
+  }, [path]);
+  const [{ search, cursor }, change] = useFilters();
+  const list = useResource(`operator accounts ${search} ${cursor}`, (signal) =>
+    call("GET /v1/operator/accounts", { query: { search, cursor, limit: SIZE }, signal }),
+  );
+  const next = list.data?.nextCursor;
+  const items = list.data?.items ?? [];
+  return (
+    <Page title="Accounts">
+      <Search value={search ?? ""} placeholder="A part of the name, or how the id begins" most={128} onSearch={(text) => change({ search: text, cursor: "" })} />
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data && items.length === 0 && (
+        <Empty icon="members" title={next ? "No such account so far" : search ? "No such account" : "No accounts"}>
+          <p>{next ? "More accounts follow: go to the next page." : search ? "Search for a part of the name." : "pillarbox account create makes one."}</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <table class={`list records ${list.stale ? "stale" : ""}`}>
+          <caption class="hidden">Accounts</caption>
+          <thead>
+            <tr>
+              <th scope="col">Account</th>
+              <th scope="col">Plan</th>
+              <th scope="col">Emails this month</th>
+              <th scope="col">Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((account) => (
+              <tr key={account.id}>
+                <td class="who">
+                  <a class="row" href={`${PLACE}/${account.id}`}>
+                    {account.name}
+                  </a>
+                  <small>{account.id}</small>
+                </td>
+                <td class="what">
+                  {account.plan} {account.suspendedAt && <Badge status="failed">suspended</Badge>}
+                </td>
+                <td data-label="Emails this month">{used(account)}</td>
+                <td class="when">
+                  <Time at={account.createdAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {(cursor || next) && (
+        <nav class="pager" aria-label="Pages of the list">
+          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
+            First
+          </button>
+          <button type="button" class="button small" disabled={!next} onClick={() => change({ cursor: next ?? "" })}>
+            Next
+          </button>
+        </nav>
+      )}
+    </Page>
+  );
+}
+
+function used({ usedThisMonth, monthlyLimit }: ListedAccount): string {
+  return monthlyLimit === null ? count(usedThisMonth) : `${count(usedThisMonth)} of ${count(monthlyLimit)}`;
+}

@@ -1,0 +1,102 @@
+// The queues of the service, and their dead letters.
+
+import { useState } from "preact/hooks";
+
+import { useAction } from "../../action";
+import { call } from "../../api";
+import { count } from "../../format";
+import { Badge, Page } from "../../parts/basics";
+import { Dialog } from "../../parts/dialog";
+import { Loading, Notice, Trouble } from "../../parts/notice";
+import { toast } from "../../parts/toast";
+import { useResource } from "../../resource";
+
+const CONTENTS: Record<string, string> = {
+  jobs: "emails to deliver",
+  urgent: "emails that expire within an hour",
+  events: "what happened to emails at SES",
+  sweep: "accounts to look through",
+  webhooks: "events for webhook endpoints",
+};
+
+export default function Queues() {
+  const list = useResource("operator queues", (signal) => call("GET /v1/operator/queues", { signal }), true);
+  const [moving, setMoving] = useState<string>();
+  return (
+    <Page title="Queues">
+      <p class="lead">The numbers are those of SQS, which counts approximately and reports ages with a delay of minutes.</p>
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data && (
+        <table class="list records">
+          <caption class="hidden">Queues</caption>
+          <thead>
+            <tr>
+              <th scope="col">Queue</th>
+              <th scope="col">Waiting</th>
+              <th scope="col">In flight</th>
+              <th scope="col">Oldest</th>
+              <th scope="col">Dead letters</th>
+              <th scope="col">
+                <span class="hidden">Redrive</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.data.items.map((queue) => (
+              <tr key={queue.name}>
+                <td class="who">
+                  <b>{queue.name}</b>
+                  <p class="hint">{CONTENTS[queue.name]}</p>
+                </td>
+                <td data-label="Waiting">{count(queue.waiting + queue.delayed)}</td>
+                <td data-label="In flight">{count(queue.inFlight)}</td>
+                <td data-label="Oldest">{age(queue.oldestSeconds)}</td>
+                <td data-label="Dead letters">
+                  {queue.dead === null ? "among those of jobs" : queue.dead ? <Badge status="failed">{count(queue.dead)}</Badge> : "none"}
+                </td>
+                <td class="do">
+                  {queue.dead !== null && (
+                    <button type="button" class="button small" disabled={!queue.dead} aria-label={`Redrive ${queue.name}`} onClick={() => setMoving(queue.name)}>
+                      Redrive
+                    </button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {moving && <Redrive queue={moving} onClose={() => setMoving(undefined)} onMoved={list.reload} />}
+    </Page>
+  );
+}
+
+function Redrive({ queue, onClose, onMoved }: { queue: string; onClose: () => void; onMoved: () => void }) {
+  const { busy, error, run } = useAction(async () => {
+    const { moved } = await call("POST /v1/operator/queues/{queue}/redrive", { path: { queue }, body: {} });
+    toast(moved === 1 ? "One dead letter is in its queue again." : `${count(moved)} dead letters are in their queue again.`);
+    onMoved();
+    onClose();
+  });
+  return (
+    <Dialog title={`Redrive the dead letters of ${queue}?`} onClose={onClose}>
+      <Notice kind="note">Fix the cause of the failures first. Up to 300 move at a time. Finished emails are not sent again.</Notice>
+      {error && <Notice kind="bad">{error}</Notice>}
+      <p class="actions">
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="button primary" disabled={busy} onClick={run}>
+          Move them back
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function age(seconds: number | null): string {
+  if (seconds === null) return "unknown";
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,102 @@
+// What all accounts sent, and which of them cause the load or the trouble.
+
+import { call } from "../../api";
+import { count, percent } from "../../format";
+import { Badge, Empty, Page } from "../../parts/basics";
+import { Figures } from "../../parts/figures";
+import { Loading, Trouble } from "../../parts/notice";
+import { useFilters } from "../../query";
+import { useResource } from "../../resource";
+import type { RankBy, SendingRates } from "../../schema";
+
+const SPANS = { "1": "24 hours", "7": "7 days", "31": "31 days" };
+const ORDERS: Record<RankBy, string> = { volume: "Most emails", bounces: "Most bounces", complaints: "Most complaints" };
+
+export default function Rates() {
+  const [filters, change] = useFilters();
+  const days = filters.days ?? "1";
+  const by = (filters.by ?? "volume") as RankBy;
+  const rates = useResource(`operator rates ${days} ${by}`, (signal) =>
+    call("GET /v1/operator/rates", { query: { days: Number(days), by }, signal }),
+  );
+  const choices = (
+    <>
+      <Choice name="Time" options={SPANS} value={days} onChange={(value) => change({ days: value })} />
+      <Choice name="Order" options={ORDERS} value={by} onChange={(value) => change({ by: value })} />
+    </>
+  );
+  return (
+    <Page title="Rates" actions={choices}>
+      <p class="lead">A bounce and a complaint count at the time of their email.</p>
+      <Trouble of={rates} />
+      {!rates.data && !rates.error && <Loading />}
+      {rates.data && (
+        <div class={rates.stale ? "stale" : undefined}>
+          <Figures of={totals(rates.data.total)} />
+          {rates.data.items.length === 0 && (
+            <Empty icon="activity" title="Nothing in this time">
+              <p>{by === "volume" ? "No account sent an email." : "No account has any of these."}</p>
+            </Empty>
+          )}
+          {rates.data.items.length > 0 && (
+            <table class="list records plain">
+              <caption class="hidden">Accounts</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Account</th>
+                  <th scope="col">Emails</th>
+                  <th scope="col">Bounced</th>
+                  <th scope="col">Complaints</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rates.data.items.map((one) => (
+                  <tr key={one.id}>
+                    <td class="who">
+                      <a class="row" href={`/app/operator/accounts/${one.id}`}>
+                        {one.name}
+                      </a>{" "}
+                      {one.suspended && <Badge status="failed">suspended</Badge>}
+                      <small>{one.id}</small>
+                    </td>
+                    <td data-label="Emails">{count(one.emails)}</td>
+                    <td data-label="Bounced">
+                      {count(one.bounced)} ({percent(one.bounceRate)})
+                    </td>
+                    <td data-label="Complaints">
+                      {count(one.complained)} ({percent(one.complaintRate)})
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+          {rates.data.accounts > rates.data.items.length && (
+            <p class="hint">
+              The first {count(rates.data.items.length)} of {count(rates.data.accounts)} accounts.
+            </p>
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function totals({ emails, delivered, bounceRate, complaintRate }: SendingRates) {
+  return { totalMessages: emails, deliveryRate: delivered / (emails || 1), bounceRate, complaintRate };
+}
+
+function Choice(props: { name: string; options: Record<string, string>; value: string; onChange: (value: string) => void }) {
+  return (
+    <label class="choice">
+      <span class="hidden">{props.name}</span>
+      <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        {Object.entries(props.options).map(([value, text]) => (
+          <option value={value} key={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

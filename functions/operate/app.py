@@ -1,0 +1,100 @@
+"""/v1/operator/…: what operators of the service see and change."""
+
+from pillarbox.application.operation.service_checks import run_checks
+from pillarbox.domain.account import Account
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.operator import (
+    read_accounts_query,
+    read_most_moved,
+    read_operator_changes,
+    read_rates_query,
+    read_reason,
+)
+from pillarbox.http.operator_replies import (
+    account_page,
+    check_list,
+    moved_letters,
+    operated_account,
+    queue_list,
+    rates_result,
+)
+from pillarbox.http.replies import Reply, reply
+from pillarbox.http.sessions import read_session
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/operator/accounts")
+def list_accounts() -> Reply:
+    _operator()
+    query = read_accounts_query(app.current_event)
+    page = services().account_list.page(query.search, query.cursor, query.limit)
+    return reply(account_page(page))
+
+
+@app.get("/v1/operator/accounts/<account_id>")
+def get_account(account_id: str) -> Reply:
+    _operator()
+    return _reply_account(services().accounts.get(account_id))
+
+
+@app.patch("/v1/operator/accounts/<account_id>")
+def change_account(account_id: str) -> Reply:
+    operator, changes = _operator(), read_operator_changes(app.current_event)
+    return _reply_account(services().accounts.update(account_id, changes, by=operator))
+
+
+@app.post("/v1/operator/accounts/<account_id>/suspension")
+def suspend_account(account_id: str) -> Reply:
+    operator, reason = _operator(), read_reason(app.current_event)
+    return _reply_account(services().accounts.suspend(account_id, reason, by=operator))
+
+
+@app.delete("/v1/operator/accounts/<account_id>/suspension")
+def resume_account(account_id: str) -> Reply:
+    operator = _operator()
+    return _reply_account(services().accounts.resume(account_id, by=operator))
+
+
+@app.get("/v1/operator/rates")
+def get_rates() -> Reply:
+    _operator()
+    query, rates = read_rates_query(app.current_event), services().account_rates
+    now = rates.clock()
+    since = query.since(now)
+    return reply(rates_result(rates.counts(since, now), query.by, since, now))
+
+
+@app.get("/v1/operator/queues")
+def list_queues() -> Reply:
+    _operator()
+    queues = services().queue_operations
+    return reply(queue_list(queues.status(), queues.oldest_message_ages()))
+
+
+@app.post("/v1/operator/queues/<queue>/redrive")
+def redrive_queue(queue: str) -> Reply:
+    _operator()
+    most = read_most_moved(app.current_event)
+    return reply(moved_letters(queue, services().queue_operations.redrive(queue, most)))
+
+
+@app.get("/v1/operator/checks")
+def run_service_checks() -> Reply:
+    _operator()
+    return reply(check_list(run_checks(services().service_checks.runs())))
+
+
+def _reply_account(account: Account) -> Reply:
+    log = services().accounts.log(account.account_id)
+    return reply(operated_account(account, services().account_usage.of(account), log))
+
+
+def _operator() -> str:
+    """Return the address of the operator who calls."""
+    token = read_session(app.current_event)
+    return services().operator_authentication.authenticate(token).session.address
+
+
+lambda_handler = entrypoint(app)

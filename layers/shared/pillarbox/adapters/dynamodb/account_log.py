@@ -1,0 +1,33 @@
+"""Convert the entries of an account's log to items and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
+from pillarbox.domain.account_log import AccountAction, LogEntry
+
+
+def entry_item(account_id: str, entry: LogEntry) -> Item:
+    """Write an entry. Its id sorts by time."""
+    return keys.account_log(account_id, entry.entry_id) | to_item(
+        {
+            "at": to_text(entry.at),
+            "by": entry.by,
+            "action": entry.action.value,
+            "changes": entry.changes or None,
+            "reason": entry.reason,
+        }
+    )
+
+
+def entry_of(item: Mapping[str, Any]) -> LogEntry:
+    """Read an entry."""
+    return LogEntry(
+        entry_id=item["sk"],
+        at=from_text(item["at"]),
+        by=item["by"],
+        action=AccountAction(item["action"]),
+        changes={name: (old, new) for name, (old, new) in item.get("changes", {}).items()},
+        reason=item.get("reason"),
+    )

@@ -1,0 +1,61 @@
+"""List all accounts of the service with what they have used, for its operators."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.accounts.usage import AccountUsage
+from pillarbox.domain.account import Account
+from pillarbox.domain.quota import QuotaState
+
+#: A search reads so many accounts at a time, and so often for one page.
+_BATCH: Final = 100
+_MAX_BATCHES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AccountListPage:
+    """A part of the list. `following` is where the next part begins; None at the end."""
+
+    items: Sequence[tuple[Account, QuotaState]]
+    following: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountList:
+    """The accounts of a stack, sorted by id."""
+
+    records: AccountRecords
+    usage: AccountUsage
+    for_each: Callable[[Callable[[Account], QuotaState], Sequence[Account]], Iterable[QuotaState]]
+
+    def page(self, search: str | None, first: str | None, limit: int) -> AccountListPage:
+        """Read a part of the list.
+
+        Args:
+            search: a part of the name or the start of the id, in any letter case. A page of a
+                search may have fewer accounts than the limit, and another may follow.
+            first: where the part begins: `following` of the part before.
+            limit: the number of accounts.
+        """
+        found, following = self._find((search or "").casefold(), first, limit)
+        quotas = self.for_each(self.usage.of, found)
+        return AccountListPage([*zip(found, quotas, strict=True)], following)
+
+    def _find(self, text: str, first: str | None, limit: int) -> tuple[list[Account], str | None]:
+        if not text:
+            accounts, following = self.records.page(first, limit)
+            return [*accounts], following
+        found: list[Account] = []
+        following = first
+        for _ in range(_MAX_BATCHES):
+            accounts, following = self.records.page(following, _BATCH)
+            for account in accounts:
+                if text in account.name.casefold() or account.account_id.startswith(text):
+                    if len(found) == limit:
+                        return found, account.account_id
+                    found.append(account)
+            if following is None:
+                break
+        return found, following

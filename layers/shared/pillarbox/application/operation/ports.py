@@ -1,0 +1,76 @@
+"""What operators need from the outside world.
+
+Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatus:
+    """The approximate number of messages in a queue."""
+
+    waiting: int
+    #: Received by a worker and not finished, including messages that it postponed.
+    in_flight: int
+    delayed: int
+
+
+class Queues(Protocol):
+    """The service's queues, by URL."""
+
+    def status(self, queue_url: str) -> QueueStatus:
+        """Count a queue's messages."""
+        ...
+
+    def move(self, source_url: str, target_url: str, at_most: int) -> int:
+        """Move messages from one queue to another and return how many."""
+        ...
+
+
+class QueueAges(Protocol):
+    """How long messages wait in the service's queues, by URL."""
+
+    def oldest_message_age(self, queue_url: str) -> float | None:
+        """Return the age in seconds of a queue's oldest message; None without a recent metric."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendingStatus:
+    """The AWS account at the provider. Quota and rate count recipients."""
+
+    sandbox: bool
+    sending: bool
+    #: HEALTHY, PROBATION or SHUTDOWN.
+    enforcement: str
+    #: -1 if there is no limit.
+    daily_quota: float
+    sent_last_24_hours: float
+    #: Per second.
+    max_rate: float
+    #: The time of the response by the provider's clock, and by this machine's clock.
+    provider_time: datetime | None
+    local_time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationSet:
+    """The provider's settings for sending; `published` are the event types on the event bus."""
+
+    sending: bool
+    published: frozenset[str]
+
+
+class ProviderAccount(Protocol):
+    """The AWS account at the provider."""
+
+    def sending_status(self) -> SendingStatus:
+        """Read quotas and status."""
+        ...
+
+    def configuration_set(self, name: str) -> ConfigurationSet | None:
+        """Read a configuration set; return None if there is no such set."""
+        ...

@@ -1,0 +1,118 @@
+"""The operator's pages in a browser: accounts, rates, queues, and what a member sees of it."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.accessibility import violations
+from tests.browser.dashboard import User, session
+from tests.needs import need_dashboard
+from tests.stack import operate
+
+pytestmark = pytest.mark.stack
+
+_HOSTILE = '<img src=x onerror="window.pwned=1"><b>'
+
+
+@pytest.fixture(scope="module")
+def operator(browser: Browser, stack: dict[str, Any]) -> Iterator[User]:
+    """An operator, who is in no account, and whose pages must cause no error and no violation."""
+    need_dashboard()
+    address = f"{uuid4().hex[:8]}@operator.example"
+    operate("operator", "add", address)
+    user = User(browser, stack, session(stack["base_url"], address))
+    yield user
+    user.close()
+
+
+@pytest.fixture(scope="module")
+def account() -> tuple[str, str]:
+    """The id and the name of a new account; its name is hostile."""
+    name = f"Shop {uuid4().hex[:8]} {_HOSTILE}"
+    made = operate("account", "create", "--name", name, "--plan", "free")
+    return str(made["accountId"]), name
+
+
+def heading(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def test_an_operator_changes_and_suspends_an_account(
+    operator: User, browser: Browser, stack: dict[str, Any], account: tuple[str, str]
+) -> None:
+    """From the list to the account, its plan, a suspension and its end, and the log of all that."""
+    account_id, name = account
+    page = operator.go("/app/operator")
+    heading(page, "Accounts")
+    expect(page.get_by_role("link", name="Accounts")).to_have_attribute("aria-current", "page")
+    page.get_by_role("searchbox").fill(name[5:13])
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_role("link", name=name).click()
+    heading(page, name)
+    page.get_by_label("Plan").select_option("standard")
+    page.get_by_label("Emails per day").fill("7")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Emails per day: the plan\u2019s → 7")).to_be_visible()
+    page.get_by_role("button", name="Suspend").click()
+    page.get_by_label("Reason").fill(f"bounces {_HOSTILE}")
+    assert violations(page) == []
+    page.get_by_role("button", name="Suspend the account").click()
+    expect(page.get_by_role("alert")).to_contain_text(f"bounces {_HOSTILE}")
+    page.reload()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Suspend")).to_be_visible()
+    assert page.evaluate("window.pwned") is None
+    shown = operate("account", "show", account_id)
+    assert (shown["plan"], shown["suspendedAt"]) == ("standard", None)
+    address = f"{uuid4().hex[:8]}@shop.example"
+    member = User(browser, stack, session(stack["base_url"], address, account_id, "viewer"))
+    log = member.go("/app/account").get_by_role("listitem")
+    expect(log).to_have_count(3)
+    expect(log.first).to_contain_text("Resumed")
+    expect(log.last).to_contain_text("Plan: free → standard")
+    assert "bounces" not in member.page.content()
+    page = member.go("/app/operator/accounts")
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(page.get_by_role("link", name="Queues")).to_have_count(0)
+    member.close()
+
+
+def test_dead_letters_are_moved_after_a_question(operator: User) -> None:
+    """Only a queue with dead letters can be redriven, and the page says how many moved."""
+
+    def with_dead_letters(answer: Any) -> Any:
+        items = [item | {"dead": 2 if item["name"] == "jobs" else item["dead"]} for item in answer]
+        return {"items": items}
+
+    operator.rewrite = lambda answer: (
+        with_dead_letters(answer["items"]) if "items" in answer else answer
+    )
+    page = operator.go("/app/operator/queues")
+    expect(page.get_by_role("button", name="Redrive events")).to_be_disabled()
+    page.get_by_role("button", name="Redrive jobs").click()
+    page.get_by_role("button", name="Move them back").click()
+    expect(page.get_by_text("0 dead letters are in their queue again.")).to_be_visible()
+    operator.rewrite = None
+
+
+def test_the_operators_pages_meet_wcag_aa(operator: User, account: tuple[str, str]) -> None:
+    """Each page passes axe's rules for WCAG 2.2 A and AA, light and dark, and fits 360 pixels."""
+    for path, shown in {
+        "/app/operator/accounts": "a.row",
+        f"/app/operator/accounts/{account[0]}": ".quota",
+        "/app/operator/rates": ".figures",
+        "/app/operator/queues": "table",
+        "/app/operator/checks": "table",
+    }.items():
+        page = operator.go(path)
+        expect(page.locator(shown).first).to_be_visible()
+        for width in (1280, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            for theme in ("light", "dark"):
+                page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+                assert violations(page) == [], (path, width, theme)
