@@ -8,9 +8,9 @@ import type { AccessToken, Operations, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
 
-/** Undefined until the service has answered; null if nobody is signed in. */
+/** Undefined until the service has answered; null if no user is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
-/** Why nobody is signed in, if it needs saying. */
+/** Why no user is signed in; empty if there is no reason to show. */
 export const farewell = signal("");
 
 const MARGIN = 60_000; // milliseconds before the token expires
@@ -19,7 +19,7 @@ const CHOSEN = "pillarbox.account"; // of this tab: two tabs can show two accoun
 let expires = 0;
 let renewal: Promise<Session | null> | undefined;
 
-/** Return a token that is valid for a while, or null if nobody is signed in. */
+/** Return a token that is valid for a while, or null if no user is signed in. */
 export async function bearer(): Promise<string | null> {
   if (session.value && Date.now() < expires - MARGIN) return session.value.token;
   return (await renew())?.token ?? null;

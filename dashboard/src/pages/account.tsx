@@ -54,7 +54,7 @@ function Settings({ of: account, onSaved }: { of: Detail; onSaved: () => void })
           <Field label="Brand name" hint="At the top of the emails of starter templates.">
             <input maxLength={128} placeholder={account.name} value={brandName} onInput={(event) => setBrandName(event.currentTarget.value)} />
           </Field>
-          <Field label="Sender's display name" hint="What inboxes show beside the sender's address.">
+          <Field label="Sender's display name" hint="What inboxes show with the sender's address.">
             <input maxLength={1024} value={fromName} onInput={(event) => setFromName(event.currentTarget.value)} />
           </Field>
           <Field label="Logo" hint="An https: URL. Recipients load it from there.">

@@ -224,7 +224,7 @@ function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]
   const sends = key.scopes.includes("emails:send");
   return (
     <Dialog title="Store the key now" wide>
-      <p>Whoever has it can use it. This is the only time that it is shown.</p>
+      <p>Anyone who has it can use it. This is the only time that it is shown.</p>
       <Code text={key.key} />
       <h3>{sends ? "Send an email to yourself" : "Try it"}</h3>
       <Code text={sends ? sendWith(key.key) : `curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />

@@ -1,6 +1,6 @@
 """Notice when the provider verifies a sender domain of an account, or no longer does.
 
-The provider tells nobody, so a pass of the sweep looks once an hour, and only for accounts that may
+The provider sends no event, so a pass of the sweep looks once an hour, and only for accounts that may
 have webhook endpoints. What it noticed is a record, which the table's stream announces.
 """
 
