@@ -31,7 +31,7 @@ def link(
 ) -> None:
     """Create a link with which a user signs in once, within an hour. A new user is created.
 
-    Whoever opens the link first is signed in as this user.
+    The first person who opens the link is signed in as this user.
 
     Example: `pillarbox dashboard link ada@shop.example --account qh4ybvcvbqzk --role owner`
     """

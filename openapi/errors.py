@@ -153,7 +153,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "invalid_code": ErrorText(
         when="The code is wrong, used or older than ten minutes, its flow had five attempts or was"
         " begun in another browser, or the link is used or expired. The response is the same for"
-        " an address that is nobody's.",
+        " an address without a user.",
         remedy="Ask for a new code in the same browser.",
         message="The code does not work: it is wrong, used or too old, or is for another browser.",
     ),

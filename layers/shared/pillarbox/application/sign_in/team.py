@@ -102,5 +102,5 @@ class Team:
 
 def _member_not_found() -> ServiceError:
     return ServiceError(
-        "member_not_found", "Nobody has this address: `pillarbox member list` shows all members."
+        "member_not_found", "No user has this address: `pillarbox member list` shows all members."
     )
