@@ -28,12 +28,13 @@ from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
+from pillarbox.domain.account import Plan
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.role import Role
+from pillarbox.domain.role import OPERATE, Role
 from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
 from pillarbox.domain.webhook import EndpointHealth
 from tests import iam
@@ -116,6 +117,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _follow(service, recorded)
         _sweep(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
+        _operate(service)  # last, because it fills each queue
         yield recorded.made
 
 
@@ -219,7 +221,7 @@ def _sign_in(service: Service) -> None:
     assert browser.post("", {"link": link}).status == 200
     ids = {"message_id": Api(service.key(account)).send(otp()).json["messageId"]}
     for operation in OF_SESSIONS:
-        if operation.id == "sign_up":  # needs a proof: see _sign_up
+        if operation.id == "sign_up" or operation.permission == OPERATE:  # see the next functions
             continue
         webhook = service.webhook(account)
         ids |= {"id": service.template(account, "<p>x</p>"), "webhook_id": webhook}
@@ -259,6 +261,22 @@ def _sign_up(service: Service) -> None:
             assert post(api, "Acme", proof_for(api), "198.51.100.1").status == 201
     Browser().request_code("stranger@shop.example")
     assert service.mail_codes() == [{"code_accepted": 0}]
+
+
+def _operate(service: Service) -> None:
+    """Call each operation of operators, for an account that sends, with dead letters to move."""
+    account = wiring.services().accounts.create("Shop", Plan.STANDARD).account_id
+    Api(service.key(account)).send(otp())
+    operator = Api(session=service.operator())
+    sqs, queues = boto3.client("sqs"), wiring.services().queue_operations.urls
+    moved = {name: urls.dead_letters for name, urls in queues.items() if urls.dead_letters}
+    for url in moved.values():
+        sqs.send_message(QueueUrl=url, MessageBody="{}")
+    for operation in OF_SESSIONS:
+        if operation.permission == OPERATE:
+            for name in moved if "queue" in operation.parameters else ("",):
+                ids = {"account_id": account, "queue": name}
+                assert operation.request(operator, ids).status // 100 == 2, operation.id
 
 
 def _edit(service: Service) -> None:
