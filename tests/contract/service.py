@@ -145,16 +145,16 @@ class Service:
     @contextmanager
     def signing_up(self, mode: str, domains: str = "", plan: str = "free") -> Iterator[None]:
         """Run the service with other parameters of signing up."""
-        changed = {
-            "PILLARBOX_SIGN_UP": mode,
-            "PILLARBOX_SIGN_UP_DOMAINS": domains,
-            "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": plan,
-        }
-        made = vars(wiring.services())
+        changed = {"PILLARBOX_SIGN_UP": mode, "PILLARBOX_SIGN_UP_DOMAINS": domains}
         terms = wiring.Wiring(Settings(changed)).sign_up_terms
-        names = ("sign_in", "code_mail", "sign_up", "sign_up_approval")
-        cases = {name: replace(getattr(wiring.services(), name), terms=terms) for name in names}
-        with mock.patch.dict(made, cases):
+        made = wiring.services()
+        cases = {
+            "sign_in": replace(made.sign_in, terms=terms),
+            "code_mail": replace(made.code_mail, terms=terms),
+            "sign_up": replace(made.sign_up, terms=terms, plan=Plan(plan)),
+            "sign_up_approval": replace(made.sign_up_approval, terms=terms, plan=Plan(plan)),
+        }
+        with mock.patch.dict(vars(made), cases):
             yield
 
     def account(

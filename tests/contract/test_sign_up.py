@@ -30,8 +30,9 @@ _numbers: Final = count(1)
 def quick() -> object:
     """Keep the search for a number short."""
     with (
-        mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
+        # First, because it imports the module, which keeps the number that it finds.
         mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
+        mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
     ):
         yield
 

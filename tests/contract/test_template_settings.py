@@ -23,7 +23,12 @@ _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {
     if resource["Type"] == "AWS::Serverless::Function"
 }
 #: Values for the settings that are not just any text; "10" is a number and any text.
-_VALUES: Final = {Settings.relay.variable: "relay.example:587", Settings.webhooks.variable: "on"}
+_VALUES: Final = {
+    Settings.relay.variable: "relay.example:587",
+    Settings.webhooks.variable: "on",
+    Settings.sign_up.variable: "open",
+    Settings.plan_of_new_accounts.variable: "free",
+}
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
 

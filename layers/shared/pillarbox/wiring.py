@@ -229,14 +229,12 @@ class Wiring:
 
     @cached_property
     def sign_up_terms(self) -> "SignUpTerms":
-        """Return who may create an account, and which."""
-        from pillarbox.domain.account import Plan
+        """Return who may create an account."""
         from pillarbox.domain.sign_up import SignUpMode, SignUpTerms
 
         return SignUpTerms(
             mode=SignUpMode(self.settings.sign_up),
             domains=frozenset(self.settings.sign_up_domains),
-            plan=Plan(self.settings.plan_of_new_accounts),
         )
 
     @cached_property
@@ -245,9 +243,11 @@ class Wiring:
         from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
         from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs, DynamoSignUps
         from pillarbox.application.sign_in.sign_up import SignUp
+        from pillarbox.domain.account import Plan
 
         return SignUp(
             terms=self.sign_up_terms,
+            plan=Plan(self.settings.plan_of_new_accounts),
             sign_ups=DynamoSignUps(self.identities, self.table),
             proofs=DynamoProofs(self.identities),
             counts=DynamoSignInCounts(self.identities),
@@ -261,11 +261,13 @@ class Wiring:
         from pillarbox.adapters.dynamodb.sign_ups import DynamoSignUps
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.approval import SignUpApproval
+        from pillarbox.domain.account import Plan
 
         return SignUpApproval(
             sign_ups=DynamoSignUps(self.identities, self.table),
             team=self.team,
             terms=self.sign_up_terms,
+            plan=Plan(self.settings.plan_of_new_accounts),
             jobs=SqsJobs(self.settings.jobs_queue_url, "", bucket=""),
             messages=DynamoMessages(self.table),
             sender=self.settings.preview_sender,

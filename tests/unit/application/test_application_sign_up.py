@@ -54,12 +54,13 @@ class World:
 
     @property
     def terms(self) -> SignUpTerms:
-        return SignUpTerms(mode=self.mode, domains=self.domains, plan=Plan.FREE)
+        return SignUpTerms(mode=self.mode, domains=self.domains)
 
     @property
     def sign_up(self) -> SignUp:
         return SignUp(
             terms=self.terms,
+            plan=Plan.FREE,
             sign_ups=self.sign_ups,
             proofs=self.proofs,
             counts=self.counts,
@@ -81,6 +82,7 @@ class World:
             sign_ups=self.sign_ups,
             team=team,
             terms=self.terms,
+            plan=Plan.FREE,
             jobs=FakeJobs(self.store),
             messages=FakeMessages(self.store),
             sender="service@pillarbox.example",
@@ -160,7 +162,7 @@ def test_terms_and_history_say_what_a_user_can_do(
     world.create()
     (request,) = world.sign_ups.all()
     before = replace(request, state=SignUpState(stored)) if stored else None
-    terms = SignUpTerms(mode=SignUpMode(mode), domains=frozenset(domains.split()), plan=Plan.FREE)
+    terms = SignUpTerms(mode=SignUpMode(mode), domains=frozenset(domains.split()))
     assert terms.status(ADA, before) == expected
 
 

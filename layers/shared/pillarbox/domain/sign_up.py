@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.domain.account import Plan
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ServiceError
 
@@ -70,7 +69,6 @@ class SignUpTerms:
 
     mode: SignUpMode
     domains: frozenset[str]
-    plan: Plan
 
     def admits(self, address: str) -> bool:
         """Return whether the owner of an address may become a user without an invitation."""

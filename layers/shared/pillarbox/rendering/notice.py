@@ -35,16 +35,16 @@ def invitation_source() -> str:
     )
 
 
+@cache
+def sign_up_source() -> str:
+    """Return the template of emails about signing up: a title, paragraphs and perhaps a link."""
+    return _framed("sign_up", "{{ title }}", "because {{ reason }}.")
+
+
 def _framed(name: str, title: str, reason: str) -> str:
     """Put a text into the frame, with its title and the reason why the reader gets it."""
     frame = Template(_read("service_mail"))
     return frame.substitute(title=title, content=_read(name), reason=reason)
-
-
-@cache
-def sign_up_source() -> str:
-    """Return the template of emails about signing up: a title, paragraphs and perhaps a link."""
-    return _read("sign_up")
 
 
 def _read(name: str) -> str:

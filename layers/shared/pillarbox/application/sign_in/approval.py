@@ -23,12 +23,14 @@ _NOT_ASKED: Final = "has asked for no account, or has it already"
 class SignUpApproval:
     """The sign-ups that wait for the operator.
 
-    `sender` is the service's own address, and `base_url` that of the app's host.
+    `plan` is that of new accounts, `sender` the service's own address, and `base_url` that of the
+    app's host.
     """
 
     sign_ups: SignUps
     team: Team
     terms: SignUpTerms
+    plan: Plan
     jobs: Jobs
     messages: Messages
     sender: str
@@ -56,7 +58,7 @@ class SignUpApproval:
         if before.name is None:  # an invitation that was taken back
             raise _refusal(_NOT_ASKED)
         request = replace(before, at=self.clock())
-        account = create_account(self.sign_ups, request, before, plan or self.terms.plan)
+        account = create_account(self.sign_ups, request, before, plan or self.plan)
         accept(self._approval(account, before.address), self.jobs, self.messages, request.at)
         return account
 

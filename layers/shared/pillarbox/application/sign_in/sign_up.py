@@ -41,9 +41,10 @@ class SignUpOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignUp:
-    """Creates the accounts of users, or keeps their requests for the operator."""
+    """Creates the accounts of users on a plan, or keeps their requests for the operator."""
 
     terms: SignUpTerms
+    plan: Plan
     sign_ups: SignUps
     proofs: Proofs
     counts: SignInCounts
@@ -98,7 +99,7 @@ class SignUp:
             if not self.sign_ups.put(request, before):
                 raise changed_meanwhile()
             return SignUpOffer(status=SignUpStatus.PENDING)
-        account = create_account(self.sign_ups, request, before, self.terms.plan)
+        account = create_account(self.sign_ups, request, before, self.plan)
         return SignUpOffer(status=SignUpStatus.CREATED, account=account)
 
 
