@@ -18,7 +18,7 @@ from pillarbox.domain.proof_of_work import Proof
 from pillarbox.domain.session import parse_access_token
 from pillarbox.domain.sign_up import STRANGERS
 from pillarbox.wiring import services
-from tests.contract.client import Api
+from tests.contract.client import Api, handler
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user
 from tests.contract.sign_up import WRONG_PROOF, post, proof_for, sign_up, user_without_account
@@ -29,10 +29,10 @@ _numbers: Final = count(1)
 @pytest.fixture(autouse=True)
 def quick() -> object:
     """Keep the search for a number short."""
+    handler("create_account")  # loads the modules, which keep the number that they find
     with (
-        # First, because it imports the module, which keeps the number that it finds.
-        mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
         mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
     ):
         yield
 
