@@ -26,7 +26,7 @@ dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: need
 	@$(RUN)python -m dashboard.build
 
 test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
-	$(RUN)pytest --numprocesses 2 --dist worksteal
+	$(RUN)pytest --numprocesses 3 --dist worksteal
 
 quick: setup ## run lint, types and most unit tests side by side: half a minute
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest --numprocesses 2 --dist worksteal -m "not slow" tests/unit'
