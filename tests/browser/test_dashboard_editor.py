@@ -320,10 +320,10 @@ def test_the_editor_is_loaded_on_its_page_only(user: User, begin: Callable[..., 
     user.page.on("request", lambda request: files.append(request.url.rpartition("/")[2]))
     page = user.go("/app/")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
-    assert not [name for name in files if name.startswith(("codemirror", "templates-"))]
+    assert not [name for name in files if name.startswith(("codemirror", "later-"))]
     page.get_by_role("navigation").get_by_role("link", name="Templates").click()
     expect(page.locator("a.row").first).to_be_visible()
-    assert [name for name in files if name.startswith("templates-")]
+    assert [name for name in files if name.startswith("later-")]
     assert not [name for name in files if name.startswith("codemirror")]
     _open(user, template_id)
     assert [name for name in files if name.startswith("codemirror")]
