@@ -71,7 +71,7 @@ _IDENTITIES: Final = "pillarbox-identities"
 _BUCKET: Final = "pillarbox-spool"
 
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
-_real_time = wiring.utc_now
+_real_time = wiring.clock.read_clock
 
 
 @dataclass(slots=True)
@@ -474,8 +474,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
         clock = Clock()
         with (
             mock.patch.dict(os.environ, queues),
-            mock.patch.object(wiring, "utc_now", clock),
-            mock.patch.object(wiring, "sleep"),
+            mock.patch.object(wiring.clock, "read_clock", clock),
+            mock.patch.object(wiring.delivery, "sleep"),
         ):
             ses = Ses()
             mailer: Any = wiring.services().delivery.mailer

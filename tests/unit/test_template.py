@@ -224,7 +224,7 @@ def test_the_edge_caches_no_error() -> None:
 
 def test_every_setting_that_is_read_is_set() -> None:
     """The functions have each setting that the wiring requires between them, and no other."""
-    source = (_LAYER / "pillarbox/wiring.py").read_text()
+    source = "".join(path.read_text() for path in (_LAYER / "pillarbox/wiring").glob("*.py"))
     rows = [getattr(Settings, name) for name in re.findall(r"self\.settings\.(\w+)", source)]
     given = {
         name

@@ -96,9 +96,9 @@ def running(state: Path) -> Iterator[System]:
                 mock.patch.object(child_process, "run_in_child", _in_child_without_threads)
             )
             system = System(queue_url, dead_url, stream)
-            for module in (wiring, table):
+            for module in (wiring.delivery, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
-            parts.enter_context(mock.patch.object(wiring, "utc_now", system.clock))
+            parts.enter_context(mock.patch.object(wiring.clock, "read_clock", system.clock))
             parts.enter_context(system.wire.patched())
             yield system
     finally:

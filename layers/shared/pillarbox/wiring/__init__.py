@@ -1,0 +1,58 @@
+"""Where ports meet adapters: each use case, made from settings on its first use.
+
+Importing this package reads no setting. A function of the API imports, configures and connects only
+what its own use case needs, because each import costs cold start.
+"""
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pillarbox.settings import Settings
+from pillarbox.wiring.accounts import AccountWiring
+from pillarbox.wiring.callers import CallerWiring
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.delivery import DeliveryWiring
+from pillarbox.wiring.operation import OperationWiring
+from pillarbox.wiring.sign_in import SignInWiring
+from pillarbox.wiring.templates import TemplateWiring
+from pillarbox.wiring.webhooks import WebhookWiring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Wiring", "count_changes", "read_secret", "services", "utc_now"]
+
+
+@cache
+def services() -> "Wiring":
+    """Return the use cases of this process, with the settings of its environment."""
+    return Wiring(Settings(os.environ))
+
+
+class Wiring(
+    AccountWiring,
+    CallerWiring,
+    DeliveryWiring,
+    OperationWiring,
+    SignInWiring,
+    TemplateWiring,
+    WebhookWiring,
+):
+    """The use cases that some settings describe; each is made once."""
+
+
+def read_secret(name: str) -> str:
+    """Return the newest text of a secret in Secrets Manager."""
+    from pillarbox.adapters.aws import make_client, service_errors
+
+    with service_errors("secret store"):
+        text: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
+        return text
+
+
+def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
+    """Count the changes of messages in records of the table's stream, for metrics."""
+    from pillarbox.adapters.dynamodb import message_log
+
+    return message_log.count_changes(records)

@@ -1,0 +1,62 @@
+"""Who calls: keys and sessions."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.application.authentication import Authentication
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.stores import Stores
+
+if TYPE_CHECKING:
+    from pillarbox.application.caller import CallerLookup
+    from pillarbox.application.sign_in.authentication import (
+        CallerAuthentication,
+        OperatorAuthentication,
+        SessionAuthentication,
+    )
+
+
+class CallerWiring(Stores):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def authentication(self) -> Authentication:
+        """Authenticate the caller of a route that takes keys only."""
+        return Authentication(DynamoDirectory(self.table, self.identities))
+
+    @cached_property
+    def caller_authentication(self) -> "CallerAuthentication":
+        """Authenticate the caller of a route that takes keys and sessions."""
+        from pillarbox.application.sign_in.authentication import CallerAuthentication
+
+        return CallerAuthentication(self.authentication, self.session_authentication)
+
+    @cached_property
+    def session_authentication(self) -> "SessionAuthentication":
+        """Authenticate the caller of a route that takes sessions only."""
+        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.application.sign_in.authentication import SessionAuthentication
+
+        return SessionAuthentication(DynamoSessions(self.identities, self.table), utc_now)
+
+    @cached_property
+    def operator_authentication(self) -> "OperatorAuthentication":
+        """Authenticate the caller of a route that only operators may use."""
+        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.application.sign_in.authentication import OperatorAuthentication
+
+        users = DynamoUsers(self.identities)
+        return OperatorAuthentication(self.session_authentication, users)
+
+    @cached_property
+    def caller_lookup(self) -> "CallerLookup":
+        """Describe the caller."""
+        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+        from pillarbox.application.caller import CallerLookup
+
+        return CallerLookup(
+            directory=DynamoDirectory(self.table, self.identities),
+            key_uses=DynamoKeyUses(self.table),
+            clock=utc_now,
+        )

@@ -1,0 +1,153 @@
+"""Delivering emails, recording events and sweeping."""
+
+from functools import cached_property
+from time import sleep
+from typing import TYPE_CHECKING
+
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.history import HistoryWiring
+
+if TYPE_CHECKING:
+    from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+    from pillarbox.application.delivery.deliver import Delivery
+    from pillarbox.application.delivery.feedback import Feedback
+    from pillarbox.application.delivery.plan_sweep import SweepPlan
+    from pillarbox.application.delivery.poison_jobs import PoisonJobs
+    from pillarbox.application.delivery.sweep import Sweep
+
+
+class DeliveryWiring(HistoryWiring):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def delivery(self) -> "Delivery":
+        """Deliver accepted messages."""
+        from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
+        from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.ses.mailer import SesMailer
+        from pillarbox.adapters.ses.rate import SesAccountRate
+        from pillarbox.adapters.sqs.event_queue import SqsEventQueue
+        from pillarbox.application.delivery.build_message import build_raw
+        from pillarbox.application.delivery.deliver import Delivery
+        from pillarbox.domain.ids import new_token
+
+        return Delivery(
+            messages=DynamoMessages(self.table),
+            directory=DynamoDirectory(self.table),
+            suppressions=DynamoSuppressions(self.table),
+            jobs=self.jobs,
+            mailer=SesMailer(self.settings.configuration_set),
+            rate=DynamoSendingRate(
+                Table(self.settings.table, retries=False), SesAccountRate().read, utc_now, sleep
+            ),
+            seen_events=DynamoSeenEvents(self.table),
+            event_queue=SqsEventQueue(
+                self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
+            ),
+            heartbeat=DynamoHeartbeat(self.table),
+            build=build_raw,
+            clock=utc_now,
+            pause=sleep,
+            new_owner=lambda: new_token(16),
+        )
+
+    @cached_property
+    def isolated_delivery(self) -> "Delivery":
+        """Deliver messages that may have killed a worker: each is built in its own process."""
+        from dataclasses import replace
+
+        from pillarbox.adapters.child_process import run_in_child
+
+        build = self.delivery.build
+        return replace(
+            self.delivery,
+            build=lambda mail, message: run_in_child(lambda: build(mail, message)),
+        )
+
+    @cached_property
+    def poison_jobs(self) -> "PoisonJobs":
+        """Set poison jobs aside."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
+        from pillarbox.application.delivery.poison_jobs import PoisonJobs
+
+        return PoisonJobs(
+            messages=DynamoMessages(self.table),
+            dead_letters=SqsDeadLetters(self.settings.jobs_dead_letters_url),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def feedback(self) -> "Feedback":
+        """Record provider events."""
+        from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.ses.events import read_provider_event
+        from pillarbox.application.delivery.feedback import Feedback
+
+        return Feedback(
+            read=read_provider_event,
+            messages=DynamoMessages(self.table),
+            suppressions=DynamoSuppressions(self.table),
+            seen_events=DynamoSeenEvents(self.table),
+            heartbeat=DynamoHeartbeat(self.table),
+            clock=utc_now,
+            pause=sleep,
+        )
+
+    @cached_property
+    def sweep_tasks(self) -> "SqsSweepTasks":
+        """The queue of sweep tasks."""
+        from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+
+        return SqsSweepTasks(self.settings.sweep_queue_url)
+
+    @cached_property
+    def sweep_plan(self) -> "SweepPlan":
+        """Begin a pass of the sweep."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.application.delivery.plan_sweep import SweepPlan
+
+        return SweepPlan(
+            accounts=DynamoAccounts(self.table),
+            spool=S3Spool(self.settings.spool_bucket),
+            marks=DynamoRebuildMarks(self.table),
+            tasks=self.sweep_tasks,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def sweep(self) -> "Sweep":
+        """Find what got stuck, account by account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sender_domains import DynamoSenderDomains
+        from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.application.accounts.sender_domains import SenderDomains
+        from pillarbox.application.delivery.sweep import Sweep
+
+        return Sweep(
+            log=DynamoMessageLog(self.table),
+            messages=DynamoMessages(self.table),
+            spool=S3Spool(self.settings.spool_bucket),
+            statistics=self.ledger_check,
+            look_at_domains=SenderDomains(
+                accounts=DynamoAccounts(self.table),
+                records=DynamoSenderDomains(self.table),
+                provider=SesIdentities(),
+                clock=utc_now,
+            ).look,
+            tasks=self.sweep_tasks,
+            clock=utc_now,
+        )

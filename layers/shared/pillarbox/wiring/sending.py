@@ -1,0 +1,69 @@
+"""Accepting emails over HTTP and SMTP."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.stores import Stores
+
+if TYPE_CHECKING:
+    from pillarbox.application.sending.acceptance import SendingPorts
+    from pillarbox.application.sending.batch import BatchSend
+    from pillarbox.application.sending.single import SingleSend
+    from pillarbox.application.sending.smtp import SmtpSubmission
+
+
+class SendingWiring(Stores):
+    """Makes each use case of this area once."""
+
+    @property
+    def submission_server(self) -> "tuple[str, int] | None":
+        """Return where programs submit email over SMTP, if there is a relay."""
+        return self.settings.relay
+
+    @cached_property
+    def sending_ports(self) -> "SendingPorts":
+        """Everything that sending needs."""
+        from pillarbox.adapters.dns import DnsMailDomains
+        from pillarbox.adapters.dynamodb.claims import DynamoClaims
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.quota_refusals import DynamoRefusals
+        from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+        from pillarbox.application.sending.acceptance import SendingPorts
+        from pillarbox.application.sending.prepare import PreviewTerms
+
+        return SendingPorts(
+            directory=DynamoDirectory(self.table, self.identities),
+            claims=DynamoClaims(self.table),
+            quotas=DynamoQuotas(self.table),
+            refusals=DynamoRefusals(self.table),
+            jobs=self.jobs,
+            messages=DynamoMessages(self.table),
+            domains=DnsMailDomains(self.settings.dns_servers),
+            clock=utc_now,
+            preview=PreviewTerms(
+                sender=self.settings.preview_sender, upgrade_url=self.settings.upgrade_url
+            ),
+        )
+
+    @cached_property
+    def single_send(self) -> "SingleSend":
+        """Accept one email."""
+        from pillarbox.application.sending.single import SingleSend
+
+        return SingleSend(self.sending_ports)
+
+    @cached_property
+    def batch_send(self) -> "BatchSend":
+        """Accept a batch of emails."""
+        from pillarbox.application.sending.batch import BatchSend
+
+        return BatchSend(self.sending_ports)
+
+    @cached_property
+    def smtp_submission(self) -> "SmtpSubmission":
+        """Accept messages over SMTP."""
+        from pillarbox.application.sending.smtp import SmtpSubmission
+
+        return SmtpSubmission(self.sending_ports, self.settings.smtp_paid_plans_only)

@@ -1,0 +1,174 @@
+"""Signing in, signing up and the members of accounts."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.stores import Stores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pillarbox.adapters.code_requests import LambdaCodeRequests
+    from pillarbox.application.sign_in.approval import SignUpApproval
+    from pillarbox.application.sign_in.code_mail import CodeMail
+    from pillarbox.application.sign_in.members import AccountMembers
+    from pillarbox.application.sign_in.sign_in import SignIn
+    from pillarbox.application.sign_in.sign_up import SignUp
+    from pillarbox.application.sign_in.team import Team
+    from pillarbox.domain.sign_in import CodeRequest
+    from pillarbox.domain.sign_up import SignUpTerms
+
+
+class SignInWiring(Stores):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def sign_in(self) -> "SignIn":
+        """Sign users in."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.application.sign_in.sign_in import SignIn
+
+        return SignIn(
+            users=DynamoUsers(self.identities),
+            members=DynamoMembers(self.identities),
+            accounts=DynamoAccounts(self.table),
+            sessions=DynamoSessions(self.identities, self.table),
+            flows=DynamoFlows(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            queue=self.code_requests,
+            terms=self.sign_up_terms,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def sign_up_terms(self) -> "SignUpTerms":
+        """Return who may create an account."""
+        from pillarbox.domain.sign_up import SignUpMode, SignUpTerms
+
+        return SignUpTerms(
+            mode=SignUpMode(self.settings.sign_up),
+            domains=frozenset(self.settings.sign_up_domains),
+        )
+
+    @cached_property
+    def sign_up(self) -> "SignUp":
+        """Create the accounts of users."""
+        from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs, DynamoSignUps
+        from pillarbox.application.sign_in.sign_up import SignUp
+        from pillarbox.domain.account import Plan
+
+        return SignUp(
+            terms=self.sign_up_terms,
+            plan=Plan(self.settings.plan_of_new_accounts),
+            sign_ups=DynamoSignUps(self.identities, self.table),
+            proofs=DynamoProofs(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def sign_up_approval(self) -> "SignUpApproval":
+        """Approve sign-ups, for the operator."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_ups import DynamoSignUps
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sign_in.approval import SignUpApproval
+        from pillarbox.domain.account import Plan
+
+        return SignUpApproval(
+            sign_ups=DynamoSignUps(self.identities, self.table),
+            team=self.team,
+            terms=self.sign_up_terms,
+            plan=Plan(self.settings.plan_of_new_accounts),
+            jobs=SqsJobs(self.settings.jobs_queue_url, "", bucket=""),
+            messages=DynamoMessages(self.table),
+            sender=self.settings.preview_sender,
+            base_url=self.settings.api_url,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def code_requests(self) -> "LambdaCodeRequests":
+        """The one-time codes to send."""
+        from pillarbox.adapters.code_requests import LambdaCodeRequests
+
+        return LambdaCodeRequests(self.settings.mail_code_function)
+
+    @cached_property
+    def read_code_request(self) -> "Callable[[Mapping[str, Any]], CodeRequest]":
+        """Read the event with which a one-time code was requested."""
+        from pillarbox.adapters.code_requests import read_request
+
+        return read_request
+
+    @cached_property
+    def code_mail(self) -> "CodeMail":
+        """Send one-time codes."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sign_in.code_mail import CodeMail
+
+        # A code is small and always urgent, so it needs neither spool nor the other queue.
+        jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
+        return CodeMail(
+            users=DynamoUsers(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            terms=self.sign_up_terms,
+            jobs=jobs,
+            messages=DynamoMessages(self.table),
+            sender=self.settings.preview_sender,
+            base_url=self.settings.api_url,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def team(self) -> "Team":
+        """Work on users and members, for the operator."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows
+        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.application.sign_in.team import Team
+
+        return Team(
+            users=DynamoUsers(self.identities),
+            members=DynamoMembers(self.identities),
+            accounts=DynamoAccounts(self.table),
+            sessions=DynamoSessions(self.identities, self.table),
+            flows=DynamoFlows(self.identities),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def account_members(self) -> "AccountMembers":
+        """Work on the members of the caller's account."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sign_in.invitation_mail import InvitationMail
+        from pillarbox.application.sign_in.members import AccountMembers
+
+        # An invitation is small, and does not expire within an hour.
+        jobs = SqsJobs(self.settings.jobs_queue_url, "", bucket="")
+        return AccountMembers(
+            users=DynamoUsers(self.identities),
+            members=DynamoMembers(self.identities),
+            flows=DynamoFlows(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            mail=InvitationMail(
+                jobs=jobs,
+                messages=DynamoMessages(self.table),
+                sender=self.settings.preview_sender,
+                base_url=self.settings.api_url,
+                clock=utc_now,
+            ),
+            clock=utc_now,
+        )

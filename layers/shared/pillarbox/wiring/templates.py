@@ -1,0 +1,62 @@
+"""Saved templates and their editor."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.sending import SendingWiring
+
+if TYPE_CHECKING:
+    from pillarbox.application.templates.authoring import TemplateAuthoring
+    from pillarbox.application.templates.editing import TemplateEditing
+    from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.templates.trial import TemplateTrial
+
+
+class TemplateWiring(SendingWiring):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def template_authoring(self) -> "TemplateAuthoring":
+        """Write saved templates."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.template_drafts import (
+            DynamoTemplateDrafts,
+            DynamoTemplateVersions,
+        )
+        from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+        from pillarbox.application.templates.authoring import TemplateAuthoring
+
+        return TemplateAuthoring(
+            records=DynamoTemplates(self.table),
+            drafts=DynamoTemplateDrafts(self.table),
+            versions=DynamoTemplateVersions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def template_editing(self) -> "TemplateEditing":
+        """Edit the drafts of saved templates, and publish them."""
+        from pillarbox.application.templates.editing import TemplateEditing
+
+        return TemplateEditing(self.template_authoring)
+
+    @cached_property
+    def template_trial(self) -> "TemplateTrial":
+        """Send tests of drafts."""
+        from pillarbox.adapters.dynamodb.users import DynamoMembers
+        from pillarbox.application.templates.trial import TemplateTrial
+
+        return TemplateTrial(
+            editing=self.template_editing,
+            members=DynamoMembers(self.identities),
+            ports=self.sending_ports,
+        )
+
+    @cached_property
+    def template_library(self) -> "TemplateLibrary":
+        """Read and delete saved templates, for callers of the API."""
+        from pillarbox.application.templates.saved import TemplateLibrary
+
+        return TemplateLibrary(self.template_authoring)

@@ -1,0 +1,169 @@
+"""Webhooks and the events that they announce."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.stores import Stores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+    from pillarbox.application.webhooks.announce import Announcement
+    from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
+    from pillarbox.application.webhooks.enqueue_due import DueTasks
+    from pillarbox.application.webhooks.owner_notice import OwnerNotices
+    from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
+    from pillarbox.application.webhooks.post import WebhookWorker
+    from pillarbox.application.webhooks.replays import WebhookReplays
+
+
+class WebhookWiring(Stores):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def webhook_queries(self) -> "WebhookQueries":
+        """Read webhook endpoints and the deliveries to them."""
+        from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.application.webhooks.endpoints import WebhookQueries
+
+        return WebhookQueries(
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            healths=DynamoEndpointHealths(self.table),
+            deliveries=DynamoWebhookDeliveries(self.table),
+        )
+
+    @cached_property
+    def webhooks(self) -> "Webhooks":
+        """Write webhook endpoints."""
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.application.webhooks.endpoints import Webhooks
+
+        return Webhooks(
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            healths=DynamoEndpointHealths(self.table),
+            poster=self.webhook_poster,
+            queue=self.webhooks_queue,
+            clock=utc_now,
+            switched_on=self.settings.webhooks,
+        )
+
+    @cached_property
+    def webhook_poster(self) -> "WebhookPoster":
+        """Send webhooks, and check the addresses of endpoints."""
+        from pillarbox.adapters.webhook_poster import HttpsWebhookPoster
+
+        return HttpsWebhookPoster(
+            self.settings.dns_servers, allow_local=self.settings.local_webhooks
+        )
+
+    @cached_property
+    def webhooks_queue(self) -> "SqsWebhookQueue":
+        """The queue of events for webhook endpoints."""
+        from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+
+        return SqsWebhookQueue(self.settings.webhooks_queue_url)
+
+    @cached_property
+    def announcement(self) -> "Announcement[Mapping[str, Any]]":
+        """Queue what happens in accounts for their webhook endpoints."""
+        from pillarbox.adapters.dynamodb.account_changes import added_events, changed_account
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.application.webhooks.announce import Announcement
+
+        return Announcement(
+            account_of=changed_account,
+            read=added_events,
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            queue=self.webhooks_queue,
+            clock=utc_now,
+        )
+
+    def webhook_worker(self, payloads: "PayloadWriter") -> "WebhookWorker":
+        """Return a worker that posts events to webhook endpoints."""
+        from random import random
+
+        from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.webhook_deliveries import (
+            DynamoWaitingEvents,
+            DynamoWebhookDeliveries,
+        )
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.threads import in_threads
+        from pillarbox.application.webhooks.attempts import PostingPorts
+        from pillarbox.application.webhooks.post import WebhookWorker
+
+        ports = PostingPorts(
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            healths=DynamoEndpointHealths(self.table),
+            deliveries=DynamoWebhookDeliveries(self.table),
+            waiting=DynamoWaitingEvents(self.table, utc_now),
+            queue=self.webhooks_queue,
+            due=DynamoDueTimes(self.table),
+            messages=DynamoMessages(self.table),
+            suppressions=DynamoSuppressions(self.table),
+            poster=self.webhook_poster,
+            payloads=payloads,
+            clock=utc_now,
+            random=random,
+        )
+        return WebhookWorker(ports, in_threads)
+
+    @cached_property
+    def due_tasks(self) -> "DueTasks":
+        """Queue the tasks whose time has come."""
+        from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
+        from pillarbox.application.webhooks.enqueue_due import DueTasks
+
+        return DueTasks(
+            due=DynamoDueTimes(self.table),
+            queue=self.webhooks_queue,
+            notices=self.owner_notices,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def owner_notices(self) -> "OwnerNotices":
+        """Write to the contacts of accounts."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.webhooks.owner_notice import OwnerNotices
+
+        # A notice is small and not urgent, so it needs neither spool nor urgent queue.
+        jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
+        return OwnerNotices(
+            accounts=DynamoAccounts(self.table),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            healths=DynamoEndpointHealths(self.table),
+            jobs=jobs,
+            messages=DynamoMessages(self.table),
+            sender=self.settings.preview_sender,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def webhook_replays(self) -> "WebhookReplays":
+        """Queue tests and events of the past for webhook endpoints."""
+        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.application.webhooks.replays import WebhookReplays
+
+        return WebhookReplays(
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            deliveries=DynamoWebhookDeliveries(self.table),
+            queue=self.webhooks_queue,
+            log=DynamoMessageLog(self.table),
+            clock=utc_now,
+            switched_on=self.settings.webhooks,
+        )
