@@ -90,7 +90,7 @@ _WRITTEN: Final = {
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
     "ManageAccountRole": {"ACCT", "SUP"},
-    "OperateRole": {"ACCT", "LOG"},
+    "OperateRole": {"ACCT", "LOG", "REDRIVES"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -119,7 +119,7 @@ _LISTED: Final = {
     "EnqueueDueRole": {"DUE"},
     "ManageKeysRole": {"KEYS", "USED"},
     "ManageAccountRole": {"LOG", "SUP"},
-    "OperateRole": {"ACCTS", "LOG", "MSG", "STAT"},
+    "OperateRole": {"ACCTS", "LOG", "MSG", "REDRIVES", "STAT"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of the programs that take requests with a key.
@@ -258,6 +258,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.link("a"),
         keys.sign_in_count("a#b", 60, 1),
         keys.sign_up("a"),
+        keys.redrive("a"),
         keys.proof_key(),
         keys.used_proof("a"),
     ]

@@ -10,6 +10,7 @@ from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.key import ApiKey
+from pillarbox.domain.queue_log import Redrive
 from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
@@ -29,6 +30,19 @@ class TickingClock:
         now = self.now
         self.now += timedelta(seconds=1)
         return now
+
+
+@dataclass
+class FakeQueueLog:
+    """Implements `operation.ports.QueueLog`."""
+
+    redrives: dict[str, Redrive] = field(default_factory=dict)
+
+    def put(self, redrive: Redrive) -> None:
+        self.redrives[redrive.entry_id] = redrive
+
+    def newest(self, limit: int) -> Sequence[Redrive]:
+        return [*self.redrives.values()][: -limit - 1 : -1]
 
 
 @dataclass
