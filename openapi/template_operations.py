@@ -108,7 +108,7 @@ TEMPLATE_EDITOR: Final = (
         response_example=_ROW
         | {"version": 0, "revision": 1, "changes": 1, "publishedVersion": None}
         | {"source": _SOURCE, "samples": {}},
-        errors=("template_not_found",),
+        errors=("template_not_found", "template_limit_exceeded"),
     ),
     _operation(
         id="render_template",
@@ -233,7 +233,7 @@ TEMPLATE_EDITOR: Final = (
         response_example=_DRAFT
         | {"name": "Copy of Receipt", "version": 0, "revision": 1}
         | {"changes": 1, "publishedVersion": None},
-        errors=_NOT_FOUND,
+        errors=(*_NOT_FOUND, "template_limit_exceeded"),
     ),
     _operation(
         id="test_template",

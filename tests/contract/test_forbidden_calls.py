@@ -188,8 +188,8 @@ _IDENTITIES: Final = {
     },
     "MailCodeRole": {"USER": {"GetItem"}},
     "ManageKeysRole": {
-        "KEY": {"PutItem", "UpdateItem"},
-        "KEYS": {"GetItem", "PutItem", "Query"},
+        "KEY": {"DeleteItem", "PutItem", "UpdateItem"},
+        "KEYS": {"DeleteItem", "GetItem", "PutItem", "Query"},
     },
     "ManageMembersRole": {
         "LINK": {"PutItem"},

@@ -246,6 +246,9 @@ def _sign_in(service: Service) -> None:
     former = replace(wiring.services().api_keys, records=DynamoApiKeys(table, table))
     key_id = former.issue_live(account, "old", Preset.SEND).record.key_id
     assert api.raw("GET", "/keys").status == 200
+    with mock.patch("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 0):
+        wiring.services().api_keys.revoke(ids["key_id"])
+        assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
     assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
@@ -289,7 +292,8 @@ def _edit(service: Service) -> None:
     draft = {"subject": "S", "kind": "html", "source": large["html"] + "y"}
     body = json.dumps({"name": "A", "category": "b"} | draft)
     assert api.raw("PUT", f"{path}/draft", body, {"If-Match": "1"}).status == 200
-    assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
+    with mock.patch("pillarbox.application.templates.publication.MAX_VERSIONS", 1):
+        assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
     test = json.dumps({"to": "ada@shop.example", "values": {"a": "z" * 240_000}})
     assert api.raw("POST", f"{path}/test", test).status == 200
     with _failing("PutItem"):

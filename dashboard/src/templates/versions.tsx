@@ -21,6 +21,7 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
       <Trouble of={list} />
       {!list.data && !list.error && <Loading />}
       {list.data?.items.length === 0 && <p class="hint">Nothing is published yet. Emails can name the template after you publish it.</p>}
+      {list.data && list.data.items.length > 0 && <p class="hint">The last 100 versions are kept.</p>}
       <ul class="versions">
         {list.data?.items.map((version) => (
           <li key={version.version}>

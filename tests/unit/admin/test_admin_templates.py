@@ -168,3 +168,18 @@ def test_a_reference_has_a_name(use_cases: UseCases) -> None:
         with pytest.raises(ValidationFailed) as failed:
             attempt(account_id, template_id, "")
         assert errors(failed) == [("by", "too_short")]
+
+
+def test_the_last_versions_of_a_template_are_kept(
+    use_cases: UseCases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A publication deletes the oldest version; other templates keep theirs."""
+    monkeypatch.setattr("pillarbox.application.templates.publication.MAX_VERSIONS", 3)
+    account_id, versions = use_cases.create_account(), use_cases.templates.versions
+    first, other = (use_cases.templates.create(account_id, SOURCE) for _ in range(2))
+    template_id = UUID(first.template_id)
+    for number in range(2, 6):
+        use_cases.templates.update(account_id, template_id, TemplateChanges(html=f"v{number}"))
+    kept = [one.version for one in versions.newest_first(account_id, template_id, 9)]
+    assert kept == [5, 4, 3]
+    assert versions.get(account_id, UUID(other.template_id), 1)

@@ -31,12 +31,11 @@ from pillarbox.application.accounts.ports import (
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
+from pillarbox.domain.account_limits import MAX_DOMAINS, limit_exceeded
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.sender_domain import DomainState
 
-#: So that one account cannot use up what SES allows for all, 10,000.
-MAX_DOMAINS: Final = 20
 #: How old a description by the provider may be: it answers about one such question a second.
 _PENDING_AGE: Final = timedelta(seconds=8)
 _VERIFIED_AGE: Final = timedelta(minutes=10)
@@ -71,11 +70,7 @@ class AccountDomains:
         if known := next((one for one in existing if one.name == name), None):
             return known
         if len(existing) >= MAX_DOMAINS:
-            raise ServiceError(
-                "domain_limit_exceeded",
-                f"An account can have at most {MAX_DOMAINS} domains.",
-                details={"limit": MAX_DOMAINS},
-            )
+            raise limit_exceeded("domain_limit_exceeded", MAX_DOMAINS, "domains")
         now = self.clock()
         identity = self._register(name)
         return self.records.add(

@@ -156,6 +156,10 @@ class KeyRecords(Protocol):
         """
         ...
 
+    def forget(self, key: ApiKey) -> None:
+        """Delete the record of a revoked key. One that is not revoked stays."""
+        ...
+
 
 class SenderIdentities(Protocol):
     """The sender addresses that the provider knows."""
