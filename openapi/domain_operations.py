@@ -85,6 +85,19 @@ DOMAINS: Final = (
         errors=("domain_not_found", "route_not_found"),
     ),
     _operation(
+        id="restart_domain",
+        method="post",
+        path="/v1/domains/{domain}",
+        summary="Check a failed domain again",
+        description="SES looks for the DKIM records for 72 hours. If it has given up, it begins"
+        " again, and the records may be others than before. A domain that has not failed stays as"
+        " it is. The account needs the record `OWNERSHIP` first.",
+        scope=DOMAINS_WRITE,
+        response=DomainDetail,
+        response_example=_CHECKED,
+        errors=("domain_not_found", "route_not_found"),
+    ),
+    _operation(
         id="remove_domain",
         method="delete",
         path="/v1/domains/{domain}",

@@ -251,8 +251,14 @@ def _sign_in(service: Service) -> None:
         assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
     assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
+    records = wiring.services().account_domains.records
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
         assert api.raw("GET", "/domains/new.example").status == 200
+        (new,) = (one for one in records.of_account(account) if one.name == "new.example")
+        records.update(replace(new, proved_at=wiring.utc_now()))
+        service.ses.domains.dkim["new.example"] = "FAILED"
+        assert api.raw("POST", "/domains/new.example").status == 200
+        assert "delete" in service.ses.domains.calls
     assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
 
 

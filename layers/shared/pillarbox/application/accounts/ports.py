@@ -241,6 +241,10 @@ class DomainIdentities(Protocol):
         """Register a domain with 2048-bit DKIM keys; a known domain stays unchanged."""
         ...
 
+    def remove(self, name: str) -> None:
+        """Delete a domain with its keys, if the provider knows it."""
+        ...
+
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the domain of the envelope sender for a known domain."""
         ...
