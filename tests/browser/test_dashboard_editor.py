@@ -329,6 +329,31 @@ def test_the_editor_is_loaded_on_its_page_only(user: User, begin: Callable[..., 
     assert [name for name in files if name.startswith("codemirror")]
 
 
+def test_a_sample_set_is_renamed(user: User, begin: Callable[..., str]) -> None:
+    """It keeps its place, its values and that it is chosen, and is saved by itself."""
+    page = _open(user, begin("<p>{{ name }}</p>"))
+    dialog, sets = page.get_by_role("dialog"), page.get_by_label("Sample set", exact=True)
+    for name in ("new customer", "old customer"):
+        page.get_by_label("Add a sample set").click()
+        dialog.get_by_label("Name").fill(name)
+        dialog.get_by_role("button", name="Add set").click()
+    sets.select_option("new customer")
+    page.get_by_label("name", exact=True).fill("Ada")
+    page.get_by_label("Rename the sample set new customer").click()
+    dialog.get_by_label("Name").fill("old customer")
+    dialog.get_by_role("button", name="Rename set").click()
+    expect(dialog).to_contain_text("There is a set with this name.")
+    dialog.get_by_label("Name").fill("first order")
+    dialog.get_by_role("button", name="Rename set").click()
+    expect(dialog).to_have_count(0)
+    for _ in range(2):
+        expect(sets.locator("option")).to_have_text(["first order", "old customer"])
+        expect(sets).to_have_value("first order")
+        expect(page.get_by_label("name", exact=True)).to_have_value("Ada")
+        expect(page.locator(".save")).to_contain_text("· saved")
+        page.reload()
+
+
 def test_a_viewer_reads(
     browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
 ) -> None:

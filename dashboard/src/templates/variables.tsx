@@ -19,7 +19,7 @@ interface Properties {
 }
 
 export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
-  const [adding, setAdding] = useState(false);
+  const [naming, setNaming] = useState<"add" | "rename">();
   const [asJson, setAsJson] = useState(false);
   const { samples } = draft.content.value;
   const names = Object.keys(samples);
@@ -30,6 +30,16 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
     draft.change({ samples: others });
     onSet(Object.keys(others)[0] ?? "");
   }
+  function add(name: string) {
+    draft.change({ samples: { ...samples, [name]: values } });
+    onSet(name);
+  }
+  /** Give the chosen set another name, at its place in the list. */
+  function rename(name: string) {
+    const entries = Object.entries({ ...samples, [set]: values });
+    draft.change({ samples: Object.fromEntries(entries.map(([one, its]) => [one === set ? name : one, its])) });
+    onSet(name);
+  }
   return (
     <section class="values" aria-label="Variables">
       <header>
@@ -39,8 +49,11 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <button type="button" class="button small" aria-label="Add a sample set" onClick={() => setAdding(true)}>
+        <button type="button" class="button small" aria-label="Add a sample set" onClick={() => setNaming("add")}>
           <Icon name="plus" />
+        </button>
+        <button type="button" class="button small" aria-label={`Rename the sample set ${set}`} onClick={() => setNaming("rename")}>
+          <Icon name="pencil" />
         </button>
         {names.length > 1 && (
           <button type="button" class="button small" aria-label={`Delete the sample set ${set}`} onClick={remove}>
@@ -63,16 +76,11 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
           The template has no variables. Write <code>{"{{ name }}"}</code> in the source or the subject.
         </p>
       )}
-      {adding && (
-        <AddSet
-          names={names}
-          onClose={() => setAdding(false)}
-          onAdd={(name) => {
-            draft.change({ samples: { ...samples, [name]: values } });
-            onSet(name);
-            setAdding(false);
-          }}
-        />
+      {naming === "add" && (
+        <NameSet title="Add a sample set" hint="It begins with the values of the current set." answer="Add set" names={names} onName={add} onClose={() => setNaming(undefined)} />
+      )}
+      {naming === "rename" && (
+        <NameSet title={`Rename ${set}`} answer="Rename set" before={set} names={names.filter((name) => name !== set)} onName={rename} onClose={() => setNaming(undefined)} />
       )}
     </section>
   );
@@ -146,17 +154,29 @@ function Json({ label, value, accept, placeholder, onChange }: JsonProperties) {
   );
 }
 
-function AddSet({ names, onClose, onAdd }: { names: string[]; onClose: () => void; onAdd: (name: string) => void }) {
-  const [name, setName] = useState("");
+interface NameSetProperties {
+  title: string;
+  hint?: string;
+  answer: string;
+  before?: string;
+  /** Those that are taken. */
+  names: string[];
+  onName: (name: string) => void;
+  onClose: () => void;
+}
+
+function NameSet({ title, hint, answer, before = "", names, onName, onClose }: NameSetProperties) {
+  const [name, setName] = useState(before);
   const { error, run } = useAction(async () => {
     const wanted = name.trim();
     if (names.includes(wanted)) throw new Error("There is a set with this name.");
-    onAdd(wanted);
+    onName(wanted);
+    onClose();
   });
   return (
-    <Dialog title="Add a sample set" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form onSubmit={run}>
-        <Field label="Name" hint="It begins with the values of the current set." error={error}>
+        <Field label="Name" hint={hint} error={error}>
           <input ref={focus} required maxLength={128} placeholder="empty cart" value={name} onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
         <p class="actions">
@@ -164,7 +184,7 @@ function AddSet({ names, onClose, onAdd }: { names: string[]; onClose: () => voi
             Cancel
           </button>
           <button class="button primary" disabled={!name.trim()}>
-            Add set
+            {answer}
           </button>
         </p>
       </form>
