@@ -357,16 +357,25 @@ def test_a_sample_set_is_renamed(user: User, begin: Callable[..., str]) -> None:
 def test_a_viewer_reads(
     browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
 ) -> None:
-    """A viewer sees what is published, and neither drafts nor a way to write."""
-    draft = begin("<p>One</p>")
+    """A viewer sees drafts, their preview and versions, and no way to write."""
+    draft = begin("<p>One {{ name }}</p>", name=f"Draft {RUN}")
     viewer = _author(browser, dashboard, f"viewer-{RUN}@acme.example", "viewer")
     page = viewer.go("/app/templates")
     expect(page.get_by_role("button", name="New template")).to_be_disabled()
-    page.locator("a.row").last.click()
-    expect(page.get_by_text("Owners, developers and authors")).to_be_visible()
-    expect(page.get_by_role("button", name="Publish")).to_have_count(0)
-    viewer.go(f"/app/templates/{draft}")
-    expect(page.get_by_role("heading", name="There is no such template")).to_be_visible()
+    page.get_by_role("link", name=f"Draft {RUN}").click()
+    expect(page.get_by_text("Owners, developers and authors edit templates.")).to_be_visible()
+    expect(_source(page)).to_have_attribute("aria-readonly", "true")
+    _source(page).press_sequentially("typed")
+    expect(_source(page)).to_have_text("<p>One {{ name }}</p>")
+    expect(_frame(page).locator("p")).to_contain_text("One")
+    for field in ("Subject", "name"):
+        expect(page.get_by_label(field, exact=True)).not_to_be_editable()
+    shown = page.locator("header .actions button, .editor header button").all_inner_texts()
+    assert {"Delete", "Duplicate", "Send a test", "Publish", ""}.isdisjoint(shown), shown
+    assert violations(page) == []
+    page.get_by_role("button", name="Versions").click()
+    expect(page.get_by_text("Nothing is published yet.")).to_be_visible()
+    assert page.url.endswith(draft)
     viewer.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.domain.account import Suspension
-from pillarbox.domain.key import TEMPLATES_WRITE, Preset
+from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from pillarbox.domain.role import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
@@ -104,7 +104,12 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
     own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
     assert own == {"list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"}
-    assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
+    reads = {one.id for one in _EDITOR if one.permission == TEMPLATES_READ}
+    assert reads == {
+        *("render_template", "list_drafts", "get_draft"),
+        *("list_versions", "get_version"),
+    }
+    assert {one.permission for one in _EDITOR} == {TEMPLATES_READ, TEMPLATES_WRITE}
     assert len(_SHARED) == 18
 
 

@@ -12,13 +12,14 @@ import { isObject, type Place, places, read, typed, valuesOf, write } from "./sa
 
 interface Properties {
   draft: Draft;
+  readOnly: boolean;
   variables: TemplateVariable[];
   set: string;
   onSet: (name: string) => void;
   onGo: (line: number) => void;
 }
 
-export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
+export function Variables({ draft, readOnly, variables, set, onSet, onGo }: Properties) {
   const [naming, setNaming] = useState<"add" | "rename">();
   const [asJson, setAsJson] = useState(false);
   const { samples } = draft.content.value;
@@ -49,26 +50,30 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <button type="button" class="button small" aria-label="Add a sample set" onClick={() => setNaming("add")}>
-          <Icon name="plus" />
-        </button>
-        <button type="button" class="button small" aria-label={`Rename the sample set ${set}`} onClick={() => setNaming("rename")}>
-          <Icon name="pencil" />
-        </button>
-        {names.length > 1 && (
-          <button type="button" class="button small" aria-label={`Delete the sample set ${set}`} onClick={remove}>
-            <Icon name="close" />
-          </button>
+        {!readOnly && (
+          <>
+            <button type="button" class="button small" aria-label="Add a sample set" onClick={() => setNaming("add")}>
+              <Icon name="plus" />
+            </button>
+            <button type="button" class="button small" aria-label={`Rename the sample set ${set}`} onClick={() => setNaming("rename")}>
+              <Icon name="pencil" />
+            </button>
+            {names.length > 1 && (
+              <button type="button" class="button small" aria-label={`Delete the sample set ${set}`} onClick={remove}>
+                <Icon name="close" />
+              </button>
+            )}
+          </>
         )}
         <label class="check">
           <input type="checkbox" checked={asJson} onChange={() => setAsJson(!asJson)} /> JSON
         </label>
       </header>
       {asJson ? (
-        <Json key={set} label="Values as JSON" value={values} accept={isObject} onChange={(value) => change((value ?? {}) as Values)} />
+        <Json key={set} readOnly={readOnly} label="Values as JSON" value={values} accept={isObject} onChange={(value) => change((value ?? {}) as Values)} />
       ) : (
         places(variables).map((place) => (
-          <Value key={`${set} ${place.path}`} of={place} value={read(values, place.path)} onChange={(value) => change(write(values, place.path, value))} onGo={onGo} />
+          <Value key={`${set} ${place.path}`} of={place} readOnly={readOnly} value={read(values, place.path)} onChange={(value) => change(write(values, place.path, value))} onGo={onGo} />
         ))
       )}
       {!asJson && variables.length === 0 && (
@@ -88,12 +93,13 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
 
 interface ValueProperties {
   of: Place;
+  readOnly: boolean;
   value: unknown;
   onChange: (value: unknown) => void;
   onGo: (line: number) => void;
 }
 
-function Value({ of: { path, variable, entries }, value, onChange, onGo }: ValueProperties) {
+function Value({ of: { path, variable, entries }, readOnly, value, onChange, onGo }: ValueProperties) {
   const { line, required, default: fallback, type } = variable;
   const isList = type === "list" || entries.length > 0;
   return (
@@ -109,10 +115,11 @@ function Value({ of: { path, variable, entries }, value, onChange, onGo }: Value
         <span class="hint">{isList ? "list" : required ? "required" : "optional"}</span>
       </p>
       {isList || (typeof value === "object" && value !== null) ? (
-        <Json label={path} value={value} accept={Array.isArray} placeholder={example(entries)} onChange={onChange} />
+        <Json readOnly={readOnly} label={path} value={value} accept={Array.isArray} placeholder={example(entries)} onChange={onChange} />
       ) : (
         <input
           aria-label={path}
+          readOnly={readOnly}
           value={value === undefined || value === null ? "" : String(value)}
           placeholder={typeof fallback === "string" ? fallback : ""}
           onInput={(event) => onChange(typed(event.currentTarget.value, value))}
@@ -123,6 +130,7 @@ function Value({ of: { path, variable, entries }, value, onChange, onGo }: Value
 }
 
 interface JsonProperties {
+  readOnly: boolean;
   label: string;
   value: unknown;
   accept: (value: unknown) => boolean;
@@ -131,7 +139,7 @@ interface JsonProperties {
 }
 
 /** A value as JSON. What is no valid value stays in the field, and changes nothing. */
-function Json({ label, value, accept, placeholder, onChange }: JsonProperties) {
+function Json({ readOnly, label, value, accept, placeholder, onChange }: JsonProperties) {
   const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
   const [text, setText] = useState(shown);
   const [error, setError] = useState("");
@@ -148,7 +156,7 @@ function Json({ label, value, accept, placeholder, onChange }: JsonProperties) {
   }
   return (
     <>
-      <textarea aria-label={label} aria-invalid={!!error} spellcheck={false} rows={Math.min(14, Math.max(4, text.split("\n").length))} placeholder={placeholder} value={text} onInput={(event) => change(event.currentTarget.value)} />
+      <textarea aria-label={label} readOnly={readOnly} aria-invalid={!!error} spellcheck={false} rows={Math.min(14, Math.max(4, text.split("\n").length))} placeholder={placeholder} value={text} onInput={(event) => change(event.currentTarget.value)} />
       {error && <p class="error">{error}</p>}
     </>
   );

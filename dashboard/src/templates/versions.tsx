@@ -9,6 +9,7 @@ import { Dialog } from "../parts/dialog";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import type { TemplateVersionSummary } from "../schema";
 import type { Draft } from "./draft";
 
@@ -60,11 +61,13 @@ function Version({ of: { version, published, publishedBy, publishedAt, subject }
       </summary>
       {open && <Text id={draft.id} version={version} />}
       {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button small" disabled={busy} onClick={run}>
-          Restore version {version}
-        </button>
-      </p>
+      {may("templates") && (
+        <p class="actions">
+          <button type="button" class="button small" disabled={busy} onClick={run}>
+            Restore version {version}
+          </button>
+        </p>
+      )}
     </details>
   );
 }
