@@ -21,6 +21,7 @@ from pillarbox.domain.template_draft import (
     TemplateContent,
     TemplateDraft,
     TemplateVersion,
+    check_source_size,
 )
 from pillarbox.rendering.saved import check_template
 
@@ -125,6 +126,7 @@ def compiled(template: SavedTemplate, content: TemplateContent) -> SavedTemplate
     check_text("category", content.category)
     if not content.source.strip():
         raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
+    check_source_size(content.source)
     variables = check_template(content.subject, content.source)
     html = content.source
     if content.kind is SourceKind.MJML or "<style" in html.lower():
