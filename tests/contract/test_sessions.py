@@ -8,6 +8,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.application.authentication import SUSPENDED
 from pillarbox.domain.account import Suspension
 from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from pillarbox.domain.role import OPERATE, ROLE_SCOPES, Role
@@ -376,3 +377,17 @@ def test_a_suspended_account_refuses_sessions(service: Service) -> None:
     response = api.raw("GET", "/emails")
     assert (response.status, response.code) == (403, "account_suspended")
     assert api.raw("GET", "/session").status == 200
+
+
+def test_no_route_of_a_suspended_account_works(service: Service, tenant: Tenant) -> None:
+    """Each answers a member with the same bytes, also those of domains, and asks SES nothing."""
+    account = service.account()
+    api = Api(session=service.session(account))
+    ids = full_ids(Tenant(service, account, tenant.message_id), [*OF_AN_ACCOUNT, *_ABSENT])
+    services().accounts.suspend(account, "bounces")
+    service.ses.domains.calls.clear()
+    answers = {one.id: one.request(api, ids) for one in _OF_ACCOUNTS}
+    assert {"list_domains", "restart_domain", "add_sender"} <= answers.keys()
+    shown = {(one.status, one.code, one.error["message"]) for one in answers.values()}
+    assert shown == {(403, "account_suspended", SUSPENDED)}
+    assert service.ses.domains.calls == []
