@@ -114,7 +114,7 @@ _LISTED: Final = {
     "ManageDomainsRole": {"DOM"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
-    "SweepAccountRole": {"ACCT", "DOMAIN", "MSG", "STAT"},
+    "SweepAccountRole": {"ACCT", "DOM", "DOMAIN", "MSG", "STAT"},
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
     "ManageKeysRole": {"KEYS", "USED"},

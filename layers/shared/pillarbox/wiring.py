@@ -569,6 +569,7 @@ class Wiring:
     @cached_property
     def sweep(self) -> "Sweep":
         """Find what got stuck, account by account."""
+        from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
@@ -586,6 +587,7 @@ class Wiring:
             look_at_domains=SenderDomains(
                 accounts=DynamoAccounts(self.table),
                 records=DynamoSenderDomains(self.table),
+                member_domains=DynamoAccountDomains(self.table),
                 provider=SesIdentities(),
                 clock=utc_now,
             ).look,
