@@ -1,9 +1,8 @@
 """The operations on the domains and the senders of an account."""
 
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from openapi.operation import session_operation
+from openapi.operation import Operation, session_operation
 from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.http.domain_types import (
     DomainDetail,
@@ -14,7 +13,6 @@ from pillarbox.http.domain_types import (
 )
 from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
 
-_operation: Final = partial(session_operation, shared_function="manage_domains", tag="Domains")
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _RECORDS: Final = (
     {
@@ -44,6 +42,16 @@ _CHECKED: Final = _DOMAIN | {
     ]
 }
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
+
+
+def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+    return session_operation(
+        shared_function="manage_domains",
+        tag="Domains",
+        errors=("account_suspended", *errors),
+        **fields,
+    )
+
 
 DOMAINS: Final = (
     _operation(
