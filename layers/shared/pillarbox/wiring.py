@@ -587,7 +587,7 @@ class Wiring:
             look_at_domains=SenderDomains(
                 accounts=DynamoAccounts(self.table),
                 records=DynamoSenderDomains(self.table),
-                member_domains=DynamoAccountDomains(self.table),
+                domains_of_members=DynamoAccountDomains(self.table).of_account,
                 provider=SesIdentities(),
                 clock=utc_now,
             ).look,

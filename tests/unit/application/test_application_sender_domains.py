@@ -16,26 +16,6 @@ VERIFIED, PENDING = DomainState.VERIFIED, DomainState.PENDING
 
 
 @dataclass
-class MemberDomains:
-    """Implements the read of `AccountDomainRecords` that the look needs."""
-
-    proved: Mapping[str, datetime | None]
-
-    def of_account(self, account_id: str) -> list[AccountDomain]:
-        identities = FakeDomains()
-        return [
-            AccountDomain(
-                account_id=account_id,
-                identity=identities.add(name),
-                added_at=NOW,
-                checked_at=NOW,
-                proved_at=proved_at,
-            )
-            for name, proved_at in self.proved.items()
-        ]
-
-
-@dataclass
 class Look:
     """An account, what is known about its domains, and the provider."""
 
@@ -58,6 +38,19 @@ class Look:
         assert account_id == ACCOUNT
         return [*self.known.values()]
 
+    def domains_of_members(self, account_id: str) -> list[AccountDomain]:
+        identities = FakeDomains()
+        return [
+            AccountDomain(
+                account_id=account_id,
+                identity=identities.add(name),
+                added_at=NOW,
+                checked_at=NOW,
+                proved_at=proved_at,
+            )
+            for name, proved_at in self.proved.items()
+        ]
+
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
         assert account_id == ACCOUNT
         if self.known.get(new.name) != old:
@@ -70,7 +63,7 @@ class Look:
         SenderDomains(
             accounts=FakeAccounts({ACCOUNT: stored}),
             records=self,
-            member_domains=MemberDomains(self.proved),
+            domains_of_members=self.domains_of_members,
             provider=self,
             clock=lambda: at(seconds),
         ).look(ACCOUNT)
@@ -121,7 +114,7 @@ def test_an_absent_account_is_no_error() -> None:
     SenderDomains(
         accounts=FakeAccounts(),
         records=look,
-        member_domains=MemberDomains({}),
+        domains_of_members=look.domains_of_members,
         provider=look,
         clock=lambda: NOW,
     ).look(ACCOUNT)

@@ -7,12 +7,13 @@ This is about the domains of senders, even if no member added them, and about th
 added and have proved, even if they have no sender yet: see `account_domains`.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from pillarbox.application.accounts.ports import (
-    AccountDomainRecords,
+    AccountDomain,
     AccountRecords,
     DomainStates,
     SenderDomainRecords,
@@ -34,7 +35,8 @@ class SenderDomains:
 
     accounts: AccountRecords
     records: SenderDomainRecords
-    member_domains: AccountDomainRecords
+    #: Reads the domains that members added to an account.
+    domains_of_members: Callable[[str], Iterable[AccountDomain]]
     provider: DomainStates
     clock: Clock
 
@@ -54,7 +56,7 @@ class SenderDomains:
         # Before the proof, the domain may be another account's.
         proved = {
             domain.name: domain.proved_at
-            for domain in self.member_domains.of_account(account_id)
+            for domain in self.domains_of_members(account_id)
             if domain.proved_at
         }
         for name in sorted({domain_of(address) for address in account.senders} | proved.keys()):
