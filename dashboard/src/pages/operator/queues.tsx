@@ -68,7 +68,7 @@ export default function Queues() {
         </table>
       )}
       {list.data && list.data.redrives.length > 0 && (
-        <section class="panel">
+        <section class="card">
           <h2>What operators moved</h2>
           <ol class="timeline">
             {list.data.redrives.map(({ id, at, by, queue, moved }) => (
