@@ -10,6 +10,7 @@ from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
 from local.ses.store import MailStore
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account_limits import MAX_ENDPOINTS
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import (
     PRESET_SCOPES,
@@ -23,7 +24,7 @@ from pillarbox.domain.key import (
 from pillarbox.domain.role import Role
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import SourceKind, TemplateContent, TemplateVersion
-from pillarbox.domain.webhook import ALL_TYPES, MAX_ENDPOINTS
+from pillarbox.domain.webhook import ALL_TYPES
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"

@@ -144,8 +144,8 @@ KEYS: Final = (
         "/v1/keys",
         "list_keys",
         "List API keys",
-        "All keys of the account, the oldest first, also revoked ones, and the presets for a new"
-        " key under the account's plan.",
+        "The keys of the account, the oldest first, also the last 400 revoked ones, and the presets"
+        " for a new key under the account's plan.",
         scope=KEYS_MANAGE,
         response=KeyList,
         response_example=_KEYS,
@@ -169,7 +169,7 @@ KEYS: Final = (
         response=NewKey,
         status=201,
         response_example=_KEY | {"key": f"bx_live_qh4ybvcvbqzk{'0' * 40}"},
-        errors=("SCOPE_NOT_ALLOWED_FOR_TIER",),
+        errors=("SCOPE_NOT_ALLOWED_FOR_TIER", "key_limit_exceeded"),
     ),
     _operation(
         "manage_keys",
@@ -261,7 +261,7 @@ MEMBERS: Final = (
         status=201,
         response_example=_MEMBER
         | {"email": "bob@shop.example", "role": "developer", "current": False},
-        errors=("member_exists",),
+        errors=("member_exists", "member_limit_exceeded"),
     ),
     _operation(
         "manage_members",

@@ -1,9 +1,8 @@
 """The operations on the domains and the senders of an account."""
 
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from openapi.operation import session_operation
+from openapi.operation import Operation, session_operation
 from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.http.domain_types import (
     DomainDetail,
@@ -14,7 +13,6 @@ from pillarbox.http.domain_types import (
 )
 from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
 
-_operation: Final = partial(session_operation, shared_function="manage_domains", tag="Domains")
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _RECORDS: Final = (
     {
@@ -44,6 +42,16 @@ _CHECKED: Final = _DOMAIN | {
     ]
 }
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
+
+
+def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+    return session_operation(
+        shared_function="manage_domains",
+        tag="Domains",
+        errors=("account_suspended", *errors),
+        **fields,
+    )
+
 
 DOMAINS: Final = (
     _operation(
@@ -80,6 +88,19 @@ DOMAINS: Final = (
         description="The domain with what DNS says of each record now. DNS has two seconds to"
         " answer.",
         scope=DOMAINS_READ,
+        response=DomainDetail,
+        response_example=_CHECKED,
+        errors=("domain_not_found", "route_not_found"),
+    ),
+    _operation(
+        id="restart_domain",
+        method="post",
+        path="/v1/domains/{domain}",
+        summary="Check a failed domain again",
+        description="SES looks for the DKIM records for 72 hours. If it has given up, it begins"
+        " again, and the records may be others than before. A domain that has not failed stays as"
+        " it is. The account needs the record `OWNERSHIP` first.",
+        scope=DOMAINS_WRITE,
         response=DomainDetail,
         response_example=_CHECKED,
         errors=("domain_not_found", "route_not_found"),

@@ -330,6 +330,27 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="An account can have at most 20 domains.",
         details={"limit": 20},
     ),
+    "key_limit_exceeded": ErrorText(
+        when="The account has 100 keys that are not revoked.",
+        about_details="`details` has `limit`.",
+        remedy="Revoke a key that nothing uses: the list says when each was last used.",
+        message="An account can have at most 100 keys that are not revoked.",
+        details={"limit": 100},
+    ),
+    "member_limit_exceeded": ErrorText(
+        when="The account has 100 members.",
+        about_details="`details` has `limit`.",
+        remedy="Remove a member.",
+        message="An account can have at most 100 members.",
+        details={"limit": 100},
+    ),
+    "template_limit_exceeded": ErrorText(
+        when="The account has 200 templates that have a draft, published ones included.",
+        about_details="`details` has `limit`.",
+        remedy="Delete a template.",
+        message="An account can have at most 200 templates.",
+        details={"limit": 200},
+    ),
     "sender_not_found": ErrorText(
         when="The account does not have the sender.",
         remedy="Correct the address. `GET /v1/senders` lists the senders, and for operators"

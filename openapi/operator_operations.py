@@ -57,6 +57,13 @@ _RATES: Final = {
     "complaintRate": 0.0021,
 }
 _RATED: Final = {"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "standard", "suspended": False}
+_REDRIVE: Final = {
+    "id": "019f9db3-d140-7b3c-8d6d-000000000000",
+    "at": _AT,
+    "by": "root@pillarbox.example",
+    "queue": "jobs",
+    "moved": 4,
+}
 _QUEUE: Final = {
     "name": "jobs",
     "waiting": 3,
@@ -176,9 +183,10 @@ OPERATOR: Final = (
         "/v1/operator/queues",
         "list_queues",
         "List the queues",
-        "The messages in each queue and its dead letters, and how long the oldest one has waited.",
+        "The messages in each queue and its dead letters, how long the oldest one has waited, and"
+        " which dead letters operators moved back.",
         response=QueueList,
-        response_example={"items": [_QUEUE]},
+        response_example={"items": [_QUEUE], "redrives": [_REDRIVE]},
     ),
     _operation(
         "post",

@@ -12,6 +12,7 @@ from pillarbox.domain.filename import FILENAME_PATTERN
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
+from pillarbox.domain.template_draft import MAX_SOURCE
 from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
 from pillarbox.http.account import (
     MAX_ADDRESSES,
@@ -54,7 +55,6 @@ from pillarbox.http.sessions import (
 from pillarbox.http.sign_up import ProofBody, SignUpBody
 from pillarbox.http.templates import (
     MAX_SETS,
-    MAX_SOURCE,
     CreateTemplateRequest,
     RenderTemplateRequest,
     RestoreVersionRequest,

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from openapi.operation import Operation, session_operation
-from pillarbox.domain.key import TEMPLATES_WRITE
+from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.http.query import VersionsQuery
 from pillarbox.http.reply_types import SendResult
 from pillarbox.http.template_types import (
@@ -74,11 +74,16 @@ _NOT_FOUND: Final = ("template_not_found", "route_not_found")
 _OF_ONE: Final = "/v1/templates/{id}"
 
 
-def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+def _operation(
+    *,
+    errors: tuple[str, ...] = (),
+    scope: str = TEMPLATES_WRITE,
+    **fields: Any,  # noqa: ANN401  those of an operation
+) -> Operation:
     return session_operation(
         shared_function="edit_templates",
         tag="Template editor",
-        scope=TEMPLATES_WRITE,
+        scope=scope,
         errors=("account_suspended", *errors),
         **fields,
     )
@@ -108,10 +113,11 @@ TEMPLATE_EDITOR: Final = (
         response_example=_ROW
         | {"version": 0, "revision": 1, "changes": 1, "publishedVersion": None}
         | {"source": _SOURCE, "samples": {}},
-        errors=("template_not_found",),
+        errors=("template_not_found", "template_limit_exceeded"),
     ),
     _operation(
         id="render_template",
+        scope=TEMPLATES_READ,
         method="post",
         path="/v1/templates/render",
         summary="Preview a source",
@@ -133,6 +139,7 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="list_drafts",
+        scope=TEMPLATES_READ,
         method="get",
         path="/v1/templates/drafts",
         summary="List drafts",
@@ -143,6 +150,7 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="get_draft",
+        scope=TEMPLATES_READ,
         method="get",
         path=f"{_OF_ONE}/draft",
         summary="Get a draft",
@@ -190,6 +198,7 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="list_versions",
+        scope=TEMPLATES_READ,
         method="get",
         path=f"{_OF_ONE}/versions",
         summary="List versions",
@@ -201,6 +210,7 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="get_version",
+        scope=TEMPLATES_READ,
         method="get",
         path=f"{_OF_ONE}/versions/{{version}}",
         summary="Get a version",
@@ -233,7 +243,7 @@ TEMPLATE_EDITOR: Final = (
         response_example=_DRAFT
         | {"name": "Copy of Receipt", "version": 0, "revision": 1}
         | {"changes": 1, "publishedVersion": None},
-        errors=_NOT_FOUND,
+        errors=(*_NOT_FOUND, "template_limit_exceeded"),
     ),
     _operation(
         id="test_template",

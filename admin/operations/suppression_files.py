@@ -1,6 +1,10 @@
-"""Files of suppressions: CSV with a header, or one address a line."""
+"""Files of suppressions: CSV with a header, or one address a line.
+
+The dashboard writes and reads the same files (dashboard/src/csv.ts).
+"""
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +26,9 @@ _COLUMNS: Final = ("address", "reason", "createdAt", "messageId")
 _REASONS: Final = ("bounced", "complained", MANUAL)
 #: Suppressions to store before the progress is reported.
 _BATCH: Final = 100
+#: A spreadsheet takes a cell that begins like this as a formula, and one with an apostrophe before
+#: as text. A cell that begins with both in the first place gets one more, so that it comes back.
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
 #: More errors than these are not listed.
 _MAX_ERRORS: Final = 100
 
@@ -56,7 +63,7 @@ class SuppressionFiles:
         columns: Sequence[str] = ("address",)
         try:
             for row in reader:
-                cells = [cell.strip() for cell in row]
+                cells = [_cell_of(text.strip()) for text in row]
                 if not any(cells):
                     continue
                 if not entries and not errors and "address" in cells:
@@ -113,9 +120,19 @@ class SuppressionFiles:
         written = 0
         for written, entry in enumerate(self.records.of_account(account_id), start=1):
             at = entry.at.astimezone(UTC).isoformat(timespec="milliseconds")
-            writer.writerow((entry.address, entry.reason, at, entry.message_id or ""))
+            writer.writerow((_text_of(entry.address), entry.reason, at, entry.message_id or ""))
             report(written)
         return written
+
+
+def _text_of(cell: str) -> str:
+    """Return a cell as it is written: no formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _cell_of(text: str) -> str:
+    """Return the cell that was written as a text."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def _suppression(columns: Sequence[str], cells: Sequence[str], now: datetime) -> Suppression:

@@ -2,6 +2,8 @@
 
 import type { Suppression } from "./schema";
 
+/** A spreadsheet takes a cell that begins like this as a formula, and one with a ' before as text. */
+const FORMULA = /^'*[=+\-@\t\r]/;
 const COLUMNS = ["address", "reason", "createdAt", "messageId"];
 
 /** Return the addresses of a file: its column `address`, or the first one without a header. */
@@ -19,7 +21,13 @@ export function toCsv(items: Suppression[]): string {
 }
 
 function quote(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function unquote(cell: string): string {
+  const text = (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell).trim();
+  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
 /** Split a file into rows of trimmed cells (RFC 4180; `;` separates cells too). */
@@ -27,7 +35,7 @@ function parse(text: string): string[][] {
   const rows: string[][] = [[]];
   for (const match of text.matchAll(/("(?:[^"]|"")*"|[^",;\r\n]*)([,;]|\r?\n|$)/g)) {
     const [, cell = "", end] = match;
-    rows.at(-1)?.push((cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell).trim());
+    rows.at(-1)?.push(unquote(cell));
     if (end === "") break;
     if (end !== "," && end !== ";") rows.push([]);
   }

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from pillarbox.application.templates.preview import render_source
-from pillarbox.domain.key import TEMPLATES_WRITE
+from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.domain.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id
 from pillarbox.http.query import VersionsQuery, read_query
@@ -43,19 +43,19 @@ def create_template() -> Reply:
 
 @app.post("/v1/templates/render")
 def render_template() -> Reply:
-    principal = _principal()
+    principal = _reader()
     source, values = read_render(app.current_event)
     return reply(rendered_item(render_source(source, values, principal.account.brand)))
 
 
 @app.get("/v1/templates/drafts")
 def list_drafts() -> Reply:
-    return reply(draft_list(services().template_editing.drafts(_account(_principal()))))
+    return reply(draft_list(services().template_editing.drafts(_account(_reader()))))
 
 
 @app.get("/v1/templates/<template_id>/draft")
 def get_draft(template_id: str) -> Reply:
-    account_id = _account(_principal())
+    account_id = _account(_reader())
     return reply(draft_item(services().template_editing.draft(account_id, _id(template_id))))
 
 
@@ -84,7 +84,7 @@ def publish_template(template_id: str) -> Reply:
 
 @app.get("/v1/templates/<template_id>/versions")
 def list_versions(template_id: str) -> Reply:
-    account_id, found = _account(_principal()), _id(template_id)
+    account_id, found = _account(_reader()), _id(template_id)
     query = read_query(app.current_event, VersionsQuery)
     versions, published = services().template_editing.versions(
         account_id, found, query.limit, query.before
@@ -94,7 +94,7 @@ def list_versions(template_id: str) -> Reply:
 
 @app.get("/v1/templates/<template_id>/versions/<version>")
 def get_version(template_id: str, version: str) -> Reply:
-    account_id, found = _account(_principal()), _id(template_id)
+    account_id, found = _account(_reader()), _id(template_id)
     detail, published = services().template_editing.version(
         account_id, found, read_version(version)
     )
@@ -138,8 +138,15 @@ def test_template(template_id: str) -> Reply:
 
 
 def _principal() -> MemberPrincipal:
+    """Return who writes templates."""
     token = read_session(app.current_event)
     return services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
+
+
+def _reader() -> MemberPrincipal:
+    """Return who reads what others write, and its preview."""
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, TEMPLATES_READ)
 
 
 def _account(principal: MemberPrincipal) -> str:

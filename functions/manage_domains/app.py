@@ -38,6 +38,12 @@ def get_domain(domain: str) -> Reply:
     return reply(domain_detail(services().account_domains.show(account_id, unquote(domain))))
 
 
+@app.post("/v1/domains/<domain>")
+def restart_domain(domain: str) -> Reply:
+    account_id = _account_id(DOMAINS_WRITE)
+    return reply(domain_detail(services().account_domains.restart(account_id, unquote(domain))))
+
+
 @app.delete("/v1/domains/<domain>")
 def remove_domain(domain: str) -> Reply:
     services().account_domains.remove(_account_id(DOMAINS_WRITE), unquote(domain))

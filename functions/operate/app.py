@@ -70,14 +70,14 @@ def get_rates() -> Reply:
 def list_queues() -> Reply:
     _operator()
     queues = services().queue_operations
-    return reply(queue_list(queues.status(), queues.oldest_message_ages()))
+    return reply(queue_list(queues.status(), queues.oldest_message_ages(), queues.redrives()))
 
 
 @app.post("/v1/operator/queues/<queue>/redrive")
 def redrive_queue(queue: str) -> Reply:
-    _operator()
-    most = read_most_moved(app.current_event)
-    return reply(moved_letters(queue, services().queue_operations.redrive(queue, most)))
+    operator, most = _operator(), read_most_moved(app.current_event)
+    moved = services().queue_operations.redrive(queue, most, by=operator)
+    return reply(moved_letters(queue, moved))
 
 
 @app.get("/v1/operator/checks")

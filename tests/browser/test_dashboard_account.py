@@ -169,6 +169,28 @@ def test_suppressions_from_a_file_to_a_file(owner: User, tmp_path: Path) -> None
     ]
 
 
+def test_a_spreadsheet_finds_no_formula_in_a_file(owner: User, tmp_path: Path) -> None:
+    """An apostrophe before it is in the exported file, and not in the list that is imported."""
+    page, host = owner.go("/app/suppressions"), f"{uuid4().hex[:8]}.example"
+    listed = [f"{start}a@{host}" for start in ("'+", "'o", "''=", "+", "-", "=")]
+    cells = [f"{start}a@{host}" for start in ("''+", "'o", "'''=", "'+", "'-", "'=")]
+    file = tmp_path / "list.csv"
+    file.write_text("\n".join(cells))
+    page.get_by_role("button", name="Import").click()
+    dialog(page).locator("input[type=file]").set_input_files(file)
+    dialog(page).get_by_role("button", name="Import").click()
+    expect(dialog(page)).to_contain_text("6 addresses are suppressed")
+    dialog(page).get_by_role("button", name="Done").click()
+    page.evaluate(f"() => {{ {_KEEP_FILES} }}")
+    page.get_by_role("button", name="Export").click()
+    lines = wait_for(lambda: page.evaluate("window.saved")).splitlines()
+    assert {line.split(",")[0] for line in lines if host in line} == set(cells)
+    for address in listed:
+        page.get_by_role("searchbox").fill(address)
+        page.keyboard.press("Enter")
+        expect(page.locator("td.who")).to_have_text([address])
+
+
 def test_a_member_is_invited_promoted_and_removed(
     owner: User, enter: Enter, stack: dict[str, Any]
 ) -> None:

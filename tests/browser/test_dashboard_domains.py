@@ -147,6 +147,26 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
     expect(page).to_have_url(f"{user.base}/app/domains/acme.example")
 
 
+def test_a_failed_domain_is_checked_again(user: User) -> None:
+    """The button lets the provider look for the records again; then the domain waits."""
+    domain = _DOMAIN | {"state": "failed", "records": []}
+
+    def answer(route: Route) -> bool:
+        if not route.request.url.endswith("/v1/domains/acme.example"):
+            return False
+        if route.request.method == "POST":
+            domain["state"] = "pending"
+        route.fulfill(json=domain)
+        return True
+
+    user.interfere = answer
+    page = user.go("/app/domains/acme.example")
+    page.get_by_role("button", name="Check again").click()
+    expect(page.get_by_text("The provider looks for the records again.")).to_be_visible()
+    expect(page.locator(".state")).to_contain_text("pending")
+    expect(page.get_by_role("button", name="Check again")).to_have_count(0)
+
+
 def test_what_dns_says_is_only_text(user: User) -> None:
     """Another value is shown with advice; markup in it, and in any name, does nothing."""
     answer = {"state": "differs", "values": [HOSTILE], "advice": HOSTILE}

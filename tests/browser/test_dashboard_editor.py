@@ -329,19 +329,53 @@ def test_the_editor_is_loaded_on_its_page_only(user: User, begin: Callable[..., 
     assert [name for name in files if name.startswith("codemirror")]
 
 
+def test_a_sample_set_is_renamed(user: User, begin: Callable[..., str]) -> None:
+    """It keeps its place, its values and that it is chosen, and is saved by itself."""
+    page = _open(user, begin("<p>{{ name }}</p>"))
+    dialog, sets = page.get_by_role("dialog"), page.get_by_label("Sample set", exact=True)
+    for name in ("new customer", "old customer"):
+        page.get_by_label("Add a sample set").click()
+        dialog.get_by_label("Name").fill(name)
+        dialog.get_by_role("button", name="Add set").click()
+    sets.select_option("new customer")
+    page.get_by_label("name", exact=True).fill("Ada")
+    page.get_by_label("Rename the sample set new customer").click()
+    dialog.get_by_label("Name").fill("old customer")
+    dialog.get_by_role("button", name="Rename set").click()
+    expect(dialog).to_contain_text("There is a set with this name.")
+    dialog.get_by_label("Name").fill("first order")
+    dialog.get_by_role("button", name="Rename set").click()
+    expect(dialog).to_have_count(0)
+    for _ in range(2):
+        expect(sets.locator("option")).to_have_text(["first order", "old customer"])
+        expect(sets).to_have_value("first order")
+        expect(page.get_by_label("name", exact=True)).to_have_value("Ada")
+        expect(page.locator(".save")).to_contain_text("· saved")
+        page.reload()
+
+
 def test_a_viewer_reads(
     browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
 ) -> None:
-    """A viewer sees what is published, and neither drafts nor a way to write."""
-    draft = begin("<p>One</p>")
+    """A viewer sees drafts, their preview and versions, and no way to write."""
+    draft = begin("<p>One {{ name }}</p>", name=f"Draft {RUN}")
     viewer = _author(browser, dashboard, f"viewer-{RUN}@acme.example", "viewer")
     page = viewer.go("/app/templates")
     expect(page.get_by_role("button", name="New template")).to_be_disabled()
-    page.locator("a.row").last.click()
-    expect(page.get_by_text("Owners, developers and authors")).to_be_visible()
-    expect(page.get_by_role("button", name="Publish")).to_have_count(0)
-    viewer.go(f"/app/templates/{draft}")
-    expect(page.get_by_role("heading", name="There is no such template")).to_be_visible()
+    page.get_by_role("link", name=f"Draft {RUN}").click()
+    expect(page.get_by_text("Owners, developers and authors edit templates.")).to_be_visible()
+    expect(_source(page)).to_have_attribute("aria-readonly", "true")
+    _source(page).press_sequentially("typed")
+    expect(_source(page)).to_have_text("<p>One {{ name }}</p>")
+    expect(_frame(page).locator("p")).to_contain_text("One")
+    for field in ("Subject", "name"):
+        expect(page.get_by_label(field, exact=True)).not_to_be_editable()
+    shown = page.locator("header .actions button, .editor header button").all_inner_texts()
+    assert {"Delete", "Duplicate", "Send a test", "Publish", ""}.isdisjoint(shown), shown
+    assert violations(page) == []
+    page.get_by_role("button", name="Versions").click()
+    expect(page.get_by_text("Nothing is published yet.")).to_be_visible()
+    assert page.url.endswith(draft)
     viewer.close()
 
 

@@ -89,13 +89,14 @@ def test_dead_letters_are_moved_after_a_question(operator: User) -> None:
         return {"items": items}
 
     operator.rewrite = lambda answer: (
-        with_dead_letters(answer["items"]) if "items" in answer else answer
+        answer | with_dead_letters(answer["items"]) if "items" in answer else answer
     )
     page = operator.go("/app/operator/queues")
     expect(page.get_by_role("button", name="Redrive events")).to_be_disabled()
     page.get_by_role("button", name="Redrive jobs").click()
     page.get_by_role("button", name="Move them back").click()
     expect(page.get_by_text("0 dead letters are in their queue again.")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="Redrive of jobs by")).to_be_visible()
     operator.rewrite = None
 
 

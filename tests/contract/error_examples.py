@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 from unittest import mock
 from uuid import UUID, uuid4
@@ -12,10 +13,12 @@ from openapi.errors import ERRORS
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
+from pillarbox.application.templates.editing import NewTemplate
 from pillarbox.domain.account import Plan, Suspension
+from pillarbox.domain.account_limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATES
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.attachment import MAX_BYTES_EACH
-from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.key import SCOPES, Preset, digest_of_key
 from pillarbox.domain.quota import Limits
 from pillarbox.wiring import services
 from tests import edge_function
@@ -126,6 +129,39 @@ def _too_many_domains(service: Service) -> Any:
         service.domain(account, f"shop{number}.example")
     body = json.dumps({"domain": "shop.example"})
     return _member(service, account).raw("POST", "/domains", body).json
+
+
+def _too_many_keys(service: Service) -> Any:
+    account, keys = service.account(), services().api_keys
+    first = keys.issue_live(account, "web", Preset.SEND).record
+    for number in range(1, MAX_KEYS):
+        digest = digest_of_key(f"{account}{number}")
+        key_id = f"key_{account}{number:08}"
+        keys.records.add(replace(first, key_id=key_id, digest=digest))
+    body = json.dumps({"name": "web", "preset": "send"})
+    return _member(service, account).raw("POST", "/keys", body).json
+
+
+def _too_many_members(service: Service) -> Any:
+    account = service.account()
+    api = _member(service, account)
+    (owner,) = services().team.members_of(account)
+    for number in range(1, MAX_MEMBERS):
+        services().team.members.put(replace(owner, user_id=f"{number:012}"))
+    body = json.dumps({"email": "bob@shop.example", "role": "viewer"})
+    return api.raw("POST", "/members", body).json
+
+
+def _too_many_templates(service: Service) -> Any:
+    account, editing = service.account(), services().template_editing
+    first = editing.create(account, NewTemplate(name="A", category="b"), "ada").draft
+    for _ in range(1, MAX_TEMPLATES):
+        editing.templates.drafts.put(replace(first, template_id=str(uuid4())), replaces=0)
+    body = json.dumps({"name": "Receipt", "category": "billing"})
+    refused = _member(service, account).raw("POST", "/templates", body).json
+    path = f"/templates/{first.template_id}/duplicate"
+    assert _member(service, account).raw("POST", path).json == refused
+    return refused
 
 
 def _over(window: str, count: int) -> Callable[[Service], Any]:
@@ -248,6 +284,9 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "domain_not_found": lambda s: _member(s, s.account()).raw("GET", "/domains/shop.example").json,
     "domain_in_use": _domain_in_use,
     "domain_limit_exceeded": _too_many_domains,
+    "key_limit_exceeded": _too_many_keys,
+    "member_limit_exceeded": _too_many_members,
+    "template_limit_exceeded": _too_many_templates,
     "sender_not_found": lambda s: (
         _member(s, s.account()).raw("DELETE", "/senders/news@acme.example").json
     ),

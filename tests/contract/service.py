@@ -25,6 +25,7 @@ from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account_limits import MAX_ENDPOINTS
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import (
@@ -45,7 +46,6 @@ from pillarbox.domain.session import parse_cookie
 from pillarbox.domain.sign_in import CodeRequest
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.webhook import (
-    MAX_ENDPOINTS,
     DeliveryAttempt,
     DeliveryState,
     WebhookDelivery,

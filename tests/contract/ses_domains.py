@@ -30,6 +30,7 @@ class SesDomainIdentities:
         """Respond to a client's calls."""
         for operation, answer in {
             "CreateEmailIdentity": self._create,
+            "DeleteEmailIdentity": self._delete,
             "GetEmailIdentity": self._get,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
         }.items():
@@ -43,6 +44,15 @@ class SesDomainIdentities:
         if name in self.known:
             return _error(400, "AlreadyExistsException")
         self.known[name] = False
+        return aws_response(200, {})
+
+    def _delete(self, params: dict[str, Any], **_: object) -> Answer:
+        self.calls.append("delete")
+        name = unquote(params["url_path"].rpartition("/")[2])
+        if self.known.pop(name, None) is None:
+            return _error(404, "NotFoundException")
+        self.mail_from.pop(name, None)
+        self.dkim.pop(name, None)
         return aws_response(200, {})
 
     def _get(self, params: dict[str, Any], **_: object) -> Answer:

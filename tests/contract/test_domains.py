@@ -239,6 +239,59 @@ def test_a_domain_that_fails_says_so(service: Service, domain: str) -> None:
     assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
 
 
+def test_a_domain_that_ses_gave_up_begins_again(service: Service, domain: str) -> None:
+    """With the proof, SES gets a new identity with the same MAIL FROM domain; senders stay."""
+    account = service.account()
+    api, ses = member(service, account), service.ses.domains
+    records = add(api, domain).json["records"]
+    ses.mail_from[domain] = f"bounce.{domain}"
+    ses.dkim[domain] = "FAILED"
+    ses.calls.clear()
+    publish(records, but="OWNERSHIP")
+    path = f"/domains/{domain}"
+    with service.at(wiring.utc_now() + timedelta(seconds=10)):
+        assert api.raw("POST", path).errors == {"domain": "unproved_domain"}
+        assert "delete" not in ses.calls
+        publish(records)
+        again = api.raw("POST", path)
+    assert (again.status, again.json["state"]) == (200, "pending")
+    changes = [call for call in ses.calls if call != "get"]
+    assert (changes, ses.mail_from[domain]) == (
+        ["delete", "create", "mail-from"],
+        f"bounce.{domain}",
+    )
+    service.ses.domains.known[domain] = True
+    with service.at(wiring.utc_now() + timedelta(seconds=30)):
+        assert api.raw("GET", path).json["state"] == "verified"
+
+
+@pytest.mark.parametrize("dkim", ["SUCCESS", "PENDING", "TEMPORARY_FAILURE"])
+def test_a_domain_that_ses_still_looks_at_keeps_its_identity(
+    service: Service, domain: str, dkim: str
+) -> None:
+    """Nothing is deleted, also if the domain is verified by other means than DKIM."""
+    api, ses = member(service, service.account()), service.ses.domains
+    verified(service, api, domain)
+    ses.known[domain] = dkim == "SUCCESS"
+    ses.dkim[domain] = dkim
+    ses.calls.clear()
+    assert api.raw("POST", f"/domains/{domain}").status == 200
+    ses.known[domain], ses.dkim[domain] = True, "FAILED"
+    assert api.raw("POST", f"/domains/{domain}").status == 200
+    assert {*ses.calls} == {"get"}
+
+
+def test_another_accounts_domain_is_not_restarted(service: Service, domain: str) -> None:
+    """A foreign and an absent domain have the same answer, and SES is not asked."""
+    verified(service, member(service, service.account()), domain)
+    service.ses.domains.dkim[domain] = "FAILED"
+    service.ses.domains.calls.clear()
+    api = member(service, service.account())
+    foreign, absent = (api.raw("POST", f"/domains/{name}") for name in (domain, f"x.{domain}"))
+    assert (foreign.code, foreign.text) == ("domain_not_found", absent.text)
+    assert service.ses.domains.calls == []
+
+
 def test_a_domain_that_the_operator_deleted_begins_again(service: Service, domain: str) -> None:
     """If SES does not know it any more, it is registered again."""
     api, ses = member(service, service.account()), service.ses.domains

@@ -55,6 +55,7 @@ EXCEPTIONS = dict.fromkeys(
     (
         *("template_in_use", "draft_changed", "webhook_limit_exceeded", "domain_in_use"),
         *("domain_limit_exceeded", "member_exists", "last_owner"),
+        *("key_limit_exceeded", "member_limit_exceeded", "template_limit_exceeded"),
     ),
     "invalid_request_error",
 )

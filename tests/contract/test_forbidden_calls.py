@@ -90,7 +90,7 @@ _WRITTEN: Final = {
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
     "ManageAccountRole": {"ACCT", "SUP"},
-    "OperateRole": {"ACCT", "LOG"},
+    "OperateRole": {"ACCT", "LOG", "REDRIVES"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -114,12 +114,12 @@ _LISTED: Final = {
     "ManageDomainsRole": {"DOM"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
-    "SweepAccountRole": {"ACCT", "DOMAIN", "MSG", "STAT"},
+    "SweepAccountRole": {"ACCT", "DOM", "DOMAIN", "MSG", "STAT"},
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
     "ManageKeysRole": {"KEYS", "USED"},
     "ManageAccountRole": {"LOG", "SUP"},
-    "OperateRole": {"ACCTS", "LOG", "MSG", "STAT"},
+    "OperateRole": {"ACCTS", "LOG", "MSG", "REDRIVES", "STAT"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of the programs that take requests with a key.
@@ -188,8 +188,8 @@ _IDENTITIES: Final = {
     },
     "MailCodeRole": {"USER": {"GetItem"}},
     "ManageKeysRole": {
-        "KEY": {"PutItem", "UpdateItem"},
-        "KEYS": {"GetItem", "PutItem", "Query"},
+        "KEY": {"DeleteItem", "PutItem", "UpdateItem"},
+        "KEYS": {"DeleteItem", "GetItem", "PutItem", "Query"},
     },
     "ManageMembersRole": {
         "LINK": {"PutItem"},
@@ -258,6 +258,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.link("a"),
         keys.sign_in_count("a#b", 60, 1),
         keys.sign_up("a"),
+        keys.redrive("a"),
         keys.proof_key(),
         keys.used_proof("a"),
     ]
@@ -425,12 +426,15 @@ def test_the_routes_of_the_account_change_its_name_and_brand_only() -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
-    """Nothing else can, and nobody can delete one: accounts share the identity of a domain."""
+    """Nothing else can, or delete one: accounts share the identity of a domain."""
     policy = iam.statements(role)
-    for action in ("CreateEmailIdentity", "PutEmailIdentityMailFromAttributes"):
+    for action in (
+        "CreateEmailIdentity",
+        "DeleteEmailIdentity",
+        "PutEmailIdentityMailFromAttributes",
+    ):
         allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "*"))
         assert allowed is (role == "ManageDomainsRole")
-    assert not iam.is_allowed(policy, AwsRequest("ses:DeleteEmailIdentity", "*"))
 
 
 @pytest.mark.parametrize(

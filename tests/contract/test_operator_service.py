@@ -90,7 +90,10 @@ def test_wrong_rates_are_refused(operator: Api, query: dict[str, str]) -> None:
 
 
 def test_dead_letters_are_counted_and_moved(service: Service, operator: Api) -> None:
-    """They wait in their queue again; a limit leaves the others, and urgent jobs share a queue."""
+    """They wait in their queue again; a limit leaves the others, and urgent jobs share a queue.
+
+    The operators' log says who moved how many.
+    """
     while send(operator, "POST", "/queues/jobs/redrive", {}).json["moved"]:
         pass
     service.jobs()
@@ -108,6 +111,10 @@ def test_dead_letters_are_counted_and_moved(service: Service, operator: Api) -> 
     moved = send(operator, "POST", "/queues/jobs/redrive", {"limit": 2})
     assert moved.json == {"queue": "jobs", "moved": 2}
     assert counts()["jobs"] == (before["jobs"][0] + 2, 1)
+    services().queue_operations.redrive("sweep", 1)
+    log = send(operator, "GET", "/queues").json["redrives"]
+    shown = [(one["by"], one["queue"], one["moved"]) for one in log[:2]]
+    assert shown == [("operator", "sweep", 0), ("root@pillarbox.example", "jobs", 2)]
     sqs.purge_queue(QueueUrl=service.dead_url)
     sqs.purge_queue(QueueUrl=service.queue_url)
 

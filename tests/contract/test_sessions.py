@@ -8,8 +8,9 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.application.authentication import SUSPENDED
 from pillarbox.domain.account import Suspension
-from pillarbox.domain.key import TEMPLATES_WRITE, Preset
+from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from pillarbox.domain.role import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
@@ -104,7 +105,12 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     assert {one.id for one in _KEY_ONLY} == {"send_email", "send_batch", "mcp", "get_me"}
     own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
     assert own == {"list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"}
-    assert {one.permission for one in _EDITOR} == {TEMPLATES_WRITE}
+    reads = {one.id for one in _EDITOR if one.permission == TEMPLATES_READ}
+    assert reads == {
+        *("render_template", "list_drafts", "get_draft"),
+        *("list_versions", "get_version"),
+    }
+    assert {one.permission for one in _EDITOR} == {TEMPLATES_READ, TEMPLATES_WRITE}
     assert len(_SHARED) == 18
 
 
@@ -371,3 +377,17 @@ def test_a_suspended_account_refuses_sessions(service: Service) -> None:
     response = api.raw("GET", "/emails")
     assert (response.status, response.code) == (403, "account_suspended")
     assert api.raw("GET", "/session").status == 200
+
+
+def test_no_route_of_a_suspended_account_works(service: Service, tenant: Tenant) -> None:
+    """Each answers a member with the same bytes, also those of domains, and asks SES nothing."""
+    account = service.account()
+    api = Api(session=service.session(account))
+    ids = full_ids(Tenant(service, account, tenant.message_id), [*OF_AN_ACCOUNT, *_ABSENT])
+    services().accounts.suspend(account, "bounces")
+    service.ses.domains.calls.clear()
+    answers = {one.id: one.request(api, ids) for one in _OF_ACCOUNTS}
+    assert {"list_domains", "restart_domain", "add_sender"} <= answers.keys()
+    shown = {(one.status, one.code, one.error["message"]) for one in answers.values()}
+    assert shown == {(403, "account_suspended", SUSPENDED)}
+    assert service.ses.domains.calls == []

@@ -16,7 +16,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.proof_of_work import Proof
 from pillarbox.domain.session import parse_access_token
-from pillarbox.domain.sign_up import STRANGERS
+from pillarbox.domain.sign_up import NEWCOMERS, STRANGERS
 from pillarbox.wiring import services
 from tests.contract.client import Api, handler
 from tests.contract.service import Service
@@ -126,6 +126,26 @@ def test_strangers_get_a_hundred_emails_a_day_in_all(service: Service) -> None:
         for number in range(3):
             Browser().request_code(new_address(), f"203.0.{number}.1")
         assert len(mailed(service)) == 1
+
+
+@pytest.mark.parametrize("mode", ["approved", "open"])
+def test_newcomers_get_five_hundred_codes_a_day_in_all(service: Service, mode: str) -> None:
+    """The next one gets no email, and the answer does not tell; users get theirs as before."""
+    known = new_address()
+    add_user(known)
+    later = wiring.utc_now() + timedelta(days=60 if mode == "open" else 90)
+    with service.at(later), service.signing_up(mode):
+        counts = services().code_mail.counts
+        day = timedelta(days=1)
+        for _ in range(NEWCOMERS - 1):
+            assert counts.count("strangers#codes", day, NEWCOMERS, later)
+        welcome, late = new_address(), new_address()
+        asked = [Browser().request_code(one).status for one in (welcome, late, known)]
+        assert asked == [202, 202, 202]
+        assert [to for to, _ in mailed(service)] == [welcome, known]
+        with service.at(later + day):
+            Browser().request_code(late)
+            assert [to for to, _ in mailed(service)] == [late]
 
 
 @pytest.mark.parametrize("mode", ["closed", "invited", "approved", "open"])

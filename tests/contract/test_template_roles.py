@@ -246,10 +246,19 @@ def _sign_in(service: Service) -> None:
     former = replace(wiring.services().api_keys, records=DynamoApiKeys(table, table))
     key_id = former.issue_live(account, "old", Preset.SEND).record.key_id
     assert api.raw("GET", "/keys").status == 200
+    with mock.patch("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 0):
+        wiring.services().api_keys.revoke(ids["key_id"])
+        assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
     assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
+    records = wiring.services().account_domains.records
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
         assert api.raw("GET", "/domains/new.example").status == 200
+        (new,) = (one for one in records.of_account(account) if one.name == "new.example")
+        records.update(replace(new, proved_at=wiring.utc_now()))
+        service.ses.domains.dkim["new.example"] = "FAILED"
+        assert api.raw("POST", "/domains/new.example").status == 200
+        assert "delete" in service.ses.domains.calls
     assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
 
 
@@ -289,7 +298,8 @@ def _edit(service: Service) -> None:
     draft = {"subject": "S", "kind": "html", "source": large["html"] + "y"}
     body = json.dumps({"name": "A", "category": "b"} | draft)
     assert api.raw("PUT", f"{path}/draft", body, {"If-Match": "1"}).status == 200
-    assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
+    with mock.patch("pillarbox.application.templates.publication.MAX_VERSIONS", 1):
+        assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
     test = json.dumps({"to": "ada@shop.example", "values": {"a": "z" * 240_000}})
     assert api.raw("POST", f"{path}/test", test).status == 200
     with _failing("PutItem"):

@@ -10,7 +10,8 @@ from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.ports import EndpointChanges, WebhookEndpoints
-from pillarbox.domain.webhook import MAX_ENDPOINTS, WebhookSecret
+from pillarbox.domain.account_limits import MAX_ENDPOINTS
+from pillarbox.domain.webhook import WebhookSecret
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.fakes.webhooks import FakeWebhookEndpoints, endpoint

@@ -59,6 +59,9 @@ HTTP_ONLY = {
     "domain_not_found",
     "domain_in_use",
     "domain_limit_exceeded",
+    "key_limit_exceeded",
+    "member_limit_exceeded",
+    "template_limit_exceeded",
     "draft_changed",
     "version_not_found",
 }

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
+import { attempt } from "../action";
 import { call } from "../api";
 import { clock } from "../format";
 import { Badge, Copy, Page } from "../parts/basics";
@@ -31,6 +32,7 @@ export default function DomainPage() {
             <a class="button" download={`${data.domain}.zone`} href={zoneFile(data)}>
               Zone file
             </a>
+            {may("domains") && data.state === "failed" && <Restart name={data.domain} onDone={domain.reload} />}
             {may("domains") && <Remove name={data.domain} />}
           </>
         )
@@ -64,7 +66,7 @@ export default function DomainPage() {
 const ADVICE: Record<DomainDetail["state"], string> = {
   pending: "You can send from it when DNS has its records. That takes minutes, and for some providers hours.",
   verified: "You can send from its addresses.",
-  failed: "The provider does not find the DKIM records any more. Create them again.",
+  failed: "The provider does not find the DKIM records. Create them again, then check again: it looks for 72 hours.",
 };
 
 const PURPOSES: Record<string, string> = {
@@ -137,6 +139,19 @@ function zoneFile({ domain, records }: DomainDetail): string {
     return `${host}. 3600 IN ${type} ${data}`;
   });
   return `data:text/dns,${encodeURIComponent([`; DNS records of ${domain}`, ...lines, ""].join("\n"))}`;
+}
+
+function Restart({ name, onDone }: { name: string; onDone: () => void }) {
+  async function restart() {
+    await call("POST /v1/domains/{domain}", { path: { domain: name } });
+    toast("The provider looks for the records again. Compare them: they may have changed.");
+    onDone();
+  }
+  return (
+    <button type="button" class="button primary" onClick={() => attempt(restart)}>
+      Check again
+    </button>
+  );
 }
 
 function Remove({ name }: { name: string }) {

@@ -19,7 +19,7 @@ const ROLES: Record<Role, string> = {
   owner: "Everything, also members and the account.",
   developer: "API keys, webhooks, suppressions and templates.",
   author: "Templates; sees emails and figures.",
-  viewer: "Sees emails, figures and lists; changes nothing.",
+  viewer: "Sees emails, figures, lists and templates; changes nothing.",
 };
 
 export default function Members() {

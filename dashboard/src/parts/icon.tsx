@@ -20,6 +20,7 @@ const PATHS = {
   left: "M9.500 4 5.500 8l4 4",
   right: "M6.500 4l4 4-4 4",
   plus: "M8 3v10M3 8h10",
+  pencil: "M3 13l.8-3 6.700-6.700 2.200 2.200L6 12.200z",
 };
 
 export type IconName = keyof typeof PATHS;

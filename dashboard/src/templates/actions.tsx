@@ -10,6 +10,7 @@ import { Dialog } from "../parts/dialog";
 import { Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import { session } from "../session";
 import type { Draft, Values } from "./draft";
 import { Versions } from "./versions";
@@ -19,6 +20,7 @@ type Window = "test" | "publish" | "delete" | "versions";
 export function Actions({ draft, errors, values, set }: { draft: Draft; errors: number; values: Values; set: string }) {
   const { route } = useLocation();
   const [shown, setShown] = useState<Window>();
+  const writable = may("templates");
   const onClose = () => setShown(undefined);
   const { publishedVersion, changed } = draft.stored.value;
   const isNew = changed || !publishedVersion || draft.changed.value;
@@ -29,21 +31,29 @@ export function Actions({ draft, errors, values, set }: { draft: Draft; errors: 
     });
   return (
     <>
-      <button type="button" class="button danger" onClick={() => setShown("delete")}>
-        Delete
-      </button>
-      <button type="button" class="button" onClick={duplicate}>
-        Duplicate
-      </button>
+      {writable && (
+        <>
+          <button type="button" class="button danger" onClick={() => setShown("delete")}>
+            Delete
+          </button>
+          <button type="button" class="button" onClick={duplicate}>
+            Duplicate
+          </button>
+        </>
+      )}
       <button type="button" class="button" onClick={() => setShown("versions")}>
         Versions
       </button>
-      <button type="button" class="button" onClick={() => setShown("test")}>
-        Send a test
-      </button>
-      <button type="button" class="button primary" disabled={!isNew} onClick={() => setShown("publish")}>
-        {isNew ? "Publish" : "Published"}
-      </button>
+      {writable && (
+        <>
+          <button type="button" class="button" onClick={() => setShown("test")}>
+            Send a test
+          </button>
+          <button type="button" class="button primary" disabled={!isNew} onClick={() => setShown("publish")}>
+            {isNew ? "Publish" : "Published"}
+          </button>
+        </>
+      )}
       {shown === "test" && <Test draft={draft} values={values} set={set} onClose={onClose} />}
       {shown === "publish" && <Publish draft={draft} errors={errors} onClose={onClose} />}
       {shown === "delete" && <Delete draft={draft} onClose={onClose} />}

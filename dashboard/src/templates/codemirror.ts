@@ -35,6 +35,7 @@ interface Options {
   text: string;
   history: unknown;
   label: string;
+  readOnly: boolean;
   onChange: (text: string) => void;
 }
 
@@ -66,7 +67,8 @@ export function open(host: HTMLElement, options: Options): SourceEditor {
     syntaxHighlighting(colours),
     theme,
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocapitalize: "off" }),
+    EditorState.readOnly.of(options.readOnly),
+    EditorView.contentAttributes.of({ "aria-label": options.label, "aria-readonly": String(options.readOnly), spellcheck: "false", autocapitalize: "off" }),
     EditorView.updateListener.of((update) => update.docChanged && options.onChange(update.state.doc.toString())),
     // Tab leaves the editor, as it leaves every other field.
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),

@@ -3,7 +3,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 
-import { call } from "../api";
 import { ApiError } from "../http";
 import { Empty, Field, Page } from "../parts/basics";
 import { Loading, Notice, Trouble } from "../parts/notice";
@@ -25,10 +24,10 @@ const KINDS = ["html", "mjml"] as const satisfies SourceKind[];
 
 export function TemplatePage() {
   const id = useRoute().params["id"] ?? "";
-  return may("templates") ? <Writable key={id} id={id} /> : <ReadOnly key={id} id={id} />;
+  return <Opened key={id} id={id} />;
 }
 
-function Writable({ id }: { id: string }) {
+function Opened({ id }: { id: string }) {
   const [draft, setDraft] = useState<Draft>();
   const found = useResource(`draft ${id}`, async (signal) => {
     if (!draft) setDraft(await open(id, signal));
@@ -40,6 +39,7 @@ function Writable({ id }: { id: string }) {
 
 function Editor({ draft }: { draft: Draft }) {
   const content = draft.content.value;
+  const readOnly = !may("templates");
   const theirs = draft.theirs.value;
   const [editor, setEditor] = useState<SourceEditor>();
   const [chosen, setSet] = useState("");
@@ -57,39 +57,41 @@ function Editor({ draft }: { draft: Draft }) {
       actions={<Actions draft={draft} errors={problems.filter(({ severity }) => severity === "error").length} values={values} set={set} />}
     >
       <p class="crumbs">
-        <a href="/app/templates">Templates</a> <SaveState draft={draft} />
+        <a href="/app/templates">Templates</a> <SaveState draft={draft} readOnly={readOnly} />
       </p>
+      {readOnly && <Notice kind="note">Owners, developers and authors edit templates.</Notice>}
       <form class="head-fields" onSubmit={(event) => event.preventDefault()}>
         <Field label="Name">
-          <input required maxLength={128} value={content.name} onInput={(event) => draft.change({ name: event.currentTarget.value })} />
+          <input required readOnly={readOnly} maxLength={128} value={content.name} onInput={(event) => draft.change({ name: event.currentTarget.value })} />
         </Field>
         <Field label="Subject">
-          <input maxLength={998} value={subject} onInput={(event) => draft.change({ subject: event.currentTarget.value })} />
+          <input readOnly={readOnly} maxLength={998} value={subject} onInput={(event) => draft.change({ subject: event.currentTarget.value })} />
         </Field>
         <Field label="Category">
-          <input required maxLength={128} value={content.category} onInput={(event) => draft.change({ category: event.currentTarget.value })} />
+          <input required readOnly={readOnly} maxLength={128} value={content.category} onInput={(event) => draft.change({ category: event.currentTarget.value })} />
         </Field>
-        <Segments name="Language" of={KINDS} value={kind} onChange={(next) => draft.change({ kind: next })} />
+        <Segments name="Language" of={readOnly ? [kind] : KINDS} value={kind} onChange={(next) => draft.change({ kind: next })} />
       </form>
       <div class="editor">
-        <Source draft={draft} problems={problems} variables={variables} onOpen={setEditor} />
+        <Source draft={draft} readOnly={readOnly} problems={problems} variables={variables} onOpen={setEditor} />
         <Preview of={rendering} />
         <Checks problems={problems} onGo={go} />
-        <Variables draft={draft} variables={variables} set={set} onSet={setSet} onGo={go} />
+        <Variables draft={draft} readOnly={readOnly} variables={variables} set={set} onSet={setSet} onGo={go} />
       </div>
       {theirs && <Conflict draft={draft} theirs={theirs} />}
     </Page>
   );
 }
 
-function SaveState({ draft }: { draft: Draft }) {
+function SaveState({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {
   const state = draft.state.value;
   const { publishedVersion, changed } = draft.stored.value;
   const version = !publishedVersion ? "not published" : changed ? `changed since version ${publishedVersion}` : `version ${publishedVersion}`;
   const saved = state.kind === "saving" ? "saving…" : draft.changed.value ? "not saved yet" : "saved";
   return (
     <span class="save" role="status">
-      · {version} · {state.kind === "failed" ? <b class="error">Not saved: {state.message} Your text is kept here.</b> : saved}
+      · {version}
+      {!readOnly && <> · {state.kind === "failed" ? <b class="error">Not saved: {state.message} Your text is kept here.</b> : saved}</>}
     </span>
   );
 }
@@ -121,42 +123,6 @@ function useKeeping(draft: Draft): void {
       save();
     };
   }, [draft]);
-}
-
-function ReadOnly({ id }: { id: string }) {
-  const found = useResource(`template ${id}`, (signal) => call("GET /v1/templates/{id}", { path: { id }, signal }));
-  const { data } = found;
-  if (!data) return <Waiting error={found.error} title="Template">{!isMissing(found.error) && <Trouble of={found} />}</Waiting>;
-  return (
-    <Page title={data.name}>
-      <p class="crumbs">
-        <a href="/app/templates">Templates</a>
-      </p>
-      <Notice kind="note">Owners, developers and authors see and edit the source.</Notice>
-      <section class="card">
-        <dl class="facts">
-          <div>
-            <dt>Id</dt>
-            <dd>
-              <code>{data.id}</code>
-            </dd>
-          </div>
-          <div>
-            <dt>Subject</dt>
-            <dd>{data.subject}</dd>
-          </div>
-          <div>
-            <dt>Category</dt>
-            <dd>{data.category}</dd>
-          </div>
-          <div>
-            <dt>Variables</dt>
-            <dd>{data.variables.join(", ") || "none"}</dd>
-          </div>
-        </dl>
-      </section>
-    </Page>
-  );
 }
 
 function Waiting({ error, title, children }: { error?: Error; title: string; children: preact.ComponentChildren }) {

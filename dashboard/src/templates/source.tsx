@@ -9,12 +9,13 @@ import type { Draft } from "./draft";
 
 interface Properties {
   draft: Draft;
+  readOnly: boolean;
   problems: TemplateProblem[];
   variables: TemplateVariable[];
   onOpen: (editor: SourceEditor) => void;
 }
 
-export function Source({ draft, problems, variables, onOpen }: Properties) {
+export function Source({ draft, readOnly, problems, variables, onOpen }: Properties) {
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<SourceEditor>();
   const [failed, setFailed] = useState(false);
@@ -30,6 +31,7 @@ export function Source({ draft, problems, variables, onOpen }: Properties) {
           text: draft.content.value.source,
           history: draft.history(),
           label: "Source",
+          readOnly,
           onChange: (text) => draft.change({ source: text }),
         });
         draft.history = opened.history;

@@ -12,14 +12,15 @@ import { isObject, type Place, places, read, typed, valuesOf, write } from "./sa
 
 interface Properties {
   draft: Draft;
+  readOnly: boolean;
   variables: TemplateVariable[];
   set: string;
   onSet: (name: string) => void;
   onGo: (line: number) => void;
 }
 
-export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
-  const [adding, setAdding] = useState(false);
+export function Variables({ draft, readOnly, variables, set, onSet, onGo }: Properties) {
+  const [naming, setNaming] = useState<"add" | "rename">();
   const [asJson, setAsJson] = useState(false);
   const { samples } = draft.content.value;
   const names = Object.keys(samples);
@@ -30,6 +31,16 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
     draft.change({ samples: others });
     onSet(Object.keys(others)[0] ?? "");
   }
+  function add(name: string) {
+    draft.change({ samples: { ...samples, [name]: values } });
+    onSet(name);
+  }
+  /** Give the chosen set another name, at its place in the list. */
+  function rename(name: string) {
+    const entries = Object.entries({ ...samples, [set]: values });
+    draft.change({ samples: Object.fromEntries(entries.map(([one, its]) => [one === set ? name : one, its])) });
+    onSet(name);
+  }
   return (
     <section class="values" aria-label="Variables">
       <header>
@@ -39,23 +50,30 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <button type="button" class="button small" aria-label="Add a sample set" onClick={() => setAdding(true)}>
-          <Icon name="plus" />
-        </button>
-        {names.length > 1 && (
-          <button type="button" class="button small" aria-label={`Delete the sample set ${set}`} onClick={remove}>
-            <Icon name="close" />
-          </button>
+        {!readOnly && (
+          <>
+            <button type="button" class="button small" aria-label="Add a sample set" onClick={() => setNaming("add")}>
+              <Icon name="plus" />
+            </button>
+            <button type="button" class="button small" aria-label={`Rename the sample set ${set}`} onClick={() => setNaming("rename")}>
+              <Icon name="pencil" />
+            </button>
+            {names.length > 1 && (
+              <button type="button" class="button small" aria-label={`Delete the sample set ${set}`} onClick={remove}>
+                <Icon name="close" />
+              </button>
+            )}
+          </>
         )}
         <label class="check">
           <input type="checkbox" checked={asJson} onChange={() => setAsJson(!asJson)} /> JSON
         </label>
       </header>
       {asJson ? (
-        <Json key={set} label="Values as JSON" value={values} accept={isObject} onChange={(value) => change((value ?? {}) as Values)} />
+        <Json key={set} readOnly={readOnly} label="Values as JSON" value={values} accept={isObject} onChange={(value) => change((value ?? {}) as Values)} />
       ) : (
         places(variables).map((place) => (
-          <Value key={`${set} ${place.path}`} of={place} value={read(values, place.path)} onChange={(value) => change(write(values, place.path, value))} onGo={onGo} />
+          <Value key={`${set} ${place.path}`} of={place} readOnly={readOnly} value={read(values, place.path)} onChange={(value) => change(write(values, place.path, value))} onGo={onGo} />
         ))
       )}
       {!asJson && variables.length === 0 && (
@@ -63,16 +81,11 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
           The template has no variables. Write <code>{"{{ name }}"}</code> in the source or the subject.
         </p>
       )}
-      {adding && (
-        <AddSet
-          names={names}
-          onClose={() => setAdding(false)}
-          onAdd={(name) => {
-            draft.change({ samples: { ...samples, [name]: values } });
-            onSet(name);
-            setAdding(false);
-          }}
-        />
+      {naming === "add" && (
+        <NameSet title="Add a sample set" hint="It begins with the values of the current set." answer="Add set" names={names} onName={add} onClose={() => setNaming(undefined)} />
+      )}
+      {naming === "rename" && (
+        <NameSet title={`Rename ${set}`} answer="Rename set" before={set} names={names.filter((name) => name !== set)} onName={rename} onClose={() => setNaming(undefined)} />
       )}
     </section>
   );
@@ -80,12 +93,13 @@ export function Variables({ draft, variables, set, onSet, onGo }: Properties) {
 
 interface ValueProperties {
   of: Place;
+  readOnly: boolean;
   value: unknown;
   onChange: (value: unknown) => void;
   onGo: (line: number) => void;
 }
 
-function Value({ of: { path, variable, entries }, value, onChange, onGo }: ValueProperties) {
+function Value({ of: { path, variable, entries }, readOnly, value, onChange, onGo }: ValueProperties) {
   const { line, required, default: fallback, type } = variable;
   const isList = type === "list" || entries.length > 0;
   return (
@@ -101,10 +115,11 @@ function Value({ of: { path, variable, entries }, value, onChange, onGo }: Value
         <span class="hint">{isList ? "list" : required ? "required" : "optional"}</span>
       </p>
       {isList || (typeof value === "object" && value !== null) ? (
-        <Json label={path} value={value} accept={Array.isArray} placeholder={example(entries)} onChange={onChange} />
+        <Json readOnly={readOnly} label={path} value={value} accept={Array.isArray} placeholder={example(entries)} onChange={onChange} />
       ) : (
         <input
           aria-label={path}
+          readOnly={readOnly}
           value={value === undefined || value === null ? "" : String(value)}
           placeholder={typeof fallback === "string" ? fallback : ""}
           onInput={(event) => onChange(typed(event.currentTarget.value, value))}
@@ -115,6 +130,7 @@ function Value({ of: { path, variable, entries }, value, onChange, onGo }: Value
 }
 
 interface JsonProperties {
+  readOnly: boolean;
   label: string;
   value: unknown;
   accept: (value: unknown) => boolean;
@@ -123,7 +139,7 @@ interface JsonProperties {
 }
 
 /** A value as JSON. What is no valid value stays in the field, and changes nothing. */
-function Json({ label, value, accept, placeholder, onChange }: JsonProperties) {
+function Json({ readOnly, label, value, accept, placeholder, onChange }: JsonProperties) {
   const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
   const [text, setText] = useState(shown);
   const [error, setError] = useState("");
@@ -140,23 +156,35 @@ function Json({ label, value, accept, placeholder, onChange }: JsonProperties) {
   }
   return (
     <>
-      <textarea aria-label={label} aria-invalid={!!error} spellcheck={false} rows={Math.min(14, Math.max(4, text.split("\n").length))} placeholder={placeholder} value={text} onInput={(event) => change(event.currentTarget.value)} />
+      <textarea aria-label={label} readOnly={readOnly} aria-invalid={!!error} spellcheck={false} rows={Math.min(14, Math.max(4, text.split("\n").length))} placeholder={placeholder} value={text} onInput={(event) => change(event.currentTarget.value)} />
       {error && <p class="error">{error}</p>}
     </>
   );
 }
 
-function AddSet({ names, onClose, onAdd }: { names: string[]; onClose: () => void; onAdd: (name: string) => void }) {
-  const [name, setName] = useState("");
+interface NameSetProperties {
+  title: string;
+  hint?: string;
+  answer: string;
+  before?: string;
+  /** Those that are taken. */
+  names: string[];
+  onName: (name: string) => void;
+  onClose: () => void;
+}
+
+function NameSet({ title, hint, answer, before = "", names, onName, onClose }: NameSetProperties) {
+  const [name, setName] = useState(before);
   const { error, run } = useAction(async () => {
     const wanted = name.trim();
     if (names.includes(wanted)) throw new Error("There is a set with this name.");
-    onAdd(wanted);
+    onName(wanted);
+    onClose();
   });
   return (
-    <Dialog title="Add a sample set" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form onSubmit={run}>
-        <Field label="Name" hint="It begins with the values of the current set." error={error}>
+        <Field label="Name" hint={hint} error={error}>
           <input ref={focus} required maxLength={128} placeholder="empty cart" value={name} onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
         <p class="actions">
@@ -164,7 +192,7 @@ function AddSet({ names, onClose, onAdd }: { names: string[]; onClose: () => voi
             Cancel
           </button>
           <button class="button primary" disabled={!name.trim()}>
-            Add set
+            {answer}
           </button>
         </p>
       </form>

@@ -9,6 +9,7 @@ import { Dialog } from "../parts/dialog";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import type { TemplateVersionSummary } from "../schema";
 import type { Draft } from "./draft";
 
@@ -21,6 +22,7 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
       <Trouble of={list} />
       {!list.data && !list.error && <Loading />}
       {list.data?.items.length === 0 && <p class="hint">Nothing is published yet. Emails can name the template after you publish it.</p>}
+      {list.data && list.data.items.length > 0 && <p class="hint">The last 100 versions are kept.</p>}
       <ul class="versions">
         {list.data?.items.map((version) => (
           <li key={version.version}>
@@ -59,11 +61,13 @@ function Version({ of: { version, published, publishedBy, publishedAt, subject }
       </summary>
       {open && <Text id={draft.id} version={version} />}
       {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button small" disabled={busy} onClick={run}>
-          Restore version {version}
-        </button>
-      </p>
+      {may("templates") && (
+        <p class="actions">
+          <button type="button" class="button small" disabled={busy} onClick={run}>
+            Restore version {version}
+          </button>
+        </p>
+      )}
     </details>
   );
 }

@@ -32,6 +32,9 @@ class FakeDomains:
             ),
         )
 
+    def remove(self, name: str) -> None:
+        self.identities.pop(name, None)
+
     def set_mail_from(self, name: str, mail_from: str) -> None:
         self.identities[name] = replace(
             self.identities[name], mail_from=mail_from, mail_from_status="PENDING"

@@ -36,6 +36,15 @@ class DomainIdentitiesSuite:
         assert again.mail_from == "mail.unverified.example"
         assert again.mail_from_status == "PENDING"
 
+    def test_a_removed_domain_is_new_again(self, identities: DomainIdentities) -> None:
+        """It has no MAIL FROM domain any more; removing an unknown one changes nothing."""
+        identities.add("unverified.example")
+        identities.set_mail_from("unverified.example", "mail.unverified.example")
+        for _ in range(2):
+            identities.remove("unverified.example")
+        assert identities.get("unverified.example") is None
+        assert identities.add("unverified.example").mail_from is None
+
 
 class HostedZonesSuite:
     """Tests for `HostedZones`."""

@@ -10,6 +10,7 @@ from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.key import ApiKey
+from pillarbox.domain.queue_log import Redrive
 from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
@@ -29,6 +30,19 @@ class TickingClock:
         now = self.now
         self.now += timedelta(seconds=1)
         return now
+
+
+@dataclass
+class FakeQueueLog:
+    """Implements `operation.ports.QueueLog`."""
+
+    redrives: dict[str, Redrive] = field(default_factory=dict)
+
+    def put(self, redrive: Redrive) -> None:
+        self.redrives[redrive.entry_id] = redrive
+
+    def newest(self, limit: int) -> Sequence[Redrive]:
+        return [*self.redrives.values()][: -limit - 1 : -1]
 
 
 @dataclass
@@ -158,6 +172,11 @@ class FakeKeys:
             key = self.keys[account_id, key_id] = replace(key, revoked_at=at)
         return key
 
+    def forget(self, key: ApiKey) -> None:
+        stored = self.keys.get((key.account_id, key.key_id))
+        if stored is not None and stored.revoked_at is not None:
+            del self.keys[key.account_id, key.key_id]
+
 
 @dataclass
 class FakeIdentities:
@@ -215,6 +234,9 @@ class FakeTemplateDrafts:
             self.drafts[key] for key in sorted(self.drafts, reverse=True) if key[0] == account_id
         ]
 
+    def count(self, account_id: str) -> int:
+        return len([*self.of_account(account_id)])
+
     def put(self, draft: TemplateDraft, replaces: int) -> bool:
         stored = self.drafts.get((draft.account_id, draft.template_id))
         if (stored.revision if stored else 0) != replaces:
@@ -250,6 +272,9 @@ class FakeTemplateVersions:
     def add(self, version: TemplateVersion) -> bool:
         key = version.account_id, version.template_id, version.version
         return self.versions.setdefault(key, version) is version
+
+    def delete(self, account_id: str, template_id: UUID, version: int) -> None:
+        self.versions.pop((account_id, str(template_id), version), None)
 
     def delete_all(self, account_id: str, template_id: UUID) -> None:
         for key in [*self.versions]:

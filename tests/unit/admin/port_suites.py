@@ -370,6 +370,15 @@ class KeyRecordsSuite:
         listed = sorted(records.of_account(ACCOUNT), key=lambda key: key.key_id)
         assert listed == [revoked, api_key(2)]
 
+    def test_only_a_revoked_key_is_forgotten(self, records: KeyRecords) -> None:
+        """It is in no list any more; a key that works stays, and a repetition changes nothing."""
+        records.add(api_key(1))
+        records.add(api_key(2))
+        records.revoke(ACCOUNT, api_key(1).key_id, NOW)
+        for number in (1, 2, 1):
+            records.forget(api_key(number))
+        assert [*records.of_account(ACCOUNT)] == [api_key(2)]
+
     def test_revoking_creates_no_key(self, records: KeyRecords) -> None:
         """An unknown id and another account's id give None."""
         records.add(api_key(1))
@@ -529,6 +538,8 @@ class TemplateDraftsSuite:
         for one in (drafts[1], drafts[2], drafts[0], draft(3, OTHER_ACCOUNT)):
             assert stores.drafts.put(one, replaces=0)
         assert [*stores.drafts.of_account(ACCOUNT)] == drafts[::-1]
+        counts = [stores.drafts.count(one) for one in (ACCOUNT, OTHER_ACCOUNT, "acct00000003")]
+        assert counts == [3, 1, 0]
         stores.drafts.delete(ACCOUNT, UUID(drafts[1].template_id))
         assert [*stores.drafts.of_account(ACCOUNT)] == [drafts[2], drafts[0]]
 
@@ -567,6 +578,9 @@ class TemplateDraftsSuite:
         assert stores.versions.newest_first(ACCOUNT, template_id, 5) == versions[:-6:-1]
         assert stores.versions.newest_first(ACCOUNT, template_id, 5, 3) == versions[1::-1]
         assert stores.versions.newest_first(ACCOUNT, template_id, 5, 1) == []
+        for _ in range(2):
+            stores.versions.delete(ACCOUNT, template_id, 11)
+        assert stores.versions.newest_first(ACCOUNT, template_id, 2) == [versions[11], versions[9]]
         stores.versions.delete_all(ACCOUNT, template_id)
         assert stores.versions.newest_first(ACCOUNT, template_id, 5) == []
         assert stores.versions.get(ACCOUNT, id_of(other), 1) == version_of(other)

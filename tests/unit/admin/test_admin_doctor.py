@@ -28,7 +28,7 @@ from tests.unit.admin.doctor_fakes import (
     FakeTableProtection,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.fakes import NOW
+from tests.unit.admin.fakes import NOW, FakeQueueLog
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
@@ -76,6 +76,8 @@ class HealthyStack(UseCases):
             queues=QueueOperations(
                 queues=self.queues,
                 ages=self.monitoring,
+                log=FakeQueueLog(),
+                clock=self.clock,
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
             table=self.protection,

@@ -4,7 +4,8 @@ import pytest
 
 from pillarbox.application.operation.ports import QueueStatus
 from pillarbox.application.operation.queues import QueueOperations, QueueUrls
-from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.errors import Unavailable, ValidationFailed
+from tests.unit.admin.fakes import NOW, FakeQueueLog
 
 
 class FakeQueues:
@@ -34,7 +35,8 @@ def queues() -> FakeQueues:
 @pytest.fixture
 def operations(queues: FakeQueues) -> QueueOperations:
     urls = {name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")}
-    return QueueOperations(queues=queues, ages=queues, urls=urls)
+    log = FakeQueueLog()
+    return QueueOperations(queues=queues, ages=queues, log=log, clock=lambda: NOW, urls=urls)
 
 
 def test_the_status_has_queues_and_dead_letters(operations: QueueOperations) -> None:
@@ -60,7 +62,30 @@ def test_dead_letters_move_back(operations: QueueOperations, queues: FakeQueues)
     assert queues.texts["jobs-dead"] == []
 
 
+def test_the_log_says_who_moved_how_many(operations: QueueOperations) -> None:
+    """The newest redrive comes first; the command is `operator`."""
+    operations.redrive("jobs", 2)
+    operations.redrive("events", 9, by="root@shop.example")
+    shown = [(one.by, one.queue, one.moved, one.at) for one in operations.redrives()]
+    assert shown == [("root@shop.example", "events", 0, NOW), ("operator", "jobs", 2, NOW)]
+
+
+def test_a_redrive_that_fails_is_in_the_log(
+    operations: QueueOperations, queues: FakeQueues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no number, because some of the dead letters may have moved."""
+
+    def fail(*_: object) -> int:
+        raise Unavailable("queue")
+
+    monkeypatch.setattr(queues, "move", fail)
+    with pytest.raises(Unavailable):
+        operations.redrive("jobs", 2)
+    assert [(one.queue, one.moved) for one in operations.redrives()] == [("jobs", None)]
+
+
 def test_an_unknown_queue_is_refused(operations: QueueOperations) -> None:
-    """Only jobs and events are names of queues."""
+    """Only jobs and events are names of queues, and the log does not have the attempt."""
     with pytest.raises(ValidationFailed):
         operations.redrive("mail", 1)
+    assert [*operations.redrives()] == []

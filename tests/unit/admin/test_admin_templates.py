@@ -11,9 +11,9 @@ from pillarbox.application.templates.authoring import (
     TemplateChanges,
     TemplateSource,
 )
-from pillarbox.application.templates.publication import MAX_STORED
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template_draft import MAX_SOURCE, SourceKind
 from tests.unit.admin.fakes import (
     NOW,
     FakeTemplates,
@@ -49,8 +49,8 @@ def test_a_template_has_the_variables_of_its_source(use_cases: UseCases) -> None
         ("subject", "{% if a %}", "not_allowed"),
         ("html", " \n", "too_short"),
         ("html", "{{ a.__class__ }}", "not_allowed"),
-        ("html", "x" * (MAX_STORED + 1), "too_large"),
-        ("html", "é" * (MAX_STORED // 2), "too_large"),
+        ("html", "x" * (MAX_SOURCE + 1), "too_large"),
+        ("html", "é" * (MAX_SOURCE // 2 + 1), "too_large"),
     ],
 )
 def test_an_invalid_template_is_not_saved(
@@ -168,3 +168,33 @@ def test_a_reference_has_a_name(use_cases: UseCases) -> None:
         with pytest.raises(ValidationFailed) as failed:
             attempt(account_id, template_id, "")
         assert errors(failed) == [("by", "too_short")]
+
+
+def test_the_last_versions_of_a_template_are_kept(
+    use_cases: UseCases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A publication deletes the oldest version; other templates keep theirs."""
+    monkeypatch.setattr("pillarbox.application.templates.publication.MAX_VERSIONS", 3)
+    account_id, versions = use_cases.create_account(), use_cases.templates.versions
+    first, other = (use_cases.templates.create(account_id, SOURCE) for _ in range(2))
+    template_id = UUID(first.template_id)
+    for number in range(2, 6):
+        use_cases.templates.update(account_id, template_id, TemplateChanges(html=f"v{number}"))
+    kept = [one.version for one in versions.newest_first(account_id, template_id, 9)]
+    assert kept == [5, 4, 3]
+    assert versions.get(account_id, UUID(other.template_id), 1)
+
+
+@pytest.mark.parametrize("kind", SourceKind)
+def test_a_source_of_the_largest_size_is_published(use_cases: UseCases, kind: SourceKind) -> None:
+    """HTML and MJML have the same limit, to the byte, as drafts, previews and tests have."""
+    account_id = use_cases.create_account()
+    begin, end = ("<mjml><mj-body>", "</mj-body></mjml>") if kind is SourceKind.MJML else ("", "")
+    largest = begin + end.rjust(MAX_SOURCE - len(begin))
+    large = replace(SOURCE, subject="S", html=largest)
+    if kind is SourceKind.HTML:
+        large = replace(large, html="x" * MAX_SOURCE)
+    assert use_cases.templates.create(account_id, large, kind=kind)
+    with pytest.raises(ValidationFailed) as refused:
+        use_cases.templates.create(account_id, replace(large, html=f"{large.html} "), kind=kind)
+    assert errors(refused) == [("html", "too_large")]

@@ -11,6 +11,7 @@ from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account_limits import MAX_KEYS
 from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
@@ -277,6 +278,34 @@ def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
     assert [key.key_id for key in listed] == ids
     assert listed[2] == revoked
     assert revoked.revoked_at is not None
+
+
+def test_an_account_has_a_hundred_keys(use_cases: UseCases) -> None:
+    """One more is refused, also a preview key; a revoked key makes room."""
+    account_id = use_cases.create_account()
+    issued = [use_cases.keys.issue_preview(account_id, str(n)) for n in range(MAX_KEYS)]
+    with pytest.raises(ServiceError) as refused:
+        use_cases.keys.issue_live(account_id, "web", Preset.SEND)
+    shown = refused.value.code, refused.value.details
+    assert shown == ("key_limit_exceeded", {"limit": MAX_KEYS})
+    with pytest.raises(ServiceError, match="at most 100 keys"):
+        use_cases.keys.issue_preview(account_id, "web")
+    use_cases.keys.revoke(issued[7].record.key_id)
+    assert use_cases.keys.issue_live(account_id, "web", Preset.SEND)
+
+
+def test_the_last_revoked_keys_stay_in_the_list(
+    use_cases: UseCases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new key forgets those that were revoked first, and never one that works."""
+    monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 2)
+    account_id = use_cases.create_account()
+    ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
+    for number in (4, 1, 3):
+        use_cases.keys.revoke(ids[number])
+    use_cases.keys.issue_preview(account_id, "new")
+    names = [key.name for key in use_cases.keys.of_account(account_id)]
+    assert names == ["0", "1", "2", "3", "new"]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
+from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.accounts.sender_domains import SenderDomains
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sender_domain import DomainState, SenderDomain
 from tests.fakes.builders import ACCOUNT, NOW, account, at
+from tests.unit.admin.domain_fakes import FakeDomains
 from tests.unit.admin.fakes import FakeAccounts
 
 VERIFIED, PENDING = DomainState.VERIFIED, DomainState.PENDING
@@ -22,6 +25,8 @@ class Look:
     asked: list[str] = field(default_factory=list)
     has_webhooks: bool = True
     fails: bool = False
+    #: When members proved domains that they added; None: not yet.
+    proved: Mapping[str, datetime | None] = field(default_factory=dict)
 
     def state(self, name: str) -> DomainState | None:
         self.asked.append(name)
@@ -32,6 +37,19 @@ class Look:
     def of_account(self, account_id: str) -> list[SenderDomain]:
         assert account_id == ACCOUNT
         return [*self.known.values()]
+
+    def domains_of_members(self, account_id: str) -> list[AccountDomain]:
+        identities = FakeDomains()
+        return [
+            AccountDomain(
+                account_id=account_id,
+                identity=identities.add(name),
+                added_at=NOW,
+                checked_at=NOW,
+                proved_at=proved_at,
+            )
+            for name, proved_at in self.proved.items()
+        ]
 
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
         assert account_id == ACCOUNT
@@ -45,6 +63,7 @@ class Look:
         SenderDomains(
             accounts=FakeAccounts({ACCOUNT: stored}),
             records=self,
+            domains_of_members=self.domains_of_members,
             provider=self,
             clock=lambda: at(seconds),
         ).look(ACCOUNT)
@@ -92,7 +111,36 @@ def test_an_answer_that_is_missing_changes_nothing() -> None:
 def test_an_absent_account_is_no_error() -> None:
     """The account may be deleted while its task waits."""
     look = Look({})
-    SenderDomains(accounts=FakeAccounts(), records=look, provider=look, clock=lambda: NOW).look(
-        ACCOUNT
-    )
+    SenderDomains(
+        accounts=FakeAccounts(),
+        records=look,
+        domains_of_members=look.domains_of_members,
+        provider=look,
+        clock=lambda: NOW,
+    ).look(ACCOUNT)
     assert look.asked == []
+
+
+def test_a_domain_of_members_is_announced_once_without_a_sender() -> None:
+    """It is looked at when the account has proved it; a sender that comes later changes nothing."""
+    look = Look({}, {"new.example": PENDING, "other.example": VERIFIED})
+    look.proved = {"new.example": NOW, "other.example": None}
+    for seconds, state in ((0, PENDING), (60, VERIFIED), (120, VERIFIED)):
+        look.states["new.example"] = state
+        look(seconds)
+    look.senders = {"ann@new.example": True}
+    look(180)
+    assert look.known == {"new.example": SenderDomain("new.example", VERIFIED, at(60))}
+    assert "other.example" not in look.asked
+
+
+def test_a_domain_that_is_verified_before_the_first_look_is_announced() -> None:
+    """Also if its first sender came before the look; but not a domain that was proved long ago."""
+    senders = {"ann@new.example": True, "ann@old.example": True}
+    look = Look(senders, {"new.example": VERIFIED, "old.example": VERIFIED})
+    look.proved = {"new.example": NOW, "old.example": NOW - timedelta(days=2)}
+    look(60)
+    assert look.known == {
+        "new.example": SenderDomain("new.example", VERIFIED, at(60)),
+        "old.example": SenderDomain("old.example", VERIFIED),
+    }

@@ -17,11 +17,11 @@ from pillarbox.application.webhooks.replays import (
     ReplayResult,
     WebhookReplays,
 )
+from pillarbox.domain.account_limits import MAX_ENDPOINTS
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.webhook import (
-    MAX_ENDPOINTS,
     DeliveryState,
     EndpointDrain,
     EndpointHealth,

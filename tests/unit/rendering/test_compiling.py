@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.template_draft import SourceKind
-from pillarbox.rendering.compiling import MAX_SOURCE, compile_source
+from pillarbox.domain.template_draft import MAX_SOURCE, SourceKind
+from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.masking import mask
 from pillarbox.rendering.saved import check_template

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../action";
 import { call } from "../../api";
 import { count } from "../../format";
-import { Badge, Page } from "../../parts/basics";
+import { Badge, Page, Time } from "../../parts/basics";
 import { Dialog } from "../../parts/dialog";
 import { Loading, Notice, Trouble } from "../../parts/notice";
 import { toast } from "../../parts/toast";
@@ -66,6 +66,19 @@ export default function Queues() {
             ))}
           </tbody>
         </table>
+      )}
+      {list.data && list.data.redrives.length > 0 && (
+        <section class="card">
+          <h2>What operators moved</h2>
+          <ol class="timeline">
+            {list.data.redrives.map(({ id, at, by, queue, moved }) => (
+              <li key={id} class={moved === null ? "is-failed" : "is-sent"}>
+                <b>Redrive of {queue}</b> by {by} <Time at={at} />
+                <p>{moved === null ? "It has not ended, or has failed. Some dead letters may have moved." : `${count(moved)} moved.`}</p>
+              </li>
+            ))}
+          </ol>
+        </section>
       )}
       {moving && <Redrive queue={moving} onClose={() => setMoving(undefined)} onMoved={list.reload} />}
     </Page>

@@ -21,7 +21,7 @@ class DomainState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SenderDomain:
-    """The state of a sender domain at the last look: the domain of one of the account's senders.
+    """The state of a domain at the last look: of a sender, or one that members have proved.
 
     `changed_at` is when the service noticed the last change that is announced. None means that
     there was none: the state is the first one that the service saw.
@@ -46,8 +46,8 @@ def next_known(
         known: what was known.
         name: the domain.
         observed: its state; None if the provider does not know it.
-        was_verified: whether a sender of the domain was verified. It decides, at the first look
-            only, whether a verified domain is a change.
+        was_verified: whether the domain was verified before. It decides, at the first look only,
+            whether a verified domain is a change.
         now: the time.
     """
     if known is None:

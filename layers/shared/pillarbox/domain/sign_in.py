@@ -35,8 +35,12 @@ _FLOW: Final = re.compile(
 
 HOUR: Final = timedelta(hours=1)
 MINUTE: Final = timedelta(minutes=1)
-#: The most codes that one address gets in an hour.
-PER_ADDRESS: Final = 5
+#: The most codes that one address gets in an hour for requests from one block of IP addresses. So
+#: a stranger does not use up those of the address's owner.
+PER_ADDRESS_AND_BLOCK: Final = 5
+#: The most that it gets in an hour in all. With the attempts of each, this bounds how often its
+#: code can be guessed: 75 of a million in an hour, and 25 from one block.
+PER_ADDRESS: Final = 15
 #: The most codes that one block of IP addresses asks for in an hour, and in a minute.
 PER_BLOCK: Final = 20
 PER_BLOCK_AND_MINUTE: Final = 3

@@ -15,6 +15,9 @@ PER_BLOCK: Final = 5
 #: so many in all, because nobody has asked these addresses.
 PER_STRANGER: Final = 1
 STRANGERS: Final = 100
+#: The most codes in a day for addresses that may sign up and are no user's yet, in all. Nobody
+#: has asked most of them either if somebody tries a list of addresses.
+NEWCOMERS: Final = 500
 
 
 class SignUpMode(StrEnum):

@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
-from pillarbox.domain.errors import Json
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+
+#: In bytes of UTF-8. A version holds the source and its HTML, compressed, in one item of DynamoDB,
+#: which has 400 KB at most.
+MAX_SOURCE: Final = 256 * 1024
 
 #: Values for previews, by the name of the set.
 type SampleSets = Mapping[str, Mapping[str, Json]]
@@ -64,3 +69,14 @@ class TemplateVersion:
     html: str
     by: str
     at: datetime
+
+
+def check_source_size(source: str) -> None:
+    """Check the size of what an author wrote, for drafts, previews, tests and publications alike.
+
+    Raises:
+        ValidationFailed: on `html`.
+    """
+    if len(source) > MAX_SOURCE or len(source.encode()) > MAX_SOURCE:
+        message = f"must not be larger than {MAX_SOURCE} bytes"
+        raise ValidationFailed(FieldError("html", message, "too_large"))

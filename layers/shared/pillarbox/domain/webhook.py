@@ -12,7 +12,6 @@ from uuid import UUID
 
 from pillarbox.domain.statistics import milliseconds
 
-MAX_ENDPOINTS: Final = 10
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
 

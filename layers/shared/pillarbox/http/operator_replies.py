@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pillarbox.application.operation.ranking import AccountCounts, RankBy
     from pillarbox.domain.account import Account
     from pillarbox.domain.account_log import LogEntry
+    from pillarbox.domain.queue_log import Redrive
     from pillarbox.domain.quota import QuotaState
     from pillarbox.http import operator_types
 
@@ -110,8 +111,9 @@ def _rates(counts: Sequence[MessageCounts]) -> operator_types.SendingRates:
 def queue_list(
     status: Mapping[str, tuple[QueueStatus, QueueStatus | None]],
     ages: Mapping[str, float | None],
+    redrives: Iterable[Redrive],
 ) -> operator_types.QueueList:
-    """Return the queues with their dead letters."""
+    """Return the queues with their dead letters, and what operators moved."""
     return {
         "items": [
             {
@@ -123,7 +125,17 @@ def queue_list(
                 "dead": dead_letters.waiting if dead_letters else None,
             }
             for name, (queue, dead_letters) in status.items()
-        ]
+        ],
+        "redrives": [
+            {
+                "id": redrive.entry_id,
+                "at": timestamp(redrive.at),
+                "by": redrive.by,
+                "queue": redrive.queue,
+                "moved": redrive.moved,
+            }
+            for redrive in redrives
+        ],
     }
 
 

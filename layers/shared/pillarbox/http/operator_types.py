@@ -10,10 +10,13 @@ from pydantic import Field
 from pillarbox.application.operation.checks import Verdict
 from pillarbox.domain.account import Plan
 from pillarbox.http.account_types import LogItem
-from pillarbox.http.reply_types import LimitState, Timestamp
+from pillarbox.http.reply_types import LimitState, Timestamp, Uuid
 
 type QueueName = Annotated[
     str, Field(description="`jobs`, `urgent`, `events`, `sweep` or `webhooks`.")
+]
+type OperatorName = Annotated[
+    str, Field(description="The operator's address, or `operator` for the command.")
 ]
 type OwnLimit = Annotated[int | None, Field(description="Null for the plan's limit.")]
 
@@ -51,7 +54,7 @@ class OwnLimitValues(TypedDict):
 class OperatorLogItem(LogItem):
     """What an operator did to the account, as other operators see it."""
 
-    by: Annotated[str, Field(description="The operator's address, or `operator` for the command.")]
+    by: OperatorName
     reason: Annotated[str | None, Field(description="Members of the account do not see it.")]
 
 
@@ -114,10 +117,24 @@ class QueueItem(TypedDict):
     ]
 
 
+class RedriveItem(TypedDict):
+    """A redrive of a queue."""
+
+    id: Uuid
+    at: Timestamp
+    by: OperatorName
+    queue: QueueName
+    moved: Annotated[
+        int | None,
+        Field(description="How many dead letters; null if it has not ended, or has failed."),
+    ]
+
+
 class QueueList(TypedDict):
     """The queues of the service."""
 
     items: list[QueueItem]
+    redrives: Annotated[list[RedriveItem], Field(description="The last 50, the newest first.")]
 
 
 class MovedLetters(TypedDict):

@@ -12,7 +12,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/account": ("GET", "PATCH"),
     "/v1/account/log": ("GET",),
     "/v1/domains": ("GET", "POST"),
-    "/v1/domains/{domain}": ("GET", "DELETE"),
+    "/v1/domains/{domain}": ("GET", "POST", "DELETE"),
     "/v1/emails": ("GET", "POST"),
     "/v1/emails/analytics": ("GET",),
     "/v1/emails/batch": ("POST",),

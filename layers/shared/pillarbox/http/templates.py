@@ -10,7 +10,12 @@ from pillarbox.application.templates.preview import Source
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.mail import MAX_SUBJECT
-from pillarbox.domain.template_draft import SampleSets, SourceKind, TemplateContent
+from pillarbox.domain.template_draft import (
+    MAX_SOURCE,
+    SampleSets,
+    SourceKind,
+    TemplateContent,
+)
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.models import MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
@@ -33,8 +38,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
     from pydantic_core.core_schema import ValidationInfo
 
-#: In bytes of UTF-8: a source, and all sample sets of a template together.
-MAX_SOURCE: Final = 256 * 1024
+#: In bytes of UTF-8: all sample sets of a template together.
 MAX_SAMPLES: Final = 64 * 1024
 MAX_SETS: Final = 20
 MAX_VERSION: Final = 999_999_999

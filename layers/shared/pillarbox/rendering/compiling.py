@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.template_draft import SourceKind
+from pillarbox.domain.template_draft import SourceKind, check_source_size
 from pillarbox.rendering.elements import Piece, PieceKind, misnesting, pieces_of
 from pillarbox.rendering.masking import MaskedTemplate, mask
 from pillarbox.rendering.problems import Problem, Severity
@@ -19,8 +18,6 @@ from pillarbox.rendering.saved import TemplateFault
 if TYPE_CHECKING:
     from css_inline import CSSInliner
 
-#: In bytes of UTF-8.
-MAX_SOURCE: Final = 256 * 1024
 #: Levels of elements. At about 5,000 the stack of the parser of MJML overflows.
 MAX_LEVELS: Final = 200
 #: Rules of CSS times tags, which take the time of inlining: about a second.
@@ -61,9 +58,7 @@ def compile_source(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
     Raises:
         ValidationFailed: on `html`.
     """
-    if len(source.encode()) > MAX_SOURCE:
-        message = f"must not be larger than {MAX_SOURCE} bytes"
-        raise ValidationFailed(FieldError("html", message, "too_large"))
+    check_source_size(source)
     if kind is SourceKind.MJML:
         return _compile_mjml(mask(source))
     return _inline_css(source)

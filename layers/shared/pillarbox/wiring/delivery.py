@@ -128,6 +128,7 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def sweep(self) -> "Sweep":
         """Find what got stuck, account by account."""
+        from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
@@ -145,6 +146,7 @@ class DeliveryWiring(HistoryWiring):
             look_at_domains=SenderDomains(
                 accounts=DynamoAccounts(self.table),
                 records=DynamoSenderDomains(self.table),
+                domains_of_members=DynamoAccountDomains(self.table).of_account,
                 provider=SesIdentities(),
                 clock=utc_now,
             ).look,

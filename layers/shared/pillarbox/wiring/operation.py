@@ -32,6 +32,7 @@ class OperationWiring(HistoryWiring):
     @cached_property
     def queue_operations(self) -> "QueueOperations":
         """Work on the queues."""
+        from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
         from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
         from pillarbox.adapters.sqs.queues import SqsQueues
         from pillarbox.application.operation.queues import QueueOperations, QueueUrls
@@ -39,6 +40,8 @@ class OperationWiring(HistoryWiring):
         return QueueOperations(
             queues=SqsQueues(),
             ages=SqsQueueAges(utc_now),
+            log=DynamoQueueLog(self.table),
+            clock=utc_now,
             urls={
                 "jobs": QueueUrls(
                     self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url

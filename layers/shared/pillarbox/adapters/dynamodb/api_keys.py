@@ -50,6 +50,18 @@ class DynamoApiKeys:
             former = None  # it moved after its entry was read
         return self._revoke_in(self._identities, account_id, key_id, at) or former
 
+    def forget(self, key: ApiKey) -> None:
+        """Delete the record, then its entry. Keys of older releases stay in the first table."""
+        try:
+            self._identities.delete(
+                keys.api_key(key.digest),
+                condition="attribute_exists(#revoked) OR attribute_not_exists(pk)",
+                names={"#revoked": "revoked"},
+            )
+        except ConditionFailed:
+            return
+        self._identities.delete(keys.key_list(key.account_id, key.key_id))
+
     @staticmethod
     def _revoke_in(table: Table, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
         entry = table.get(keys.key_list(account_id, key_id))

@@ -28,6 +28,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | account     | ACCT#<account>      | -              |
 | account list| ACCTS               | <account>      |
 | its log     | LOG#<account>       | <entry id>     |
+| redrive of a queue | REDRIVES     | <entry id>     |
 | claim       | IDEM#<account>#<digest> | -          |
 | message     | MSG#<account>       | <message id>   |
 | in shard n  | MSG#<account>#<n>   | <message id>   |
@@ -139,6 +140,11 @@ def accounts_from(account_id: str) -> tuple[Item, Item]:
 def account_log(account_id: str, entry_id: str = "") -> Item:
     """Return the key of an entry of an account's log; without an id, of the log."""
     return _key(f"LOG#{account_id}", entry_id)
+
+
+def redrive(entry_id: str = "") -> Item:
+    """Return the key of the record of a redrive; without an id, of all of them."""
+    return _key("REDRIVES", entry_id)
 
 
 def claim(account_id: str, digest: str) -> Item:

@@ -39,6 +39,10 @@ class DynamoTemplateDrafts:
         """Read the account's list from its end: ids sort by their time of creation."""
         return map(_draft_of, self._table.query(keys.template_draft(account_id), newest_first=True))
 
+    def count(self, account_id: str) -> int:
+        """Count the items of the account's list."""
+        return self._table.count(keys.template_draft(account_id))
+
     def put(self, draft: TemplateDraft, replaces: int) -> bool:
         """Put a draft under the condition of the revision."""
         condition = "revision = :replaces" if replaces else "attribute_not_exists(pk)"
@@ -85,6 +89,10 @@ class DynamoTemplateVersions:
             self._table.put(version_item(version), condition="attribute_not_exists(pk)")
         except ConditionFailed:
             return  # it is the same
+
+    def delete(self, account_id: str, template_id: UUID, version: int) -> None:
+        """Delete one item."""
+        self._table.delete(keys.template_version(account_id, template_id, version))
 
     def delete_all(self, account_id: str, template_id: UUID) -> None:
         """Delete the template's items."""

@@ -73,6 +73,15 @@ class SesDomains:
             raise AssertionError("an identity that was just created exists")
         return identity
 
+    def remove(self, name: str) -> None:
+        """Delete the identity."""
+        with self._errors(PROVIDER):
+            try:
+                self._ses.delete_email_identity(EmailIdentity=name)
+            except ClientError as error:
+                if code_of(error) != "NotFoundException":
+                    raise
+
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the MAIL FROM domain. Until SES finds its MX record, SES uses its own domain."""
         with self._errors(PROVIDER):

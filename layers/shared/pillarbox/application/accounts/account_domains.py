@@ -31,15 +31,16 @@ from pillarbox.application.accounts.ports import (
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
+from pillarbox.domain.account_limits import MAX_DOMAINS, limit_exceeded
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.sender_domain import DomainState
 
-#: So that one account cannot use up what SES allows for all, 10,000.
-MAX_DOMAINS: Final = 20
 #: How old a description by the provider may be: it answers about one such question a second.
 _PENDING_AGE: Final = timedelta(seconds=8)
 _VERIFIED_AGE: Final = timedelta(minutes=10)
+#: What the provider says of DKIM when it no longer looks for the records.
+GIVEN_UP: Final = "FAILED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,7 @@ class AccountDomains:
         if known := next((one for one in existing if one.name == name), None):
             return known
         if len(existing) >= MAX_DOMAINS:
-            raise ServiceError(
-                "domain_limit_exceeded",
-                f"An account can have at most {MAX_DOMAINS} domains.",
-                details={"limit": MAX_DOMAINS},
-            )
+            raise limit_exceeded("domain_limit_exceeded", MAX_DOMAINS, "domains")
         now = self.clock()
         identity = self._register(name)
         return self.records.add(
@@ -102,6 +99,32 @@ class AccountDomains:
             proved = replace(domain, proved_at=self.clock())
             domain = self.records.update(proved) or proved
         return CheckedDomain(domain, checks)
+
+    def restart(self, account_id: str, name: str) -> CheckedDomain:
+        """Let the provider look for the DKIM records again, if it has given up.
+
+        That takes a new identity (docs/decisions.md), perhaps with other keys. Accounts share it,
+        so only one that has proved the domain may do so, and a domain that works stays as it is.
+
+        Raises:
+            ValidationFailed: on `domain`, if the account has not proved it.
+            ServiceError: `domain_not_found`.
+        """
+        domain = self.show(account_id, name).domain
+        if domain.proved_at is None:
+            message = "needs its OWNERSHIP record in DNS first"
+            raise ValidationFailed(FieldError("domain", message, "unproved_domain"))
+        identities, now = self.check.identities, self.clock()
+        identity = identities.get(domain.name)
+        if identity and not identity.verified and identity.dkim == GIVEN_UP:
+            identities.remove(domain.name)
+            identities.add(domain.name)
+            mail_from = identity.mail_from or normalize_domain(f"{MAIL_FROM_LABEL}.{domain.name}")
+            identities.set_mail_from(domain.name, mail_from)
+            identity = self.check.identity(domain.name)
+        if identity:
+            self.records.update(replace(domain, identity=identity, checked_at=now))
+        return self.show(account_id, name)
 
     def remove(self, account_id: str, name: str) -> None:
         """Remove a domain from an account.

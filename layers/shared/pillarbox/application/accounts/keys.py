@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account_limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
@@ -48,7 +50,7 @@ class Keys:
 
         Raises:
             ValidationFailed: on `name`.
-            ServiceError: `account_not_found`.
+            ServiceError: `account_not_found`, `key_limit_exceeded`.
         """
         check_text("name", name)
         account = find_account(self.accounts, account_id)
@@ -70,8 +72,8 @@ class Keys:
 
         Raises:
             ValidationFailed: on `name` or `scope`.
-            ServiceError: `account_not_found`; `SCOPE_NOT_ALLOWED_FOR_TIER`,
-                if a scope needs a paid plan; then no key is created.
+            ServiceError: `account_not_found`, `key_limit_exceeded`;
+                `SCOPE_NOT_ALLOWED_FOR_TIER`, if a scope needs a paid plan; then no key is created.
         """
         check_text("name", name)
         granted = _granted_scopes(preset, frozenset(scopes))
@@ -86,7 +88,7 @@ class Keys:
         return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read an account's keys, oldest first, including revoked ones.
+        """Read an account's keys, oldest first, including the last revoked ones.
 
         Raises:
             ServiceError: `account_not_found`.
@@ -125,6 +127,7 @@ class Keys:
         self_service: bool = False,
         agent: AgentSettings | None = None,
     ) -> IssuedKey:
+        self._make_room(account.account_id)
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
             key_id=f"{KEY_ID_PREFIX}{account.account_id}{new_token(KEY_ID_LENGTH)}",
@@ -140,6 +143,20 @@ class Keys:
         )
         self.records.add(record)
         return IssuedKey(record, text)
+
+    def _make_room(self, account_id: str) -> None:
+        """Forget the keys that were revoked first, so that the list of an account stays short."""
+        valid, revoked = 0, list[tuple[datetime, ApiKey]]()
+        for key in self.records.of_account(account_id):
+            if key.revoked_at is None:
+                valid += 1
+            else:
+                revoked.append((key.revoked_at, key))
+        if valid >= MAX_KEYS:
+            raise limit_exceeded("key_limit_exceeded", MAX_KEYS, "keys that are not revoked")
+        oldest = sorted(revoked, key=lambda one: one[0])
+        for _, key in oldest[: max(len(oldest) - MAX_REVOKED_KEYS, 0)]:
+            self.records.forget(key)
 
 
 def refused_scopes(plan: Plan, scopes: frozenset[str]) -> Sequence[str]:

@@ -156,6 +156,10 @@ class KeyRecords(Protocol):
         """
         ...
 
+    def forget(self, key: ApiKey) -> None:
+        """Delete the record of a revoked key. One that is not revoked stays."""
+        ...
+
 
 class SenderIdentities(Protocol):
     """The sender addresses that the provider knows."""
@@ -235,6 +239,10 @@ class DomainIdentities(Protocol):
 
     def add(self, name: str) -> DomainIdentity:
         """Register a domain with 2048-bit DKIM keys; a known domain stays unchanged."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Delete a domain with its keys, if the provider knows it."""
         ...
 
     def set_mail_from(self, name: str, mail_from: str) -> None:

@@ -1,14 +1,19 @@
-"""Notice when the provider begins or ceases to send for the domain of an account's sender.
+"""Notice when the provider begins or ceases to send for a domain of an account.
 
 The provider does not report it, so a pass of the sweep looks once an hour, and only for accounts
 that may have webhook endpoints. It stores what it saw. The table's stream announces the changes.
 
-This is about the domains of senders, even if no member added them: see `account_domains`.
+This is about the domains of senders, even if no member added them, and about those that members
+added and have proved, even if they have no sender yet: see `account_domains`.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
 from pillarbox.application.accounts.ports import (
+    AccountDomain,
     AccountRecords,
     DomainStates,
     SenderDomainRecords,
@@ -19,18 +24,24 @@ from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sender_domain import next_known
 
+#: A domain that was proved so long ago is no news if the first look finds it verified: the account
+#: had no endpoint then.
+_NEW: Final = timedelta(days=1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderDomains:
-    """Looks at the domains of accounts' senders."""
+    """Looks at the domains of accounts: those of senders, and those that members have proved."""
 
     accounts: AccountRecords
     records: SenderDomainRecords
+    #: Reads the domains that members added to an account.
+    domains_of_members: Callable[[str], Iterable[AccountDomain]]
     provider: DomainStates
     clock: Clock
 
     def look(self, account_id: str) -> None:
-        """Compare the account's sender domains with what is known, and store what is new.
+        """Compare the account's domains with what is known, and store what is new.
 
         If the provider does not answer, the next pass looks again.
 
@@ -41,7 +52,14 @@ class SenderDomains:
         if account is None or not account.has_webhooks:
             return
         known = {record.name: record for record in self.records.of_account(account_id)}
-        for name in sorted({domain_of(address) for address in account.senders}):
+        now = self.clock()
+        # Before the proof, the domain may be another account's.
+        proved = {
+            domain.name: domain.proved_at
+            for domain in self.domains_of_members(account_id)
+            if domain.proved_at
+        }
+        for name in sorted({domain_of(address) for address in account.senders} | proved.keys()):
             try:
                 observed = self.provider.state(name)
             except ServiceError:
@@ -51,8 +69,10 @@ class SenderDomains:
                 old,
                 name,
                 observed,
-                was_verified=_is_verified(account, name),
-                now=self.clock(),
+                was_verified=(
+                    now - proved[name] > _NEW if name in proved else _is_verified(account, name)
+                ),
+                now=now,
             )
             if new is not None:
                 # Another task that looks at the same time may be first. Then the change is its own.

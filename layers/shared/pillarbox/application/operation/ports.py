@@ -3,9 +3,12 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from pillarbox.domain.queue_log import Redrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,18 @@ class Queues(Protocol):
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         """Move messages from one queue to another and return how many."""
+        ...
+
+
+class QueueLog(Protocol):
+    """What operators moved."""
+
+    def put(self, redrive: Redrive) -> None:
+        """Put a redrive, or replace the one with this id."""
+        ...
+
+    def newest(self, limit: int) -> Sequence[Redrive]:
+        """Return the last redrives, the newest first."""
         ...
 
 

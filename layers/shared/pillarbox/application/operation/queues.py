@@ -1,10 +1,18 @@
 """Count the messages of the queues, and move dead letters back."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from pillarbox.application.operation.ports import QueueAges, Queues, QueueStatus
+from pillarbox.application.operation.ports import QueueAges, QueueLog, Queues, QueueStatus
+from pillarbox.application.ports import Clock
+from pillarbox.domain.account_log import COMMAND
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.queue_log import Redrive
+
+#: The entries of the log that are shown.
+LOG_LENGTH: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,8 @@ class QueueOperations:
 
     queues: Queues
     ages: QueueAges
+    log: QueueLog
+    clock: Clock
     urls: Mapping[str, QueueUrls]
 
     def status(self) -> Mapping[str, tuple[QueueStatus, QueueStatus | None]]:
@@ -40,8 +50,15 @@ class QueueOperations:
         """Return the age in seconds of each queue's oldest message; None if it is not known."""
         return {name: self.ages.oldest_message_age(urls.queue) for name, urls in self.urls.items()}
 
-    def redrive(self, name: str, at_most: int) -> int:
+    def redrives(self) -> Sequence[Redrive]:
+        """Read the last `LOG_LENGTH` redrives, the newest first."""
+        return self.log.newest(LOG_LENGTH)
+
+    def redrive(self, name: str, at_most: int, *, by: str = COMMAND) -> int:
         """Move dead letters back into their queue and return how many.
+
+        The log has the redrive before it begins, and the number when it has ended. `by` is the
+        operator's address, or `COMMAND`.
 
         This is safe at any time: a job whose message is finished is dropped, and an event
         that was already processed changes nothing. Nor does a sweep task that runs twice.
@@ -53,4 +70,9 @@ class QueueOperations:
         if urls is None or urls.dead_letters is None:
             names = " or ".join(name for name, urls in self.urls.items() if urls.dead_letters)
             raise ValidationFailed(FieldError("queue", f"must be {names}", "unknown_queue"))
-        return self.queues.move(urls.dead_letters, urls.queue, at_most)
+        now = self.clock()
+        entry = Redrive(entry_id=str(new_id(now)), at=now, by=by, queue=name)
+        self.log.put(entry)
+        moved = self.queues.move(urls.dead_letters, urls.queue, at_most)
+        self.log.put(replace(entry, moved=moved))
+        return moved

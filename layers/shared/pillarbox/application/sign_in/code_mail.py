@@ -10,7 +10,7 @@ from pillarbox.domain.ids import named_id
 from pillarbox.domain.mail import Mail
 from pillarbox.domain.session import SERVICE_ACCOUNT_ID, user_digest
 from pillarbox.domain.sign_in import CODE_TIME, CodeRequest
-from pillarbox.domain.sign_up import DAY, PER_STRANGER, STRANGERS, SignUpTerms
+from pillarbox.domain.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpTerms
 from pillarbox.rendering.notice import code_source, sign_up_source
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ class CodeMail:
     def send(self, request: CodeRequest) -> bool:
         """Accept the email of a code; return False if there is none to send.
 
-        There is none if the code has expired, or the email was accepted before. If no user has the
-        address and it cannot sign up, an email says so, but not each time.
+        There is none if the code has expired, or the email was accepted before, or if no user has
+        the address and newcomers have had the codes of this day. If it cannot sign up, an email
+        says so, but not each time.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
         message_id = named_id(f"code {request.flow_id}", request.at)
@@ -52,19 +53,21 @@ class CodeMail:
             return False
         is_welcome = user is not None or self.terms.admits(request.address)
         address = user.address if user else request.address
-        if is_welcome:
-            mail = self._code(address, request)
-        elif self._may_tell(address):
-            mail = self._refusal(address)
-        else:
+        if user is None and not self._may_write(address, is_welcome=is_welcome):
             return False
+        mail = self._code(address, request) if is_welcome else self._refusal(address)
         accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
         return is_welcome
 
-    def _may_tell(self, address: str) -> bool:
-        """Count an email to a stranger, first for the address, then for all strangers."""
+    def _may_write(self, address: str, *, is_welcome: bool) -> bool:
+        """Count an email to an address that is no user's.
+
+        A code counts for all newcomers. An email without one counts for the address, then for all.
+        """
         now = self.clock()
-        limits = ((user_digest(address), PER_STRANGER), ("all", STRANGERS))
+        limits = [(user_digest(address), PER_STRANGER), ("all", STRANGERS)]
+        if is_welcome:
+            limits = [("codes", NEWCOMERS)]
         return all(self.counts.count(f"strangers#{name}", DAY, most, now) for name, most in limits)
 
     def _code(self, address: str, request: CodeRequest) -> Mail:

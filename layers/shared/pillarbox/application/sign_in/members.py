@@ -13,6 +13,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.invitation_mail import Invitation, InvitationMail
 from pillarbox.application.sign_in.ports import Flows, Members, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
+from pillarbox.domain.account_limits import MAX_MEMBERS, limit_exceeded
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Member, MemberPrincipal, digest_of, new_user
@@ -45,9 +46,11 @@ class AccountMembers:
 
         Raises:
             ValidationFailed: on `email`.
-            ServiceError: `member_exists`, `rate_limit_exceeded`.
+            ServiceError: `member_exists`, `member_limit_exceeded`, `rate_limit_exceeded`.
         """
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
+        if len(self.members.of_account(account.account_id)) >= MAX_MEMBERS:
+            raise limit_exceeded("member_limit_exceeded", MAX_MEMBERS, "members")
         subject = f"invitations#{account.account_id}"
         if not self.counts.count(subject, _DAY, PER_DAY, now):
             raise ServiceError(

@@ -41,6 +41,7 @@ from pillarbox.domain.sign_in import (
     MAX_ATTEMPTS,
     MINUTE,
     PER_ADDRESS,
+    PER_ADDRESS_AND_BLOCK,
     PER_BLOCK,
     PER_BLOCK_AND_MINUTE,
     FlowToken,
@@ -103,9 +104,13 @@ class SignIn:
         """
         address, now = normalize_address(address, "email"), self.clock()
         token, flow, request = new_flow(address, now)
-        limits = [(f"address#{token.user_digest}", HOUR, PER_ADDRESS)]
-        if block := block_of(client):
-            # First, so that one block cannot use up the codes of an address beyond its own limit.
+        subject, block = f"address#{token.user_digest}", block_of(client)
+        # The count of all networks comes last: one that is refused before takes none of it.
+        limits = [
+            (f"{subject}#{block}", HOUR, PER_ADDRESS_AND_BLOCK),
+            (subject, HOUR, PER_ADDRESS),
+        ]
+        if block:
             subject = f"block#{block}"
             limits[:0] = [(subject, MINUTE, PER_BLOCK_AND_MINUTE), (subject, HOUR, PER_BLOCK)]
         for subject, window, most in limits:

@@ -12,6 +12,7 @@ from uuid import UUID
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.application.validation import MAX_NAME
+from pillarbox.domain.account_limits import MAX_TEMPLATES, limit_exceeded
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.template import SavedTemplate, unknown_template
@@ -70,7 +71,8 @@ class TemplateEditing:
         """Begin a template. It cannot be sent before it is published.
 
         Raises:
-            ServiceError: `account_not_found`; `template_not_found`, if there is no such starter.
+            ServiceError: `account_not_found`, `template_limit_exceeded`; `template_not_found`, if
+                there is no such starter.
         """
         subject, source = new.name, _EMPTY if new.html is None else new.html
         samples: SampleSets = {}
@@ -92,7 +94,7 @@ class TemplateEditing:
         """Begin a template with the draft of another one.
 
         Raises:
-            ServiceError: `template_not_found`.
+            ServiceError: `template_not_found`, `template_limit_exceeded`.
         """
         draft = self.draft(account_id, template_id).draft
         content = replace(draft.content, name=f"{_COPY}{draft.content.name}"[:MAX_NAME])
@@ -210,6 +212,8 @@ class TemplateEditing:
     def _begin(
         self, account_id: str, content: TemplateContent, samples: SampleSets, by: str
     ) -> DraftState:
+        if self.templates.drafts.count(account_id) >= MAX_TEMPLATES:
+            raise limit_exceeded("template_limit_exceeded", MAX_TEMPLATES, "templates")
         now = self.templates.clock()
         draft = TemplateDraft(
             account_id=account_id,

@@ -71,6 +71,10 @@ class TemplateDrafts(Protocol):
         """Read an account's drafts, those of the newest templates first."""
         ...
 
+    def count(self, account_id: str) -> int:
+        """Return how many drafts an account has."""
+        ...
+
     def put(self, draft: TemplateDraft, replaces: int) -> bool:
         """Store a draft in place of a revision; 0 means that there is no draft yet.
 
@@ -98,6 +102,10 @@ class TemplateVersions(Protocol):
 
     def keep(self, version: TemplateVersion) -> None:
         """Store the version of a release that kept none, unless it is stored already."""
+        ...
+
+    def delete(self, account_id: str, template_id: UUID, version: int) -> None:
+        """Delete one version, if it is there."""
         ...
 
     def delete_all(self, account_id: str, template_id: UUID) -> None:

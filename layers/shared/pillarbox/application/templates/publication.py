@@ -12,6 +12,7 @@ from uuid import UUID
 from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import TemplateRecords, TemplateVersions
 from pillarbox.application.validation import check_text
+from pillarbox.domain.account_limits import MAX_VERSIONS
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template import SavedTemplate
@@ -20,6 +21,7 @@ from pillarbox.domain.template_draft import (
     TemplateContent,
     TemplateDraft,
     TemplateVersion,
+    check_source_size,
 )
 from pillarbox.rendering.saved import check_template
 
@@ -77,6 +79,7 @@ class Publication:
         else:
             raise TypeError("a template without a draft is created")
         changed = compiled(changed, content)
+        self._forget_oldest_version(changed)
         published = self.records.publish(
             changed,
             _version_of(changed, content, by),
@@ -89,6 +92,11 @@ class Publication:
                 "Somebody else changed the template at the same time: try again.",
             )
         return changed
+
+    def _forget_oldest_version(self, template: SavedTemplate) -> None:
+        """Delete the version for which the next one leaves no room; each publication does so."""
+        if (oldest := template.version - MAX_VERSIONS) > 0:
+            self.versions.delete(template.account_id, UUID(template.template_id), oldest)
 
     def _keep_version_of_older_release(self, template: SavedTemplate) -> None:
         template_id = UUID(template.template_id)
@@ -118,6 +126,7 @@ def compiled(template: SavedTemplate, content: TemplateContent) -> SavedTemplate
     check_text("category", content.category)
     if not content.source.strip():
         raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
+    check_source_size(content.source)
     variables = check_template(content.subject, content.source)
     html = content.source
     if content.kind is SourceKind.MJML or "<style" in html.lower():

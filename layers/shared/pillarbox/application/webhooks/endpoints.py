@@ -14,11 +14,11 @@ from pillarbox.application.webhooks.ports import (
     WebhookPoster,
     WebhookQueue,
 )
+from pillarbox.domain.account_limits import MAX_ENDPOINTS, limit_exceeded
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhook import (
     ALL_TYPES,
-    MAX_ENDPOINTS,
     SELECTABLE_TYPES,
     EndpointDrain,
     EndpointHealth,
@@ -154,11 +154,7 @@ class Webhooks:
             created_at=now,
         )
         if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
-            raise ServiceError(
-                "webhook_limit_exceeded",
-                f"An account can have at most {MAX_ENDPOINTS} webhook endpoints.",
-                details={"limit": MAX_ENDPOINTS},
-            )
+            raise limit_exceeded("webhook_limit_exceeded", MAX_ENDPOINTS, "webhook endpoints")
         return EndpointState(endpoint, EndpointHealth())
 
     def change(self, account_id: str, endpoint_id: UUID, changes: EndpointChanges) -> EndpointState:

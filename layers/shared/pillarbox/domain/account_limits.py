@@ -1,0 +1,27 @@
+"""How many things of a kind an account can have.
+
+Without such limits one account could make the lists of its things too long to read in one request.
+"""
+
+from typing import Final
+
+from pillarbox.domain.errors import ServiceError
+
+#: API keys that are not revoked, and revoked ones that stay in the list: emails name their key.
+MAX_KEYS: Final = 100
+MAX_REVOKED_KEYS: Final = 400
+#: Members, invited ones included.
+MAX_MEMBERS: Final = 100
+#: Templates with a draft, so all that were begun or edited in the dashboard.
+MAX_TEMPLATES: Final = 200
+#: The versions of one template that are kept, with the published one.
+MAX_VERSIONS: Final = 100
+#: Domains: one account cannot use up what SES allows for all, 10,000.
+MAX_DOMAINS: Final = 20
+MAX_ENDPOINTS: Final = 10
+
+
+def limit_exceeded(code: str, limit: int, things: str) -> ServiceError:
+    """Return the error for an account that has so many things of a kind."""
+    message = f"An account can have at most {limit} {things}."
+    return ServiceError(code, message, details={"limit": limit})
