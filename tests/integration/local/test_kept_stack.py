@@ -63,7 +63,8 @@ def shown(stack: dict[str, Any], ids: list[str]) -> dict[str, Any]:
 
 def webhooks(stack: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the receivers of the inbox got."""
-    items: list[dict[str, Any]] = httpx.get(f"{stack['inbox_url']}/webhooks").json()["items"]
+    answer = httpx.get(f"{stack['inbox_url']}/webhooks", timeout=PATIENCE)
+    items: list[dict[str, Any]] = answer.json()["items"]
     return items
 
 
