@@ -59,12 +59,9 @@ fuzz: setup .venv-engine/made ## send ten minutes of requests made from docs/ope
 	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/e2e/test_fuzz_document.py --capture=no
 
 check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
-	$(RUN)ruff check
-	$(RUN)ruff format --check
-	$(RUN)mypy
-	$(RUN)cfn-lint template.yaml stacks/*.yaml
-	$(SAM) validate --lint
-	.venv-checkov/bin/checkov --config-file .checkov.yaml
+	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
+	  '$(RUN)cfn-lint template.yaml stacks/*.yaml' '$(SAM) validate --lint' \
+	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
 	$(RUN)python -m verification.attacks

@@ -30,7 +30,7 @@ _PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
 # Seconds between SIGTERM and SIGKILL.
 _GRACE: Final = 5.0
 # Seconds; long enough for a busy machine.
-_STARTS_WITHIN: Final = 45.0
+_STARTS_WITHIN: Final = 120.0
 
 
 # An engine that does not answer has stopped, so a retry is useless.
@@ -167,7 +167,7 @@ class Engine:
         )
         try:
             cloudformation.get_waiter("stack_create_complete").wait(
-                StackName=STACK_NAME, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
+                StackName=STACK_NAME, WaiterConfig={"Delay": 1, "MaxAttempts": 180}
             )
         except WaiterError as error:
             raise EngineFailed("\n".join(_failures(cloudformation))) from error

@@ -14,6 +14,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.order import dealt
+
 # No test depends on the speed of the machine, and each run tries the same examples, so that a
 # failure is reproducible. `make fuzz`, `make faults` and `make mutants` try more.
 hypothesis.settings.register_profile(
@@ -33,23 +35,35 @@ _ROOT = Path(__file__).resolve().parent.parent
 # The packed code stays here for the next run; everything else belongs to one run.
 _STATE = _ROOT / ".local" / "tests"
 _DESCRIPTION = _STATE / "stack.json"
+# Each worker that uses the stack has a shared lock on it.
+_USING = _STATE / "using"
 # In seconds. A first start installs the layer's dependencies, a stop waits for the parts of the
 # stack, and both take longer on a busy machine.
 _START_TIMEOUT = 300
 _STOP_TIMEOUT = 120
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give each worker of pytest-xdist an equal share of the slow tests."""
+    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    order = dealt([item.path for item in items], workers)
+    items[:] = [items[index] for index in order]
+
+
 @pytest.fixture(scope="session")
 def stack() -> Iterator[dict[str, Any]]:
     """Return the content of stack.json; all workers share one stack, which must stop cleanly.
 
-    The first worker starts the stack, and stops it when no other worker uses it any more.
+    The first worker starts the stack, and stops it when no other worker uses it any more. If that
+    worker crashes, the stack stops by itself then.
     """
     _STATE.mkdir(parents=True, exist_ok=True)
-    with (_STATE / "starting").open("a") as starting, (_STATE / "using").open("a") as using:
+    with (_STATE / "starting").open("a") as starting, _USING.open("a") as using:
         fcntl.flock(starting, fcntl.LOCK_EX)
-        process = _start() if _is_first(using) else None
-        fcntl.flock(using, fcntl.LOCK_SH)
+        is_first = _is_first(using)
+        fcntl.flock(using, fcntl.LOCK_SH)  # waits for a stack that stops by itself
+        process = _start() if is_first or not _DESCRIPTION.exists() else None
         fcntl.flock(starting, fcntl.LOCK_UN)
         yield json.loads(_DESCRIPTION.read_text())
         fcntl.flock(using, fcntl.LOCK_UN)
@@ -74,7 +88,7 @@ def _start() -> subprocess.Popen[str]:
     rate = {"PILLARBOX_SES_RATE": "1000"}  # no test waits for its turn
     _DESCRIPTION.unlink(missing_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-m", "local"],
+        [sys.executable, "-m", "tests.while_locked", str(_USING), "local"],
         cwd=_ROOT,
         env=os.environ | ports | rate | {"PILLARBOX_STATE_DIR": str(_STATE)},
         stdout=subprocess.PIPE,

@@ -2,12 +2,15 @@
 
 import email
 import email.policy
+import fcntl
 import json
 import random
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -42,6 +45,14 @@ def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
         assert time.monotonic() < deadline, "the condition was not met in time"
         time.sleep(0.1)
     return result
+
+
+@contextmanager
+def stack_command(lock: Path) -> Iterator[list[str]]:
+    """Yield the command of a local stack that stops, at the latest, when this process ends."""
+    with lock.open("a") as using:
+        fcntl.flock(using, fcntl.LOCK_SH)
+        yield [sys.executable, "-m", "tests.while_locked", str(lock), "local"]
 
 
 def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:

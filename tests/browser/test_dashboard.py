@@ -217,7 +217,7 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
         return True
 
     user.interfere = fail
-    page.clock.run_for(12_000)
+    page.clock.fast_forward(12_000)
     expect(page.get_by_text("The service does not answer. You see the data of")).to_be_visible()
     expect(rows(page)).to_have_count(2)
     user.interfere = lambda _route: False
@@ -227,7 +227,7 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
     page.reload()
     expect(page.get_by_text("The service does not answer.")).to_be_visible()
     user.interfere = lambda _route: False
-    page.clock.run_for(12_000)
+    page.clock.fast_forward(12_000)
     expect(rows(page)).to_have_count(2)
 
 

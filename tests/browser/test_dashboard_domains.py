@@ -6,12 +6,14 @@ from typing import Any, Final
 from urllib.parse import unquote
 from uuid import uuid4
 
+import httpx
 import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.accessibility import assert_accessible, violations
 from tests.browser.dashboard import HOSTILE, RUN, User
 from tests.browser.test_dashboard import emails, user
+from tests.stack import PATIENCE
 
 __all__ = ["emails", "user"]
 
@@ -41,9 +43,10 @@ def answering(**answers: Any) -> Callable[[Route], bool]:
     return answer
 
 
-def test_a_domain_from_its_first_record_to_its_removal(user: User) -> None:
+def test_a_domain_from_its_first_record_to_its_removal(user: User, stack: dict[str, Any]) -> None:
     """Records are not found, then found; then it is verified, has senders, and is removed."""
-    name = f"d{uuid4().hex[:8]}.example"
+    # The stand-in for the DNS has no records of this domain until the test publishes them.
+    name = f"d{uuid4().hex[:8]}.unverified.example"
     page = user.go("/app/domains")
     page.get_by_role("button", name="Add domain").click()
     dialog = page.get_by_role("dialog")
@@ -55,15 +58,13 @@ def test_a_domain_from_its_first_record_to_its_removal(user: User) -> None:
     expect(page).to_have_url(f"{user.base}/app/domains/{name}")
     answers = page.locator(".zone .badge")
     expect(answers).to_have_text(["not found"] * 8)
+    _publish(stack, name)
     page.reload()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     expect(answers).to_have_text(["found"] * 8)
     expect(page.locator(".state .badge")).to_have_text("verified")
 
-    zone = unquote(page.get_by_role("link", name="Zone file").get_attribute("href") or "")
-    owner = rf"{user.account['id']}\._pillarbox\.{name}\. 3600 IN TXT "
-    assert re.search(owner + f'"pillarbox-account={user.account["id"]}"\n', zone)
-    assert len(re.findall(r" IN CNAME \w+\.dkim\.amazonses\.com\.\n", zone)) == 3
+    _assert_zone(user, name)
 
     page.go_back()
     expect(page.get_by_role("row", name=name)).to_contain_text("verified")
@@ -96,6 +97,22 @@ def test_a_domain_from_its_first_record_to_its_removal(user: User) -> None:
     expect(page.get_by_role("row", name=name)).to_have_count(0)
     user.go(f"/app/domains/{name}")
     expect(page.get_by_role("alert")).to_contain_text("no such domain")
+
+
+def _publish(stack: dict[str, Any], domain: str) -> None:
+    """Let the DNS have the records of a domain, and let SES find them."""
+    httpx.put(
+        f"{stack['inbox_url']}/identities/{domain}", json={"status": "SUCCESS"}, timeout=PATIENCE
+    ).raise_for_status()
+
+
+def _assert_zone(user: User, domain: str) -> None:
+    """Check that the zone file proves the account and has the three keys of DKIM."""
+    link = user.page.get_by_role("link", name="Zone file")
+    zone = unquote(link.get_attribute("href") or "")
+    owner = rf"{user.account['id']}\._pillarbox\.{domain}\. 3600 IN TXT "
+    assert re.search(owner + f'"pillarbox-account={user.account["id"]}"\n', zone)
+    assert len(re.findall(r" IN CNAME \w+\.dkim\.amazonses\.com\.\n", zone)) == 3
 
 
 def _remove(user: User, domain: str) -> None:

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ import httpx
 import psutil
 import pytest
 import uvicorn
-from playwright.sync_api import Page
+from playwright.sync_api import Browser
 from starlette.responses import HTMLResponse
 
 from tests.browser.chromium import PATIENCE, chromium
@@ -30,10 +30,14 @@ from tests.stack import ROOT
 pytestmark = pytest.mark.stack
 
 ATTACK: Final = Path(__file__).with_name("foreign_page.js").read_text()
-#: Seconds that the page waits for an answer; a server that refuses does so at once.
-SECONDS: Final = 5
+#: Runs the attack, while other pages run it too.
+START: Final = f"(targets) => {{ window.attack = ({ATTACK})(targets); }}"
+#: Seconds that the page waits for an answer. The name server waits for more than HTTP sends it.
+SECONDS: Final = PATIENCE / 1000
+SECONDS_OF_SILENCE: Final = 5
 #: A name of the attacker's that has come to mean this machine (DNS rebinding).
 REBOUND: Final = "rebound.example"
+HOSTS: Final = ("127.0.0.1", "localhost", REBOUND)
 #: Other browsers let every page send requests to this machine.
 SWITCHES: Final = (
     f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
@@ -185,29 +189,70 @@ def attacker() -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """Return a page of a browser that has no protection of its own for local servers."""
+def unprotected() -> Iterator[Browser]:
+    """Return a browser that has no protection of its own for local servers."""
     with chromium(*SWITCHES) as browser:
-        page = browser.new_page()
-        page.set_default_timeout(PATIENCE)
-        yield page
+        yield browser
 
 
-def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
-    """Return the requests that a page makes to every server."""
-    listed: list[dict[str, Any]] = []
+def adding(listed: list[dict[str, Any]], *meant_for: str) -> Callable[..., None]:
+    """Return a function that lists a request which is meant for some of the servers."""
 
     def add(method: str, path: str, body: object = None, **headers: str) -> None:
         text = body if isinstance(body, str) or body is None else json.dumps(body)
         names = {name.replace("_", "-"): value for name, value in headers.items()}
-        listed.append({"method": method, "path": path, "body": text, "headers": names})
+        request = {"method": method, "path": path, "body": text, "headers": names}
+        listed.append(request | {"meant_for": meant_for})
 
+    return add
+
+
+def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
+    """Return the requests that a page makes."""
+    listed: list[dict[str, Any]] = []
+    add_requests_to_engine(adding(listed, "engine"), stack, engine)
+    add = adding(listed, "ses")
+    add("POST", "/v2/email/identities", {"EmailIdentity": VICTIM})
+    add("POST", "/v2/email/identities", {"EmailIdentity": VICTIM}, Content_Type="application/json")
+    mail = {
+        "FromEmailAddress": "hello@shop.example",
+        "Destination": {"ToAddresses": [f"ses@{VICTIM}"]},
+        "Content": {"Raw": {"Data": "U3ViamVjdDogeA0KDQp4DQo="}},
+    }
+    add("POST", "/v2/email/outbound-emails", mail)
+    add("GET", "/v2/email/account")
+    add = adding(listed, "inbox")
+    behaviour = f"/behaviour?recipient=ada@{VICTIM}"
+    add("PUT", behaviour, {"mode": "reject"})
+    add("POST", behaviour, {"mode": "reject"})
+    add("DELETE", "/messages")
+    for path in ("/messages", "/hint", "/behaviour", "/static/icon.svg", "/static/inbox.js"):
+        add("GET", path)
+    # A receiver of webhooks.
+    for method, path, body in WEBHOOK_REQUESTS:
+        add(method, path, body)
+    # The API, with a key that the page has learnt, and the reference.
+    add = adding(listed, "edge", "front")
+    send = {"to": f"api@{VICTIM}", "subject": "x", "html": "x"}
+    key = {"X-API-Key": stack["keys"]["live"]}
+    add("POST", "/api/v1/emails", send)
+    add("POST", "/api/v1/emails", send, Content_Type="application/json", **key)
+    add("GET", "/api/v1/emails", **key)
+    for path in ("/docs/key.json", "/openapi.json", "/docs/scalar/js/scalar.standalone.js"):
+        add("GET", path)
+    # The front, as the edge asks it, and the two that do not speak HTTP.
+    add = adding(listed, "front", "smtp", "dns")
+    add("POST", "/api/v1/emails", send, X_Pillarbox_Edge="", **key)
+    add("POST", "/", f"\r\nEHLO x\r\nMAIL FROM:<a@{VICTIM}>\r\nRCPT TO:<smtp@{VICTIM}>\r\nDATA\r\n")
+    return listed
+
+
+def add_requests_to_engine(add: Callable[..., None], stack: dict[str, Any], engine: Engine) -> None:
     scope = f"test/{time.strftime('%Y%m%d')}/us-east-1/x/aws4_request"
     query = urlencode({"X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": scope})
     signed = {
         "Authorization": f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=00"
     }
-    # The engine.
     code: dict[str, Any] = {
         "FunctionName": "attack",
         "Runtime": "python3.13",
@@ -235,67 +280,63 @@ def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
         add("POST", path, "")
     for path in ("/_ministack/health", "/_ministack/sqs/messages", "/moto-api/data.json", "/"):
         add("GET", path)
-    # The SES stand-in.
-    add("POST", "/v2/email/identities", {"EmailIdentity": VICTIM})
-    add("POST", "/v2/email/identities", {"EmailIdentity": VICTIM}, Content_Type="application/json")
-    mail = {
-        "FromEmailAddress": "hello@shop.example",
-        "Destination": {"ToAddresses": [f"ses@{VICTIM}"]},
-        "Content": {"Raw": {"Data": "U3ViamVjdDogeA0KDQp4DQo="}},
-    }
-    add("POST", "/v2/email/outbound-emails", mail)
-    add("GET", "/v2/email/account")
-    # The inbox.
-    behaviour = f"/behaviour?recipient=ada@{VICTIM}"
-    add("PUT", behaviour, {"mode": "reject"})
-    add("POST", behaviour, {"mode": "reject"})
-    add("DELETE", "/messages")
-    for path in ("/messages", "/hint", "/behaviour", "/static/icon.svg", "/static/inbox.js"):
-        add("GET", path)
-    # A receiver of webhooks.
-    for method, path, body in WEBHOOK_REQUESTS:
-        add(method, path, body)
-    # The API, with a key that the page has learnt, and the reference.
-    send = {"to": f"api@{VICTIM}", "subject": "x", "html": "x"}
-    key = {"X-API-Key": stack["keys"]["live"]}
-    add("POST", "/api/v1/emails", send)
-    add("POST", "/api/v1/emails", send, Content_Type="application/json", **key)
-    add("GET", "/api/v1/emails", **key)
-    for path in ("/docs/key.json", "/openapi.json", "/docs/scalar/js/scalar.standalone.js"):
-        add("GET", path)
-    # The front, as the edge asks it, and the relay.
-    add("POST", "/api/v1/emails", send, X_Pillarbox_Edge="", **key)
-    add("POST", "/", f"\r\nEHLO x\r\nMAIL FROM:<a@{VICTIM}>\r\nRCPT TO:<smtp@{VICTIM}>\r\nDATA\r\n")
-    return listed
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", REBOUND])
 def test_a_page_of_another_origin_gets_nothing(
-    host: str, attacker: int, page: Page, engine: Engine, stack: dict[str, Any]
+    attacker: int, unprotected: Browser, engine: Engine, stack: dict[str, Any]
 ) -> None:
-    """From another port or name, no request to any port does anything, and no response is read."""
+    """From another port or name, no request to any port does anything, and no response is read.
+
+    A page sends each request to the servers that could understand it.
+    """
     before = engine.resources()
-    page.goto(f"http://{host}:{attacker}/")
-    targets = [f"http://127.0.0.1:{port}" for port in servers(stack).values()]
-    arguments = {"servers": targets, "requests": requests(stack, engine), "seconds": SECONDS}
-    assert page.evaluate(ATTACK, arguments) == []
+    listed = requests(stack, engine)
+    targets = [
+        target(name, "127.0.0.1", port, [one for one in listed if name in one["meant_for"]])
+        for name, port in servers(stack).items()
+    ]
+    assert all(target["requests"] for target in targets)
+    with closing(unprotected.new_context()) as context:
+        pages = [context.new_page() for _ in HOSTS]
+        for page, host in zip(pages, HOSTS, strict=True):
+            page.goto(f"http://{host}:{attacker}/", timeout=PATIENCE)
+            page.evaluate(START, targets)
+        assert [line for page in pages for line in page.evaluate("attack")] == []
     assert_untouched(engine, before, stack)
 
 
-def test_a_rebound_name_gets_nothing(page: Page, engine: Engine, stack: dict[str, Any]) -> None:
-    """A page whose own name means this machine reads only refusals, at every port."""
+def test_a_rebound_name_gets_nothing(
+    unprotected: Browser, engine: Engine, stack: dict[str, Any]
+) -> None:
+    """A page whose own name means this machine reads only refusals, at every port.
+
+    Each server gets every request, those that are meant for the others too.
+    """
     before = engine.resources()
-    for name, port in servers(stack).items():
-        server = f"http://{REBOUND}:{port}"
+    listed = requests(stack, engine)
+    with closing(unprotected.new_context()) as context:
         # The page came from there before the name changed its meaning.
-        page.route(f"{server}/page", lambda route: route.fulfill(body="", content_type="text/html"))
-        page.goto(f"{server}/page")
-        arguments = {"servers": [server], "requests": requests(stack, engine), "seconds": SECONDS}
-        read = page.evaluate(ATTACK, arguments)
-        assert [line for line in read if "client_blocked" not in line] == []
-        # Relay and DNS do not speak HTTP: a browser shows nothing of what they say.
-        assert bool(read) is (name not in {"smtp", "dns"})
+        context.route(
+            f"http://{REBOUND}:*/page",
+            lambda route: route.fulfill(body="", content_type="text/html"),
+        )
+        pages = {name: context.new_page() for name in servers(stack)}
+        for name, port in servers(stack).items():
+            own = target(name, REBOUND, port, listed)
+            pages[name].goto(f"{own['server']}/page", timeout=PATIENCE)
+            pages[name].evaluate(START, [own])
+        for name, page in pages.items():
+            read = page.evaluate("attack")
+            assert [line for line in read if "client_blocked" not in line] == []
+            # Relay and DNS do not speak HTTP: a browser shows nothing of what they say.
+            assert bool(read) is (name not in {"smtp", "dns"})
     assert_untouched(engine, before, stack)
+
+
+def target(name: str, host: str, port: int, listed: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a server, what it gets, and how long a page waits for each of its answers."""
+    seconds = SECONDS_OF_SILENCE if name == "dns" else SECONDS
+    return {"server": f"http://{host}:{port}", "seconds": seconds, "requests": listed}
 
 
 def assert_untouched(engine: Engine, before: dict[str, list[str]], stack: dict[str, Any]) -> None:

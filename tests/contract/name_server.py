@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from local.dns import DnsServer
+from tests.stack import PATIENCE
 
 #: What tests publish: the values of a name and a type.
 RECORDS: Final[dict[tuple[str, str], list[str]]] = {}
@@ -19,9 +20,9 @@ def running_name_server() -> Iterator[str]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     server = DnsServer(lambda name, kind: RECORDS.get((name, kind)))
-    host, port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+    host, port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(PATIENCE)
     yield f"{host}:{port}"
-    asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+    asyncio.run_coroutine_threadsafe(server.stop(), loop).result(PATIENCE)
     loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
+    thread.join(PATIENCE)
     loop.close()

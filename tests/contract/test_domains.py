@@ -189,7 +189,8 @@ def test_dns_may_say_anything(service: Service, domain: str) -> None:
     start = monotonic()
     detail = api.raw("GET", f"/domains/{slow}").json
     assert set.union(*states(detail).values()) == {"unknown"}
-    assert monotonic() - start < 4  # the records together have two seconds
+    # The records together have two seconds; one after the other they would take sixteen.
+    assert monotonic() - start < 12
 
 
 def test_ses_is_asked_rarely(service: Service, domain: str) -> None:

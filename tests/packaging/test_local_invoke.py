@@ -17,7 +17,7 @@ from local import template
 from local.containers import host_address
 from tests.needs import linux_only, need_docker
 from tests.packaging.test_functions import ABSENT, FUNCTIONS, resource_of
-from tests.stack import PATIENCE, wait_for
+from tests.stack import PATIENCE, stack_command, wait_for
 
 pytestmark = [pytest.mark.stack, linux_only]
 
@@ -34,12 +34,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         "PILLARBOX_STATE_DIR": str(state),
         **dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0"),
     }
-    with subprocess.Popen(
-        [sys.executable, "-m", "local"],
-        cwd=template.ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-    ) as process:
+    with (
+        stack_command(state.with_suffix(".lock")) as command,
+        subprocess.Popen(
+            command, cwd=template.ROOT, env=environment, stdout=subprocess.DEVNULL
+        ) as process,
+    ):
         try:
             wait_for((state / "stack.json").exists, 2 * PATIENCE)
             yield environment

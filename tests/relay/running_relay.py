@@ -38,7 +38,7 @@ TO = "ann@example.com"
 QUEUED_ID = "01936f5e-0000-7000-8000-000000000000"
 MESSAGE = f"From: {SENDER}\r\nSubject: Hello\r\n\r\nHello\r\n".encode()
 #: Seconds to wait for an event; only a failing test waits so long.
-PATIENCE = 10
+PATIENCE = 60
 
 
 @functools.cache

@@ -182,7 +182,7 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
     def healthy() -> bool:
         assert process.poll() is None, process.communicate()
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as response:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as response:
                 return bool(response.status == 200)
         except OSError:
             return False

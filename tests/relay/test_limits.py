@@ -8,6 +8,7 @@ import pytest
 
 from pillarbox.domain.errors import ServiceError
 from tests.relay.running_relay import MESSAGE, SENDER, RunningRelay, serve
+from tests.stack import PATIENCE
 
 
 @pytest.mark.parametrize("command", ["WHATEVER", "EXPN x", "MAIL FROM:x", "é"])
@@ -101,7 +102,7 @@ def test_shutdown_finishes_messages() -> None:
         relay.service.gate.clear()
         committed.envelope()
         committed.send(MESSAGE + b".\r\n")
-        assert relay.service.entered.wait(10)
+        assert relay.service.entered.wait(PATIENCE)
         draining = threading.Thread(target=relay.call, args=(relay.server.drain(),))
         draining.start()
         relay.service.gate.set()
@@ -112,7 +113,7 @@ def test_shutdown_finishes_messages() -> None:
         assert arriving.reply().startswith(b"250 ")
         assert arriving.reply().startswith(b"421 4.3.2 ")
         arriving.sock.close()
-        draining.join(10)
+        draining.join(PATIENCE)
     assert len(relay.service.accepted) == 2
 
 
@@ -133,7 +134,7 @@ def test_client_disconnects_during_the_commit(relay: RunningRelay) -> None:
         relay.service.gate.clear()
         client.envelope()
         client.send(MESSAGE + b".\r\n")
-        assert relay.service.entered.wait(10)
+        assert relay.service.entered.wait(PATIENCE)
     relay.service.gate.set()
     with relay.connect_authenticated() as client:
         assert client.deliver().startswith(b"250 ")

@@ -18,6 +18,7 @@ from tests.relay.running_relay import (
     plain,
     trusting_context,
 )
+from tests.stack import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ def test_garbage_within_tls(relay: RunningRelay) -> None:
         client.send(b"half\r\n")
         assert isinstance(client.sock, ssl.SSLSocket)
         with socket.socket(fileno=client.sock.detach()) as underneath:
-            underneath.settimeout(10)
+            underneath.settimeout(PATIENCE)
             underneath.sendall(b"\r\n.\r\n" * 10)
             while underneath.recv(65_536):
                 pass

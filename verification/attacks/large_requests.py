@@ -30,12 +30,13 @@ from pillarbox.domain.attachment import MAX_BYTES_EACH
 from tests.fakes import builders
 from tests.stack import free_port
 from verification.attacks.large_bodies import bodies
+from verification.attacks.machine import slowness
 
 ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = "attack"
 _MIB: Final = 1024 * 1024
 _ROUTES: Final = ("/api/v1/emails", "/api/v1/emails/batch")
-#: Seconds of CPU.
+#: Seconds of CPU on a usual machine.
 _SLOW: Final = 2.0
 _PATIENCE: Final = 60
 _LARGE_SENDS: Final = 5
@@ -167,7 +168,7 @@ def attack_parser(target: Target, counts: Counts, step: int = 1) -> None:
             spent = _cpu(worker) - before
             counts.longest = max(counts.longest, spent)
             counts.peak = max(counts.peak, _peak(worker.pid))
-            if spent > _SLOW:
+            if spent > _SLOW * slowness():
                 counts.slow += 1
                 counts.findings.append(f"{where}: {spent:.1f} s of CPU")
 

@@ -20,6 +20,7 @@ from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
+from tests.stack import PATIENCE
 
 TABLE = "pillarbox-table"
 IDENTITIES = "pillarbox-identities"
@@ -72,7 +73,7 @@ def ses() -> Iterator[tuple[str, MailStore]]:
     (listener,) = server.servers[0].sockets
     yield f"http://127.0.0.1:{listener.getsockname()[1]}", mailbox
     server.should_exit = True
-    thread.join(10)
+    thread.join(PATIENCE)
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def name_server() -> Iterator[str]:
         thread.start()
         yield f"127.0.0.1:{server.server_address[1]}"
         server.shutdown()
-        thread.join(10)
+        thread.join(PATIENCE)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 from local.relay import self_signed
+from tests.stack import PATIENCE
 
 #: Lambda's answers about a function by the last part of the path.
 LAMBDA: dict[str, tuple[int, bytes]] = {
@@ -89,7 +90,7 @@ def serving(server: Any) -> Iterator[int]:
             yield server.server_address[1]
         finally:
             server.shutdown()
-            thread.join(10)
+            thread.join(PATIENCE)
 
 
 def api() -> ThreadingHTTPServer:

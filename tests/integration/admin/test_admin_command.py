@@ -17,6 +17,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import Wiring
 from tests.integration.admin.conftest import SETTINGS, TABLE
 from tests.integration.admin.operator_command import Operator, refusal
+from tests.stack import PATIENCE
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
 COMMANDS = {
@@ -328,7 +329,7 @@ def cloudformation() -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-        thread.join(10)
+        thread.join(PATIENCE)
 
 
 @pytest.mark.usefixtures("table")

@@ -12,6 +12,7 @@ from uvicorn.server import ServerState
 
 from front import protocol
 from front.protocol import Protocol
+from tests.stack import PATIENCE
 
 IDLE = 0.2
 type Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -67,7 +68,7 @@ def test_a_connection_without_a_request_ends(octets: bytes, more: bytes) -> None
                 await asyncio.sleep(IDLE / 10)
             return time.monotonic() - began
 
-    assert IDLE * 0.9 <= asyncio.run(run()) < 10
+    assert IDLE * 0.9 <= asyncio.run(run()) < PATIENCE
 
 
 def test_the_rest_of_a_refused_body_is_not_kept() -> None:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 from admin.wiring import OperatorWiring
 from pillarbox.settings import Settings
 from tests.aws import forget_sessions
-from tests.stack import AGENT, PATIENCE, ROOT, wait_for
+from tests.stack import AGENT, PATIENCE, ROOT, stack_command, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -31,12 +30,15 @@ HOUR = dt.timedelta(hours=1)
 def running(state: Path) -> Iterator[dict[str, Any]]:
     """Run a stack that keeps its messages, and stop it regularly."""
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
-    with subprocess.Popen(
-        [sys.executable, "-m", "local"],
-        cwd=ROOT,
-        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(state), "PILLARBOX_KEEP": "1"},
-        stdout=subprocess.DEVNULL,
-    ) as process:
+    with (
+        stack_command(state.with_suffix(".lock")) as command,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(state), "PILLARBOX_KEEP": "1"},
+            stdout=subprocess.DEVNULL,
+        ) as process,
+    ):
         try:
             wait_for(lambda: (state / "stack.json").exists() or process.poll() is not None)
             yield json.loads((state / "stack.json").read_text())
@@ -63,7 +65,8 @@ def shown(stack: dict[str, Any], ids: list[str]) -> dict[str, Any]:
 
 def webhooks(stack: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the receivers of the inbox got."""
-    items: list[dict[str, Any]] = httpx.get(f"{stack['inbox_url']}/webhooks").json()["items"]
+    answer = httpx.get(f"{stack['inbox_url']}/webhooks", timeout=PATIENCE)
+    items: list[dict[str, Any]] = answer.json()["items"]
     return items
 
 

@@ -13,6 +13,7 @@ from local.ses.store import MailStore
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.domain.sender_domain import DomainState
 from tests.integration.local.local_ses import RAW, LocalSes
+from tests.stack import PATIENCE
 
 Send = Callable[..., str]
 
@@ -281,14 +282,15 @@ def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"Content": {"Raw": {"Data": "%%"}}}'])
 def test_a_body_of_another_shape_is_refused(local_ses: LocalSes, body: bytes) -> None:
     """An invalid body gives a 400 with an error name, never a 500."""
-    answer = httpx.post(f"{local_ses.ses_url}/v2/email/outbound-emails", content=body)
+    url = f"{local_ses.ses_url}/v2/email/outbound-emails"
+    answer = httpx.post(url, content=body, timeout=PATIENCE)
     assert answer.status_code == 400
     assert answer.headers["x-amzn-errortype"] == "SerializationException"
 
 
 def test_unknown_operations_are_named(local_ses: LocalSes) -> None:
     """An unsupported operation gives a 404 that names it."""
-    answer = httpx.get(f"{local_ses.ses_url}/v2/email/contact-lists")
+    answer = httpx.get(f"{local_ses.ses_url}/v2/email/contact-lists", timeout=PATIENCE)
     assert answer.status_code == 404
     assert "contact-lists" in answer.json()["message"]
 
@@ -296,5 +298,7 @@ def test_unknown_operations_are_named(local_ses: LocalSes) -> None:
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example"])
 def test_other_hosts_are_refused(local_ses: LocalSes, host: str) -> None:
     """A request with another host name does not reach the API (DNS rebinding)."""
-    answer = httpx.get(f"{local_ses.ses_url}/v2/email/account", headers={"Host": host})
+    answer = httpx.get(
+        f"{local_ses.ses_url}/v2/email/account", headers={"Host": host}, timeout=PATIENCE
+    )
     assert answer.status_code == 400

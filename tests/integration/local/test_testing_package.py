@@ -21,7 +21,7 @@ from pillarbox_testing.stack import find_stack
 
 from tests.integration.local.local_ses import LocalSes
 from tests.integration.local.webhook_posts import PostWebhook, post_webhook
-from tests.stack import free_port
+from tests.stack import PATIENCE, free_port
 from tests.unit.local.test_inbox_reading import PNG, full_mail
 
 __all__ = ["post_webhook"]
@@ -45,7 +45,7 @@ def test_an_email_is_complete(send: Send, local_ses: LocalSes) -> None:
     assert ("Subject", "481516 is your code") in email.headers
     picture = email.attachments[0]
     assert picture == Attachment("", "image/png", len(PNG), picture.url)
-    assert httpx.get(picture.url).content == PNG
+    assert httpx.get(picture.url, timeout=PATIENCE).content == PNG
     assert email.deliveries[1] == Delivery(
         "bounce@simulator.amazonses.com", "to", "bounced", "550 5.1.1 user unknown"
     )

@@ -12,6 +12,7 @@ from admin.tables import print_list
 from admin.times import parse_time
 from pillarbox.domain.errors import Json, ValidationFailed
 from tests.integration.admin.operator_command import Operator
+from tests.stack import wait_for
 
 ID = "01a20242-4abb-71af-a6dc-49a3efcfd4de"
 KEY_ID = "key_qh4ybvcvbqzkkbkzysxg"
@@ -92,9 +93,8 @@ def test_progress_appears_after_a_while() -> None:
     console = terminal()
     with progress("Reading", "messages", total=5_000, console=console, delay=0.05) as report:
         report(1_234)
-        time.sleep(0.4)
+        wait_for(lambda: "1,234 of 5,000 messages" in written(console))
     assert "Reading" in written(console)
-    assert "1,234 of 5,000 messages" in written(console)
 
 
 def test_a_quick_command_shows_no_progress() -> None:

@@ -9,6 +9,7 @@ import pytest
 from front import uploads
 from front.uploads import BODY_LIMIT, MAX_REQUESTS, SMALL, Upload, Uploads
 from pillarbox.domain.errors import ServiceError
+from tests.fakes import virtual_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +69,7 @@ def test_a_key_and_an_address_have_a_quarter(alike: str) -> None:
             await client.send(1, more=False)
         return await asyncio.gather(*tasks)
 
-    assert asyncio.run(run()) == ["held", "rate_limit_exceeded", "held"]
+    assert virtual_time.run(run()) == ["held", "rate_limit_exceeded", "held"]
 
 
 def test_small_bodies_pass_when_memory_is_used_up() -> None:
@@ -88,7 +89,7 @@ def test_small_bodies_pass_when_memory_is_used_up() -> None:
             await client.send(0, more=False)
         return await asyncio.gather(*tasks), outcome
 
-    assert asyncio.run(run()) == (["held"] * 4, "held")
+    assert virtual_time.run(run()) == (["held"] * 4, "held")
 
 
 def test_the_slowest_upload_gives_way() -> None:
@@ -107,7 +108,7 @@ def test_the_slowest_upload_gives_way() -> None:
             await client.send(0, more=False)
         return await asyncio.gather(*tasks)
 
-    assert asyncio.run(run()) == ["service_unavailable", "held", "held", "held", "held"]
+    assert virtual_time.run(run()) == ["service_unavailable", "held", "held", "held", "held"]
 
 
 def test_a_complete_body_does_not_give_way() -> None:
@@ -124,7 +125,7 @@ def test_a_complete_body_does_not_give_way() -> None:
             await new.send(MIB)
             return await task
 
-    assert asyncio.run(run()) == "service_unavailable"
+    assert virtual_time.run(run()) == "service_unavailable"
 
 
 @pytest.mark.parametrize(("rate", "outcome"), [(2.0, "held"), (0.2, "service_unavailable")])
@@ -144,7 +145,7 @@ def test_a_body_has_a_minimum_rate(
         await client.send(0, more=False)
         return await task
 
-    assert asyncio.run(run()) == outcome
+    assert virtual_time.run(run()) == outcome
 
 
 def test_a_fast_start_does_not_excuse_a_stall(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +158,7 @@ def test_a_fast_start_does_not_excuse_a_stall(monkeypatch: pytest.MonkeyPatch) -
         await client.send(15 * MIB)
         return await task
 
-    assert asyncio.run(run()) == "service_unavailable"
+    assert virtual_time.run(run()) == "service_unavailable"
 
 
 def test_requests_without_octets_give_way() -> None:
@@ -178,7 +179,7 @@ def test_requests_without_octets_give_way() -> None:
             await client.send(0, more=False)
         return outcome, (await asyncio.gather(*tasks)).count("service_unavailable")
 
-    assert asyncio.run(run()) == ("held", 1)
+    assert virtual_time.run(run()) == ("held", 1)
 
 
 def test_a_key_has_a_quarter_of_the_requests() -> None:
@@ -193,7 +194,7 @@ def test_a_key_has_a_quarter_of_the_requests() -> None:
                 pytest.fail("it was accepted")
             stack.enter_context(budget.begin("another", "192.0.2.99"))
 
-    asyncio.run(run())
+    virtual_time.run(run())
 
 
 def test_a_body_over_the_limit_keeps_no_memory() -> None:
@@ -209,4 +210,4 @@ def test_a_body_over_the_limit_keeps_no_memory() -> None:
         await client.send(1, more=False)
         return reserved, await task
 
-    assert asyncio.run(run()) == (0, "request_too_large")
+    assert virtual_time.run(run()) == (0, "request_too_large")
