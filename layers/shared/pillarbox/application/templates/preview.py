@@ -7,8 +7,8 @@ from typing import Final
 from pillarbox.application.render import render, to_text
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.header_text import UNSAFE, is_header_safe
-from pillarbox.domain.mail import MAX_SUBJECT, SavedBody
+from pillarbox.domain.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
+from pillarbox.domain.mail import SavedBody
 from pillarbox.domain.template import fill_subject
 from pillarbox.domain.template_draft import SourceKind
 from pillarbox.rendering.allowlist import references

@@ -13,7 +13,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import TemplateRecords, TemplateVersions
 from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.mail import MAX_SUBJECT
+from pillarbox.domain.header_text import MAX_SUBJECT
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import (
     SourceKind,
