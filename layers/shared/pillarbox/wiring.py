@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.team import Team
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
+    from pillarbox.application.templates.preview import RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.application.webhooks.announce import Announcement
@@ -70,8 +71,11 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
+    from pillarbox.domain.brand import Brand
+    from pillarbox.domain.errors import Json
     from pillarbox.domain.sign_in import CodeRequest
     from pillarbox.domain.sign_up import SignUpTerms
+    from pillarbox.domain.template_draft import Source
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -695,6 +699,13 @@ class Wiring:
         return TemplateEditing(self.template_authoring)
 
     @cached_property
+    def render_source(self) -> "Callable[[Source, Mapping[str, Json], Brand], RenderedSource]":
+        """Show what a source would become, which few requests of an author need."""
+        from pillarbox.application.templates.preview import render_source
+
+        return render_source
+
+    @cached_property
     def template_trial(self) -> "TemplateTrial":
         """Send tests of drafts."""
         from pillarbox.adapters.dynamodb.users import DynamoMembers
@@ -730,7 +741,7 @@ class Wiring:
     def domain_check(self) -> "DomainCheck":
         """Check the DNS records of a sending domain."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.dns_records import DnsRecords
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.domains import DomainCheck
 
@@ -740,7 +751,7 @@ class Wiring:
     def account_domains(self) -> "AccountDomains":
         """Work on the domains of accounts, for their members."""
         from pillarbox.adapters.aws import in_parallel, service_errors
-        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.dns_records import DnsRecords
         from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.ses.domains import SesDomains

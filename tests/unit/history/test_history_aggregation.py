@@ -20,7 +20,8 @@ from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry, milliseconds
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 

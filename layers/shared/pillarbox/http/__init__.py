@@ -3,6 +3,7 @@
 from pillarbox.http.packages import defer_package
 
 # The modules here import what they use of these packages from its own module.
+defer_package("aws_lambda_powertools", {"Logger": "logging", "Metrics": "metrics"})
 defer_package("aws_lambda_powertools.event_handler")
 defer_package("aws_lambda_powertools.event_handler.openapi")
 defer_package(

@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.application.templates.editing import DraftChanged, NewTemplate
-from pillarbox.application.templates.preview import Source
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import MAX_SUBJECT
-from pillarbox.domain.template_draft import SampleSets, SourceKind, TemplateContent
+from pillarbox.domain.template_draft import SampleSets, Source, SourceKind, TemplateContent
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.models import MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
