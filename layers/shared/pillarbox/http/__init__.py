@@ -14,6 +14,8 @@ defer_package(
         "APIGatewayProxyEventV2": "api_gateway_proxy_event",
         "BedrockAgentEvent": "bedrock_agent_event",
         "LambdaFunctionUrlEvent": "lambda_function_url_event",
+        # The module of SQS events takes it from the package, so a program that has both needs it.
+        "S3Event": "s3_event",
         "VPCLatticeEvent": "vpc_lattice",
         "VPCLatticeEventV2": "vpc_lattice",
     },

@@ -27,7 +27,7 @@ type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 def build_app() -> APIGatewayRestResolver:
     """Return a resolver that responds with the contract's JSON, also to errors."""
     # The `__init__` of Powertools, which does not run, drops its own log lines in this way.
-    set_package_logger_handler()
+    set_package_logger_handler()  # type: ignore[no-untyped-call]
     app = APIGatewayRestResolver()
     app.use(middlewares=[_refuse_default_agents])
     logger = observability.make_logger()
