@@ -24,7 +24,7 @@ from admin.operations.round_trip import RoundTrip
 from admin.operations.suppression_files import SuppressionFiles
 from admin.operations.usage import QuotaUsage
 from pillarbox.adapters.aws import in_parallel
-from pillarbox.adapters.dns import DnsRecords
+from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit

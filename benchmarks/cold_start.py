@@ -33,33 +33,54 @@ LAYER: Final = ENVIRONMENT / "layer"
 _FLOOR_TWO: Final = "import boto3; boto3.client('dynamodb'); boto3.client('sqs')"
 _FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
 
-#: The first client of each function, its floor and its goal.
+_SENDING: Final = "services().single_send; services().table.client; services().jobs._sqs"
+_READING: Final = "services().authentication; services().table.client"
+_SESSION: Final = "services().session_authentication; services().table.client"
+_CALLER: Final = "services().caller_authentication; services().table.client"
+
+#: The first client of each function, its floor and its goal. A function of the dashboard also
+#: creates the use case of the page that calls it.
 PROGRAMS: Final = {
-    "send_email": (
-        "services().single_send; services().table.client; services().jobs._sqs",
+    "send_email": (_SENDING, _FLOOR_TWO, 1.25),
+    "mcp": (_SENDING, _FLOOR_TWO, 1.25),
+    "get_message": (f"services().message_lookup; {_READING}", _FLOOR_ONE, 1.15),
+    "list_starter_templates": (_READING, _FLOOR_ONE, 1.15),
+    "preview_starter_template": (_READING, _FLOOR_ONE, 1.15),
+    "sign_in": ("services().sign_in; services().identities.client", _FLOOR_ONE, 1.25),
+    "mail_code": (
+        "services().code_mail.jobs._sqs; services().identities.client",
         _FLOOR_TWO,
         1.25,
     ),
-    "mcp": (
-        "services().single_send; services().table.client; services().jobs._sqs",
-        _FLOOR_TWO,
+    "create_account": (f"services().sign_up; {_SESSION}", _FLOOR_ONE, 1.25),
+    "manage_account": (
+        f"services().accounts; services().account_usage; {_SESSION}",
+        _FLOOR_ONE,
         1.25,
     ),
-    "get_message": (
-        "services().message_lookup; services().authentication; services().table.client",
+    "manage_members": (f"services().account_members; {_SESSION}", _FLOOR_ONE, 1.25),
+    "manage_keys": (f"services().api_keys; services().key_uses; {_SESSION}", _FLOOR_ONE, 1.25),
+    "manage_domains": (f"services().account_domains; {_SESSION}", _FLOOR_ONE, 1.25),
+    "edit_templates": (f"services().template_editing; {_SESSION}", _FLOOR_ONE, 1.25),
+    "operate": (
+        "services().account_list; services().operator_authentication; services().table.client",
         _FLOOR_ONE,
-        1.15,
+        1.25,
     ),
-    "list_starter_templates": (
-        "services().authentication; services().table.client",
-        _FLOOR_ONE,
-        1.15,
-    ),
-    "preview_starter_template": (
-        "services().authentication; services().table.client",
-        _FLOOR_ONE,
-        1.15,
-    ),
+    "read_webhooks": (f"services().webhook_queries; {_CALLER}", _FLOOR_ONE, 1.25),
+    "write_webhooks": (f"services().webhooks; {_CALLER}", _FLOOR_ONE, 1.25),
+}
+
+#: What the functions above read beside the settings of sending.
+_MORE_SETTINGS: Final = {
+    "PILLARBOX_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/jobs",
+    "PILLARBOX_URGENT_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/urgent",
+    "PILLARBOX_WEBHOOKS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/webhooks",
+    "PILLARBOX_WEBHOOKS": "on",
+    "PILLARBOX_MAIL_CODE_FUNCTION": "mail-code",
+    "PILLARBOX_API_URL": "https://pillarbox.example",
+    "PILLARBOX_SIGN_UP": "open",
+    "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": "free",
 }
 
 
@@ -151,11 +172,8 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
         ],
         env=os.environ
         | SETTINGS
-        | {
-            "PYTHONPATH": os.pathsep.join(map(str, path)),
-            "PILLARBOX_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/jobs",
-            "PILLARBOX_URGENT_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/urgent",
-        }
+        | _MORE_SETTINGS
+        | {"PYTHONPATH": os.pathsep.join(map(str, path))}
         | variables,
         check=True,
         capture_output=True,

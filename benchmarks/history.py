@@ -42,13 +42,8 @@ from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket, HistoryQueries
 from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, SendRoute, Status
-from pillarbox.domain.statistics import (
-    IndexEntry,
-    Subset,
-    SubsetKind,
-    index_entry,
-    milliseconds,
-)
+from pillarbox.domain.statistics import IndexEntry, Subset, SubsetKind, index_entry
+from pillarbox.domain.timing import milliseconds
 
 ACCOUNT = "benchmark001"
 _MILLISECOND = timedelta(milliseconds=1)

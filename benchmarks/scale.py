@@ -48,12 +48,8 @@ from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.ids import created_at, derived_id, new_id
 from pillarbox.domain.key import ApiKey, KeyType
 from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import (
-    Granularity,
-    IndexEntry,
-    Rollup,
-    milliseconds,
-)
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup
+from pillarbox.domain.timing import milliseconds
 
 MAX_WRITES, MAX_READS = 1000, 3000
 #: The largest item that DynamoDB stores.

@@ -38,7 +38,7 @@ from pillarbox.application.history.search_index import SearchChanges, SearchInde
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.message import Message
 from pillarbox.domain.search import RecipientTerm, TagTerm, terms_of
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 
 REGULAR: Final = "regular@mailbox.example"
 #: One message in so many is to the regular customer.

@@ -18,9 +18,10 @@ from pillarbox.domain.key import (
     TEMPLATES_READ,
     TEMPLATES_WRITE,
 )
+from pillarbox.http.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
-from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.reply_types import (
     AnalyticsResult,
     BatchResult,

@@ -24,6 +24,7 @@ from pillarbox.http.account import (
     SuppressionsQuery,
 )
 from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
+from pillarbox.http.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
@@ -38,14 +39,7 @@ from pillarbox.http.operator import (
     RedriveRequest,
     SuspendRequest,
 )
-from pillarbox.http.query import (
-    SLUG,
-    AnalyticsQuery,
-    DeliveriesQuery,
-    MessagesQuery,
-    TemplatesQuery,
-    VersionsQuery,
-)
+from pillarbox.http.query import DeliveriesQuery, TemplatesQuery, VersionsQuery
 from pillarbox.http.sessions import (
     CodeRequestBody,
     EndSessionsQuery,

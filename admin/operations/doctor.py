@@ -23,7 +23,8 @@ from pillarbox.application.operation.service_checks import ServiceChecks, run_ch
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import domain_and_parents, domain_of
-from pillarbox.domain.statistics import Granularity, TimeRange, milliseconds
+from pillarbox.domain.statistics import Granularity, TimeRange
+from pillarbox.domain.timing import milliseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

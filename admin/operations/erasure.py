@@ -16,8 +16,9 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.erasure import erase_recipient
 from pillarbox.domain.message import Message
 from pillarbox.domain.search import RecipientTerm, SearchTerm, terms_of
-from pillarbox.domain.statistics import END_OF_TIME, milliseconds
+from pillarbox.domain.statistics import END_OF_TIME
 from pillarbox.domain.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.timing import milliseconds
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100

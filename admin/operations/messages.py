@@ -16,7 +16,8 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.message import Message
 from pillarbox.domain.search import RecipientTerm
-from pillarbox.domain.statistics import TimeRange, creation_time, milliseconds, to_datetime
+from pillarbox.domain.statistics import TimeRange, creation_time
+from pillarbox.domain.timing import milliseconds, to_datetime
 
 #: The accounts that one request asks for a message, and the messages that one reads.
 _BATCH: Final = 100

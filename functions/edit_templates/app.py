@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from pillarbox.application.templates.preview import render_source
 from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.domain.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id
@@ -45,7 +44,8 @@ def create_template() -> Reply:
 def render_template() -> Reply:
     principal = _reader()
     source, values = read_render(app.current_event)
-    return reply(rendered_item(render_source(source, values, principal.account.brand)))
+    rendered = services().render_source(source, values, principal.account.brand)
+    return reply(rendered_item(rendered))
 
 
 @app.get("/v1/templates/drafts")

@@ -2,7 +2,8 @@
 
 from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.query import MessagesQuery, read_query
+from pillarbox.http.history_query import MessagesQuery
+from pillarbox.http.query import read_query
 from pillarbox.http.replies import Reply, message_list_item, reply_page
 from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services

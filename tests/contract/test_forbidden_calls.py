@@ -476,6 +476,20 @@ def test_a_role_changes_its_own_attributes_of_an_account(role: str, own: list[st
     assert not any(allowed(*own, action=name) for name in ("PutItem", "DeleteItem"))
 
 
+@pytest.mark.parametrize("key", ["ACCT#abc", "LOG#abc"])
+@pytest.mark.parametrize("action", ["PutItem", "DeleteItem", "BatchWriteItem"])
+def test_operators_routes_replace_and_delete_nothing(key: str, action: str) -> None:
+    """With the attributes of a log entry, or with none, they cannot replace a record."""
+    policy = iam.statements("OperateRole")
+    for attributes in ("pk", "sk", "at", "by", "action"), ("pk", "sk"):
+        request = AwsRequest(f"dynamodb:{action}", "Table", frozenset({key}), frozenset(attributes))
+        assert not iam.is_allowed(policy, request)
+        updated = AwsRequest(
+            "dynamodb:UpdateItem", "Table", frozenset({key}), frozenset(attributes)
+        )
+        assert iam.is_allowed(policy, updated)
+
+
 @pytest.mark.parametrize("role", _ROLES)
 def test_every_right_is_limited_to_leading_keys(role: str) -> None:
     """A condition on keys passes without keys, so actions that have none are granted to no role."""

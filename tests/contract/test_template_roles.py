@@ -35,7 +35,8 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.role import OPERATE, Role
-from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
+from pillarbox.domain.statistics import Granularity, index_entry
+from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhook import EndpointHealth
 from tests import iam
 from tests.contract import client, service

@@ -10,34 +10,45 @@ ROOT = Path(__file__).parents[2]
 ENGINES = {"jinja2", "dns"}
 #: What `boto3`, pydantic and the packages of Powertools would load, and no function uses.
 UNUSED = {"boto3", "pydantic", "pydantic_core.core_schema"}
-#: The event handlers of other services bring it.
-RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
+#: What Powertools would load for other services, for traces and for metrics.
+RESOLVERS = {
+    "asyncio",
+    "aws_lambda_powertools.event_handler.appsync",
+    "aws_lambda_powertools.event_handler.openapi.merge",
+    "aws_lambda_powertools.metrics",
+    "aws_lambda_powertools.tracing",
+    "aws_lambda_powertools.utilities.data_classes.s3_event",
+}
+#: What only those that count messages or send them need.
+HISTORY = {"pillarbox.application.history.queries", "pillarbox.domain.statistics"}
+EMAIL = {"pillarbox.domain.mail"}
+SESSIONS = {"pillarbox.domain.session", "pillarbox.domain.role"}
 
 
 @pytest.mark.parametrize(
     ("function", "not_loaded"),
     [
-        ("send_email", ENGINES | RESOLVERS),
-        ("send_batch", ENGINES | RESOLVERS),
+        ("send_email", ENGINES | RESOLVERS | SESSIONS | HISTORY),
+        ("send_batch", ENGINES | RESOLVERS | SESSIONS | HISTORY),
         ("get_message", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("get_analytics", ENGINES | RESOLVERS),
         ("list_messages", ENGINES | RESOLVERS),
         ("list_templates", ENGINES | RESOLVERS),
         ("get_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("delete_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("read_webhooks", ENGINES | RESOLVERS),
-        ("write_webhooks", ENGINES | RESOLVERS),
+        ("read_webhooks", ENGINES | RESOLVERS | HISTORY | EMAIL),
+        ("write_webhooks", ENGINES | RESOLVERS | HISTORY | EMAIL),
         ("list_starter_templates", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("preview_starter_template", ENGINES | RESOLVERS),
-        ("sign_in", ENGINES | RESOLVERS),
-        ("manage_domains", ENGINES | RESOLVERS),
+        ("sign_in", ENGINES | RESOLVERS | HISTORY | EMAIL),
+        ("manage_domains", ENGINES | RESOLVERS | HISTORY | EMAIL),
         ("mail_code", ENGINES),
-        ("manage_account", ENGINES | RESOLVERS),
-        ("manage_keys", ENGINES | RESOLVERS),
-        ("create_account", ENGINES | RESOLVERS),
-        ("manage_members", ENGINES | RESOLVERS),
+        ("manage_account", ENGINES | RESOLVERS | HISTORY | EMAIL),
+        ("manage_keys", ENGINES | RESOLVERS | HISTORY | EMAIL),
+        ("create_account", ENGINES | RESOLVERS | HISTORY | EMAIL),
+        ("manage_members", ENGINES | RESOLVERS | HISTORY | EMAIL),
         ("operate", ENGINES | RESOLVERS),
-        ("edit_templates", {"dns", "css_inline", "mrml"} | RESOLVERS),
+        ("edit_templates", ENGINES | RESOLVERS | {"css_inline", "mrml"}),
         ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("deliver_message", {"dns"}),
         ("record_feedback", ENGINES),
@@ -65,6 +76,12 @@ def test_validation_loads_nothing_more() -> None:
     loaded = modules(script)
     assert "pydantic_core._pydantic_core" in loaded
     assert loaded.isdisjoint(UNUSED)
+
+
+def test_the_api_and_the_consumers_load_in_one_process() -> None:
+    """A program that has the handlers of the API can also have those of the queues."""
+    loaded = modules("import pillarbox.http.app, pillarbox.consumer")
+    assert "aws_lambda_powertools.utilities.data_classes.sqs_event" in loaded
 
 
 def modules(script: str, *path: Path) -> set[str]:

@@ -19,7 +19,7 @@ from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.account import SHARD_COUNTS
 from pillarbox.domain.ids import derived_id, new_id, new_token, shard_of
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
 from tests.ports.implementations import Ports

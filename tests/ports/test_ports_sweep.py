@@ -15,7 +15,7 @@ from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, event, message
 

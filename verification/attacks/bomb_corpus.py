@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any, Final
 
 from pillarbox.domain.attachment import MAX_BYTES_EACH, MAX_BYTES_TOTAL
-from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS, MAX_SUBJECT
+from pillarbox.domain.header_text import MAX_SUBJECT
+from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 
 _TO: Final = "ann@example.com"
 _KILOBYTE: Final = 1024

@@ -83,10 +83,12 @@ MODULES: Final = {
     " tests/unit/application/test_application_smtp_sendable.py"
     " tests/unit/application/test_application_smtp_groups.py",
     "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
+    f" {_HISTORY}_key_uses.py {_HISTORY}_search.py {_HISTORY}_check.py"
     f" {_HISTORY}_aggregation.py {_HISTORY}_audit.py",
     "application/history/coverage.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
     "application/history/pagination.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
-    "application/history/queries.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
+    "application/history/queries.py": f"{_HISTORY}_queries.py {_HISTORY}_shards.py"
+    f" {_HISTORY}_model.py",
     "application/history/search.py": f"{_HISTORY}_search.py",
     "application/history/search_index.py": f"{_HISTORY}_search.py",
     "application/webhooks/announce.py": f"{_WEBHOOK}_announcements.py {_WEBHOOK}_worker.py"

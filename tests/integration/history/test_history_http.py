@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler

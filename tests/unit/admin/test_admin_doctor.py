@@ -17,7 +17,8 @@ from pillarbox.application.operation.checks import Finding, Verdict
 from pillarbox.application.operation.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, Rollup, milliseconds
+from pillarbox.domain.statistics import Granularity, Rollup
+from pillarbox.domain.timing import milliseconds
 from tests.unit.admin.doctor_fakes import (
     FakeApi,
     FakeCertificate,

@@ -23,8 +23,8 @@ from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.message import ERASED_ADDRESS, Event, EventKind, Message, Status
 from pillarbox.domain.search import TagTerm
-from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhook import DeliveryState, WebhookDelivery
 from pillarbox.domain.webhook_events import suppression_added
 from tests.fakes.webhooks import endpoint

@@ -13,7 +13,6 @@ from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.application.webhooks.replays import (
     MAX_REPLAYED,
-    ReplayRequest,
     ReplayResult,
     WebhookReplays,
 )
@@ -25,6 +24,7 @@ from pillarbox.domain.webhook import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
+    ReplayRequest,
     WebhookDelivery,
     WebhookEvent,
     WebhookType,

@@ -16,11 +16,10 @@ from pillarbox.domain.statistics import (
     combine_rollups,
     creation_time,
     index_entry,
-    milliseconds,
     reached,
     roll_up_entries,
-    to_datetime,
 )
+from pillarbox.domain.timing import milliseconds, to_datetime
 from tests.fakes import builders
 from tests.fakes.builders import event
 

@@ -20,7 +20,8 @@ from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry, milliseconds
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
@@ -167,6 +168,33 @@ def test_a_record_without_a_readable_id_stops_nothing() -> None:
     result = aggregation.apply([1])
     assert (result.retry_from, result.marked_hours, len(result.errors)) == (None, 0, 1)
     assert [*world.marks.all()] == []
+
+
+def test_records_that_show_no_message_stop_nothing() -> None:
+    """After a record without a readable id and one of no message, the next one is applied."""
+    world = World()
+    sent = world.send()
+
+    def read(number: int) -> Message | None:
+        if number == 1:
+            raise UnreadableChange(world.account_id, None)
+        return {2: None, 3: sent}[number]
+
+    aggregation = Aggregation[int](
+        read=read,
+        written_at=lambda _: None,
+        ledger=world.ledger,
+        marks=world.marks,
+        key_uses=world.key_uses,
+        clock=lambda: world.now,
+    )
+    assert len(aggregation.apply([1, 2, 3]).errors) == 1
+    assert wrong_items(world) == 0
+
+
+def test_a_result_has_marked_nothing_unless_it_says_so() -> None:
+    """What never marks an hour, such as the announcement of events, need not say so."""
+    assert StreamResult(None, []).marked_hours == 0
 
 
 def test_an_account_that_fails_is_retried_from_its_first_change() -> None:

@@ -19,7 +19,8 @@ from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import Granularity, TimeRange, index_entry, milliseconds
+from pillarbox.domain.statistics import Granularity, TimeRange, index_entry
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World

@@ -16,7 +16,8 @@ from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import TimeRange, milliseconds
+from pillarbox.domain.statistics import TimeRange
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, expected_entries
 
 pytestmark = pytest.mark.slow

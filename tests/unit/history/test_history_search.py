@@ -22,7 +22,8 @@ from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Status
 from pillarbox.domain.search import RecipientTerm, SearchTerm, TagTerm
-from pillarbox.domain.statistics import END_OF_TIME, TimeRange, milliseconds
+from pillarbox.domain.statistics import END_OF_TIME, TimeRange
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.search_world import PEOPLE, TAGS, SearchWorld, send_some
 from tests.unit.history.test_history_aggregation import server_error
 from tests.unit.history.world import START

@@ -17,7 +17,7 @@ from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_aggregation import wrong_items
 from tests.unit.history.world import START, World
 

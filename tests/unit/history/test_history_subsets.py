@@ -17,8 +17,8 @@ from pillarbox.domain.statistics import (
     SubsetKind,
     TimeRange,
     index_entry,
-    milliseconds,
 )
+from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_aggregation import wrong_items
 from tests.unit.history.test_history_check import busy_hour, check
 from tests.unit.history.world import START, SUBSETS, World

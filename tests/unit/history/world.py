@@ -25,7 +25,8 @@ from pillarbox.application.history.queries import (
 )
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, Status
-from pillarbox.domain.statistics import Granularity, Subset, SubsetKind, index_entry, milliseconds
+from pillarbox.domain.statistics import Granularity, Subset, SubsetKind, index_entry
+from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)

@@ -9,13 +9,14 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
 from pillarbox.http import hints
 from pillarbox.http.bodies import read_batch, read_send
+from pillarbox.http.history_query import MessagesQuery
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
-from pillarbox.http.query import MessagesQuery, TemplatesQuery
+from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.requests import read_api_key
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import WireModel, fields_of

@@ -52,6 +52,17 @@ def test_a_name_of_the_package_runs_its_init() -> None:
     assert package.load == "heavy"
 
 
+def test_a_name_with_a_module_loads_this_module_alone() -> None:
+    """A name whose module was given does not run the `__init__`; any other name does."""
+    del sys.modules["deferred"]
+    defer_package("deferred", {"light": "light"})
+    package = importlib.import_module("deferred")
+    assert package.light == "light"
+    assert loaded() == {"deferred.light", "deferred.part"}
+    assert package.name == "shown"
+    assert "deferred.heavy" in loaded()
+
+
 def test_a_package_within_a_package_is_deferred() -> None:
     """A package within another one is found by its full name."""
     defer_package("deferred.within")

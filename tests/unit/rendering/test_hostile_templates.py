@@ -2,9 +2,9 @@
 
 import pytest
 
-from pillarbox.application.templates.preview import Source, render_source
+from pillarbox.application.templates.preview import render_source
 from pillarbox.domain.brand import Brand
-from pillarbox.domain.template_draft import SourceKind
+from pillarbox.domain.template_draft import Source, SourceKind
 from pillarbox.rendering.problems import Severity
 
 _HTML = (

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
 from pillarbox.domain.sign_in import CodeRequest
-from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.timing import milliseconds, to_datetime
 
 _VERSION: Final = 1
 

@@ -1,6 +1,6 @@
-"""Look up mail exchangers (RFC 5321 section 5.1, RFC 7505) and other DNS records."""
+"""Look up mail exchangers (RFC 5321 section 5.1, RFC 7505)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from socket import gethostbyname
@@ -105,39 +105,3 @@ def _name_server(server: str) -> dns.nameserver.Do53Nameserver:
     host, _, port = server.rpartition(":")
     # dnspython accepts only an address, and the local stack gives containers a host name.
     return dns.nameserver.Do53Nameserver(gethostbyname(host), int(port))
-
-
-class DnsRecords:
-    """Implements `accounts.ports.DnsLookup`.
-
-    Args:
-        servers: name servers as `host:port`; if empty, the system's name servers.
-    """
-
-    def __init__(self, servers: tuple[str, ...] = ()) -> None:
-        self._servers = servers
-
-    @cached_property
-    def _resolver(self) -> dns.resolver.Resolver:
-        return make_resolver(self._servers)
-
-    def look_up(self, name: str, kind: str) -> Sequence[str] | None:
-        """Return the values as `DnsRecord` writes them.
-
-        They are empty if the name or the type does not exist, and None if the DNS gives no answer.
-        """
-        from dns.rdtypes.txtbase import TXTBase  # noqa: PLC0415  a send reads no TXT record
-
-        try:
-            answer = self._resolver.resolve(f"{name}.", kind, search=False)
-        except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
-            return ()
-        except dns.exception.DNSException:
-            return None
-        return tuple(
-            # The strings of a TXT record are joined (RFC 7208 section 3.3).
-            b"".join(record.strings).decode("ascii", "replace")
-            if isinstance(record, TXTBase)
-            else record.to_text().rstrip(".")
-            for record in answer
-        )

@@ -8,16 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
-from pillarbox.domain.mail import HandOverResult, Job, Mail
-from pillarbox.domain.message import Message
 from pillarbox.domain.quota import NOTHING, Amount, Limits, QuotaState
 from pillarbox.domain.quota_counts import QuotaCounts
-from pillarbox.domain.template import SavedTemplate
+
+if TYPE_CHECKING:
+    # Only named here: those that need them at run time import them, so others start faster.
+    from pillarbox.domain.mail import HandOverResult, Job, Mail
+    from pillarbox.domain.message import Message
+    from pillarbox.domain.template import SavedTemplate
 
 
 class Clock(Protocol):
@@ -34,7 +37,7 @@ class DirectoryResult:
     account: Account | None = None
     #: The suppressed ones among the requested addresses, with the reason.
     suppressed: Mapping[str, str] = field(default_factory=dict)
-    templates: Mapping[UUID, SavedTemplate] = field(default_factory=dict)
+    templates: "Mapping[UUID, SavedTemplate]" = field(default_factory=dict)
     quota: QuotaCounts = field(default_factory=QuotaCounts)
 
 
@@ -171,7 +174,7 @@ class Refusals(Protocol):
 class Messages(Protocol):
     """The records of accepted messages."""
 
-    def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
+    def commit(self, message: "Message", claim: Claim | None, response: StoredResponse) -> None:
         """Accept a message: put its record and, in the same step, the claim's response.
 
         After an error the outcome is unknown. With a claim, `Claims.release` settles it;
@@ -179,22 +182,22 @@ class Messages(Protocol):
         """
         ...
 
-    def commit_all(self, messages: Sequence[Message]) -> None:
+    def commit_all(self, messages: "Sequence[Message]") -> None:
         """Accept up to 100 messages: put the records that do not exist yet, all or none.
 
         After an error the outcome is unknown; `get_all` settles it.
         """
         ...
 
-    def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> Mapping[UUID, Message]:
+    def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> "Mapping[UUID, Message]":
         """Read several messages; absent ones are omitted."""
         ...
 
-    def get(self, account_id: str, message_id: UUID) -> Message | None:
+    def get(self, account_id: str, message_id: UUID) -> "Message | None":
         """Read one message consistently: every acknowledged write is visible."""
         ...
 
-    def peek(self, account_id: str, message_id: UUID) -> Message | None:
+    def peek(self, account_id: str, message_id: UUID) -> "Message | None":
         """Read one message eventually consistently, at half the cost of `get`.
 
         Use it for a change that `save` refuses if the message has changed since.
@@ -207,7 +210,7 @@ class Messages(Protocol):
         """Lease a pending message for one hand-over to the provider."""
         ...
 
-    def save(self, message: Message) -> bool:
+    def save(self, message: "Message") -> bool:
         """Replace the revision that a changed message was made from.
 
         Return False, and write nothing, if another worker was faster.
@@ -219,25 +222,25 @@ class Messages(Protocol):
 class LeaseRefusal:
     """The message that could not be leased; None if there is no record."""
 
-    message: Message | None
+    message: "Message | None"
 
 
 class Jobs(Protocol):
     """The queue between acceptance and delivery, with the spool for large emails."""
 
-    def put(self, job: Job, mail: Mail) -> None:
+    def put(self, job: "Job", mail: "Mail") -> None:
         """Queue a job; a large mail is put into the spool first."""
         ...
 
-    def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
+    def put_all(self, jobs: "Sequence[tuple[Job, Mail]]") -> frozenset[UUID]:
         """Queue several jobs; return the message ids of those that were refused."""
         ...
 
-    def put_result(self, job: Job, result: HandOverResult) -> None:
+    def put_result(self, job: "Job", result: "HandOverResult") -> None:
         """Queue a job that only records the result of an attempt for the job's message."""
         ...
 
-    def load(self, job: Job) -> Mail:
+    def load(self, job: "Job") -> "Mail":
         """Return the mail of a job, from the job itself or from the spool.
 
         Raises:
@@ -245,7 +248,7 @@ class Jobs(Protocol):
         """
         ...
 
-    def discard(self, job: Job) -> None:
+    def discard(self, job: "Job") -> None:
         """Delete the spool object of a finished job, if there is one."""
         ...
 
@@ -335,7 +338,7 @@ class MessageLog(Protocol):
 
     def newest_first(
         self, account_id: str, since: int, until: int, shards: int | None = None
-    ) -> Iterable[Message]:
+    ) -> "Iterable[Message]":
         """Return the messages created from `since` to before `until`, read consistently.
 
         `shards` is the account's number of shards, for a caller that has just read the account.
@@ -343,13 +346,13 @@ class MessageLog(Protocol):
         """
         ...
 
-    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> "Iterable[Message]":
         """Return the existing ones among some messages, in any order, read consistently."""
         ...
 
     def pending(
         self, account_id: str, since: int, until: int, cursor: str | None
-    ) -> ScanPage[Message]:
+    ) -> "ScanPage[Message]":
         """Return the next of the messages created in a time range that are still pending.
 
         A page takes one request, so it may be empty although others follow. It is read

@@ -1,7 +1,10 @@
-"""Which text is safe in a header field, and which of it people can see."""
+"""Which text is safe in a header field, which of it people can see, and how long a subject is."""
 
 import re
 from typing import Final
+
+#: RFC 5322 section 2.1.1 and contract 8.2, in characters.
+MAX_SUBJECT: Final = 998
 
 #: Control characters (C0, DEL, and C1 with NEL), line and paragraph separators,
 #: and bidirectional embeddings, overrides and isolates. The last group can make

@@ -13,8 +13,6 @@ from pillarbox.domain.tags import Tags
 
 #: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
 MAX_RECIPIENTS: Final = 50
-#: RFC 5322 section 2.1.1 and contract 8.2, in characters.
-MAX_SUBJECT: Final = 998
 #: In octets of UTF-8. With a text part of twice this size, both encoded, and 10 MB of files in
 #: base64, every message is within the 40 MB that SES accepts.
 MAX_HTML: Final = 2 * 1024 * 1024

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from pillarbox.domain.ids import shard_count
 from pillarbox.domain.message import EventKind, Message, Status
+from pillarbox.domain.timing import milliseconds
 
 _TEN_SECONDS: Final = 10_000
 _HOUR: Final = 3_600_000
@@ -208,16 +209,6 @@ def reached(message: Message) -> frozenset[Status]:
     if kinds & _IMPLY_SENT:
         statuses.add(Status.SENT)
     return frozenset(statuses)
-
-
-def milliseconds(moment: datetime) -> int:
-    """Return a moment in milliseconds since 1970."""
-    return round(moment.timestamp() * 1000)
-
-
-def to_datetime(moment: int) -> datetime:
-    """Return the moment of a number of milliseconds since 1970."""
-    return datetime.fromtimestamp(moment / 1000, UTC)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.mail import MAX_SUBJECT
+from pillarbox.domain.header_text import MAX_SUBJECT
 
 
 class VariableKind(StrEnum):

@@ -24,6 +24,15 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What an author writes, and wants to be shown."""
+
+    kind: SourceKind
+    subject: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateContent:
     """What an author writes: `source` is the body as written."""
 

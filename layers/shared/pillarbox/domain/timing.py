@@ -1,6 +1,9 @@
-"""How far clocks may differ. Every rule that compares the times of two machines uses it."""
+"""How far clocks may differ, and moments as numbers.
 
-from datetime import timedelta
+Every rule that compares the times of two machines uses the margin.
+"""
+
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 #: The clocks of two machines may differ by this much. AWS keeps clocks within milliseconds; the
@@ -9,3 +12,13 @@ from typing import Final
 #: A lease starts at its owner's clock and ends at the clock of the one who takes it over. So a
 #: lease lasts at least as long as its owner may run, plus this margin.
 CLOCK_MARGIN: Final = timedelta(seconds=30)
+
+
+def milliseconds(moment: datetime) -> int:
+    """Return a moment in milliseconds since 1970."""
+    return round(moment.timestamp() * 1000)
+
+
+def to_datetime(moment: int) -> datetime:
+    """Return the moment of a number of milliseconds since 1970."""
+    return datetime.fromtimestamp(moment / 1000, UTC)

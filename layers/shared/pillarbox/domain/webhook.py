@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
@@ -97,6 +97,18 @@ class EndpointHealth:
         if self.disabled_at is None:
             return self
         return EndpointHealth(open_since=self.open_since or now, probe_at=now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRequest:
+    """Which events to send again: those of the messages created in a time range.
+
+    `types` are as those of an endpoint; None means those that the endpoint receives.
+    """
+
+    since: datetime
+    until: datetime
+    types: frozenset[str] | None = None
 
 
 def is_enabled(endpoint: WebhookEndpoint, health: EndpointHealth) -> bool:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from pillarbox.domain.message import Event, EventKind, Message, SendRoute
 from pillarbox.domain.sender_domain import DomainState
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, WebhookType
 
 #: The namespace of the ids of events (RFC 9562 section 5.5).

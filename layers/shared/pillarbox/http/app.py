@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
+from aws_lambda_powertools.package_logger import set_package_logger_handler
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
@@ -25,6 +26,8 @@ type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 def build_app() -> APIGatewayRestResolver:
     """Return a resolver that responds with the contract's JSON, also to errors."""
+    # The `__init__` of Powertools, which does not run, drops its own log lines in this way.
+    set_package_logger_handler()  # type: ignore[no-untyped-call]
     app = APIGatewayRestResolver()
     app.use(middlewares=[_refuse_default_agents])
     logger = observability.make_logger()

@@ -12,9 +12,9 @@ from pillarbox.domain.address import AddressSyntaxError, NotBareError, parse_add
 from pillarbox.domain.attachment import Attachment, is_canonical_base64
 from pillarbox.domain.errors import Json
 from pillarbox.domain.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
-from pillarbox.domain.header_text import INVISIBLE, UNSAFE, is_header_safe, is_visible
+from pillarbox.domain.header_text import INVISIBLE, MAX_SUBJECT, UNSAFE, is_header_safe, is_visible
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
-from pillarbox.domain.mail import MAX_HTML, MAX_SUBJECT, SendRequest
+from pillarbox.domain.mail import MAX_HTML, SendRequest
 from pillarbox.domain.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of

@@ -1,21 +1,30 @@
 """Import a module of a package without everything else that the package imports.
 
 The `__init__` of some packages imports all of their modules. That of Powertools' event handlers
-brings asyncio and the handlers of other services, that of pydantic-core hundreds of types for type
-checkers. A function needs one module of each, and a cold start would pay for all.
+brings asyncio and the handlers of other services, that of its events one class for each service of
+AWS, and that of pydantic-core hundreds of types for type checkers. A function needs a few modules
+of each, and a cold start would pay for all.
 """
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
-from typing import Any
+from typing import Any, Final
+
+_NONE: Final[Mapping[str, str]] = {}
 
 
-def defer_package(name: str) -> None:
+def defer_package(name: str, modules: Mapping[str, str] = _NONE) -> None:
     """Let a package run its `__init__` only when one of the names in it is used.
 
     Afterwards `from package.module import …` loads this module alone, and `from package import …`
     works as always. A package that is already imported stays as it is.
+
+    Args:
+        name: the package.
+        modules: names that the `__init__` takes from modules of the package, each with its module.
+            Such a name loads this module alone.
 
     Raises:
         ModuleNotFoundError: there is no such package.
@@ -27,14 +36,16 @@ def defer_package(name: str) -> None:
         raise ModuleNotFoundError(name=name)
     loader, package = spec.loader, module_from_spec(spec)
 
-    def run_init(attribute: str) -> Any:  # noqa: ANN401  an attribute of any type
+    def find(attribute: str) -> Any:  # noqa: ANN401  an attribute of any type
+        if attribute in modules:
+            return getattr(import_module(f"{name}.{modules[attribute]}"), attribute)
         if find_spec(f"{name}.{attribute}"):
             return import_module(f"{name}.{attribute}")
         if vars(package).pop("__getattr__", None):
             loader.exec_module(package)
         return getattr(package, attribute)
 
-    vars(package)["__getattr__"] = run_init  # PEP 562
+    vars(package)["__getattr__"] = find  # PEP 562
     sys.modules[name] = package
     parent, _, child = name.rpartition(".")
     if parent:

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.application.templates.editing import DraftChanged, NewTemplate
-from pillarbox.application.templates.preview import Source
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.mail import MAX_SUBJECT
+from pillarbox.domain.header_text import MAX_SUBJECT
 from pillarbox.domain.template_draft import (
     MAX_SOURCE,
     SampleSets,
+    Source,
     SourceKind,
     TemplateContent,
 )

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pillarbox.application.webhooks.ports import EndpointChanges
-from pillarbox.application.webhooks.replays import ReplayRequest
+from pillarbox.domain.webhook import ReplayRequest
 from pillarbox.domain.webhook_url import MAX_URL
 from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC
 from pillarbox.http.requests import read_json

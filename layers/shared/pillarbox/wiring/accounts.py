@@ -90,7 +90,7 @@ class AccountWiring(Stores):
     def domain_check(self) -> "DomainCheck":
         """Check the DNS records of a sending domain."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.dns_records import DnsRecords
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.domains import DomainCheck
 
@@ -100,7 +100,7 @@ class AccountWiring(Stores):
     def account_domains(self) -> "AccountDomains":
         """Work on the domains of accounts, for their members."""
         from pillarbox.adapters.aws import in_parallel, service_errors
-        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.dns_records import DnsRecords
         from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.ses.domains import SesDomains

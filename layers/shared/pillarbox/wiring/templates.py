@@ -7,10 +7,16 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.sending import SendingWiring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
+    from pillarbox.application.templates.preview import RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
+    from pillarbox.domain.brand import Brand
+    from pillarbox.domain.errors import Json
+    from pillarbox.domain.template_draft import Source
 
 
 class TemplateWiring(SendingWiring):
@@ -41,6 +47,13 @@ class TemplateWiring(SendingWiring):
         from pillarbox.application.templates.editing import TemplateEditing
 
         return TemplateEditing(self.template_authoring)
+
+    @cached_property
+    def render_source(self) -> "Callable[[Source, Mapping[str, Json], Brand], RenderedSource]":
+        """Show what a source would become, which few requests of an author need."""
+        from pillarbox.application.templates.preview import render_source
+
+        return render_source
 
     @cached_property
     def template_trial(self) -> "TemplateTrial":

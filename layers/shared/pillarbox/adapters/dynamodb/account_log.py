@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text
 from pillarbox.domain.account_log import AccountAction, LogEntry
 
 
-def entry_item(account_id: str, entry: LogEntry) -> Item:
-    """Write an entry. Its id sorts by time."""
-    return keys.account_log(account_id, entry.entry_id) | to_item(
+def new_entry(account_id: str, entry: LogEntry) -> dict[str, Any]:
+    """Return the update that adds an entry. Its id sorts by time."""
+    attributes = to_item(
         {
             "at": to_text(entry.at),
             "by": entry.by,
@@ -19,6 +19,13 @@ def entry_item(account_id: str, entry: LogEntry) -> Item:
             "reason": entry.reason,
         }
     )
+    return {
+        "Key": keys.account_log(account_id, entry.entry_id),
+        "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in attributes),
+        "ConditionExpression": "attribute_not_exists(pk)",
+        "ExpressionAttributeNames": {f"#{name}": name for name in attributes},
+        "ExpressionAttributeValues": {f":{name}": value for name, value in attributes.items()},
+    }
 
 
 def entry_of(item: Mapping[str, Any]) -> LogEntry:

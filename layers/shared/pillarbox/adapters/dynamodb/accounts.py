@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.account_log import entry_item, entry_of
+from pillarbox.adapters.dynamodb.account_log import entry_of, new_entry
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import account_item, account_of, brand_attributes
@@ -245,16 +245,16 @@ class DynamoAccounts:
     def _update_and_log(
         self, account_id: str, update: dict[str, Any], entry: LogEntry
     ) -> Account | None:
-        """Make an update and put an entry, in one transaction, which returns no item."""
+        """Make an update and add an entry, in one transaction, which returns no item.
+
+        The entry is an update too, so that no role that logs changes needs PutItem, with which it
+        could replace an account.
+        """
         update |= {"TableName": self._table.name, "Key": keys.account(account_id)}
-        put = {
-            "TableName": self._table.name,
-            "Item": entry_item(account_id, entry),
-            "ConditionExpression": "attribute_not_exists(pk)",
-        }
         given: Any = {name: value for name, value in update.items() if value}
+        added: Any = {"TableName": self._table.name} | new_entry(account_id, entry)
         try:
-            self._table.transact([{"Update": given}, {"Put": put}])  # type: ignore[typeddict-item]
+            self._table.transact([{"Update": given}, {"Update": added}])
         except TransactionConditionsFailed as failure:
             if failure.failed[0]:
                 return None

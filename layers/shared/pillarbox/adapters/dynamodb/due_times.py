@@ -16,7 +16,7 @@ from pillarbox.adapters.dynamodb.attributes import (
 )
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhook_deliveries import event_attributes, event_of
-from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhook import DueTask, EndpointDrain, OwnerNotice, WebhookEvent
 
 _MINUTE: Final = timedelta(minutes=1)

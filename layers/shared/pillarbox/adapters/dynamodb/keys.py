@@ -64,7 +64,7 @@ message has. The value of a tag is percent-encoded. The address of a suppression
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 from uuid import UUID
 from zlib import crc32
@@ -72,7 +72,9 @@ from zlib import crc32
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
 from pillarbox.domain.search import RecipientTerm, SearchTerm
-from pillarbox.domain.statistics import Granularity, Subset, TimeRange
+
+if TYPE_CHECKING:
+    from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
@@ -379,14 +381,14 @@ def updates(account_id: str, group: str, moment: int) -> Item:
 
 
 def rollup(
-    account_id: str, granularity: Granularity, moment: int, subset: Subset | None = None
+    account_id: str, granularity: "Granularity", moment: int, subset: "Subset | None" = None
 ) -> Item:
     """Return the key of the rollup of the time that starts at a moment, for a subset or for all."""
     partition = rollups_of(account_id, subset) if subset else _key(f"STAT#{account_id}")
     return partition | {"sk": {"S": f"{granularity.value}#{_text(moment)}"}}
 
 
-def rollups_of(account_id: str, subset: Subset) -> Item:
+def rollups_of(account_id: str, subset: "Subset") -> Item:
     """Return the key of the partition of a subset's rollups."""
     return _key(f"STAT#{account_id}#{subset.kind.value}#{subset.id}")
 
@@ -454,7 +456,7 @@ def search_entry(account_id: str, message_id: UUID, term: SearchTerm) -> Item:
 
 
 def search_entries(
-    account_id: str, shard: int, term: SearchTerm, created: TimeRange
+    account_id: str, shard: int, term: SearchTerm, created: "TimeRange"
 ) -> tuple[Item, Item]:
     """Return the first and the last key of the entries of a term, in a shard and a time range.
 

@@ -10,7 +10,7 @@ from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.sqs.batches import send_all
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark
-from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.timing import milliseconds, to_datetime
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.sqs.batches import send_all
-from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, KeyUses
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry, to_datetime
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.timing import to_datetime
 
 
 @dataclass(frozen=True, slots=True)

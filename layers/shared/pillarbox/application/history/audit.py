@@ -8,7 +8,8 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import LedgerAudit
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.statistics import END_OF_TIME, IndexEntry, index_entry, milliseconds
+from pillarbox.domain.statistics import END_OF_TIME, IndexEntry, index_entry
+from pillarbox.domain.timing import milliseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,8 @@ from pillarbox.domain.statistics import (
     Subset,
     TimeRange,
     index_entry,
-    milliseconds,
 )
+from pillarbox.domain.timing import milliseconds
 
 _NEVER: Final = TimeRange(0, 0)
 

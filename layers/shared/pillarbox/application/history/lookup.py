@@ -1,12 +1,15 @@
 """Look up one message."""
 
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.ports import Messages
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import EMAILS_READ, Principal
 from pillarbox.domain.message import Message
-from pillarbox.domain.session import MemberPrincipal
+
+if TYPE_CHECKING:
+    from pillarbox.domain.session import MemberPrincipal
 
 
 class MessageLookup:
@@ -15,7 +18,7 @@ class MessageLookup:
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
 
-    def get(self, principal: Principal | MemberPrincipal, message_id: UUID) -> Message:
+    def get(self, principal: "Principal | MemberPrincipal", message_id: UUID) -> Message:
         """Read one message (contract 4.4).
 
         Raises:

@@ -13,7 +13,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 
 #: Accounts to read before the progress is reported.
 _BATCH: Final = 25

@@ -33,7 +33,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.application.authentication import RecentKeys, SenderAuthentication
@@ -58,7 +58,9 @@ from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import NOTHING, Amount, QuotaExceeded, add, first_full
-from pillarbox.domain.session import MemberPrincipal
+
+if TYPE_CHECKING:
+    from pillarbox.domain.session import MemberPrincipal
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
@@ -101,7 +103,7 @@ class Acceptance:
 
     def accept_one(
         self,
-        principal: Principal | MemberPrincipal,
+        principal: "Principal | MemberPrincipal",
         *,
         body_hash: str,
         idempotency_digest: str | None,

@@ -9,10 +9,9 @@ from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.header_text import MAX_SUBJECT, is_header_safe
 from pillarbox.domain.mail import (
     MAX_DELIVERY_TIME,
-    MAX_SUBJECT,
     Body,
     HtmlBody,
     Mail,

@@ -3,13 +3,16 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Directory, DirectoryResult, Quotas, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.quota import NOTHING, Amount, QuotaState
 from pillarbox.domain.quota_counts import QuotaCounts
-from pillarbox.domain.session import MemberPrincipal
+
+if TYPE_CHECKING:
+    from pillarbox.domain.session import MemberPrincipal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class SenderQuota:
     """Reserves in both quotas, or in none. Only a key may have one of its own."""
 
     quotas: Quotas
-    principal: Principal | MemberPrincipal
+    principal: "Principal | MemberPrincipal"
 
     def reserve(self, amount: Amount, now: datetime) -> None:
         """Count messages, all of them or none.

@@ -23,6 +23,7 @@ from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.filename import UNSAFE_NAME, is_safe_filename
 from pillarbox.domain.header_text import (
     INVISIBLE,
+    MAX_SUBJECT,
     UNSAFE,
     in_one_line,
     is_header_safe,
@@ -30,7 +31,7 @@ from pillarbox.domain.header_text import (
 )
 from pillarbox.domain.idempotency import idempotency_digest
 from pillarbox.domain.key import Principal
-from pillarbox.domain.mail import MAX_SUBJECT, Mail, RawBody
+from pillarbox.domain.mail import Mail, RawBody
 from pillarbox.domain.message import SendRoute
 from pillarbox.domain.tags import TagError, Tags, check_tags
 from pillarbox.mime.content import MimePart, decoded_size, first_octets

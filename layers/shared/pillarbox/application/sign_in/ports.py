@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pillarbox.domain.account import Account
-from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User
-from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
-from pillarbox.domain.sign_up import SignUpRequest
+
+if TYPE_CHECKING:
+    # Only named here: those that need them at run time import them, so others start faster.
+    from pillarbox.domain.proof_of_work import CheckedProof
+    from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
+    from pillarbox.domain.sign_up import SignUpRequest
 
 
 class Users(Protocol):
@@ -110,11 +113,11 @@ class Sessions(Protocol):
 class Flows(Protocol):
     """Flows, at most one of each address, and one-time links."""
 
-    def put(self, flow: Flow) -> None:
+    def put(self, flow: "Flow") -> None:
         """Store a flow in place of the one that the address has."""
         ...
 
-    def attempt(self, token: FlowToken, most: int, now: datetime) -> Flow | None:
+    def attempt(self, token: "FlowToken", most: int, now: datetime) -> "Flow | None":
         """Count one attempt and return the flow.
 
         Return None, and count nothing, if the flow has another secret, has expired, was finished
@@ -122,7 +125,7 @@ class Flows(Protocol):
         """
         ...
 
-    def finish(self, flow: Flow) -> bool:
+    def finish(self, flow: "Flow") -> bool:
         """End a flow after a right code. Of several calls only one returns True."""
         ...
 
@@ -149,7 +152,7 @@ class SignInCounts(Protocol):
 class CodeRequests(Protocol):
     """The codes to send."""
 
-    def put(self, request: CodeRequest) -> None:
+    def put(self, request: "CodeRequest") -> None:
         """Queue a request."""
         ...
 
@@ -157,15 +160,15 @@ class CodeRequests(Protocol):
 class SignUps(Protocol):
     """Sign-ups, at most one of each address."""
 
-    def get(self, address: str) -> SignUpRequest | None:
+    def get(self, address: str) -> "SignUpRequest | None":
         """Read the sign-up of an address consistently."""
         ...
 
-    def all(self) -> Sequence[SignUpRequest]:
+    def all(self) -> "Sequence[SignUpRequest]":
         """Read all sign-ups, the oldest first."""
         ...
 
-    def put(self, request: SignUpRequest, before: SignUpRequest | None) -> bool:
+    def put(self, request: "SignUpRequest", before: "SignUpRequest | None") -> bool:
         """Store a sign-up in place of the one that the caller has read.
 
         Return False, and change nothing, if another one is stored by now.
@@ -174,8 +177,8 @@ class SignUps(Protocol):
 
     def create(
         self,
-        request: SignUpRequest,
-        before: SignUpRequest | None,
+        request: "SignUpRequest",
+        before: "SignUpRequest | None",
         account: Account,
         owner: Member,
     ) -> bool:
@@ -190,6 +193,6 @@ class Proofs(Protocol):
         """Return the key that signs challenges. The first call creates it."""
         ...
 
-    def use(self, proof: CheckedProof) -> bool:
+    def use(self, proof: "CheckedProof") -> bool:
         """Use a proof up; return False if it was used before."""
         ...

@@ -7,10 +7,10 @@ from typing import Final
 from pillarbox.application.render import render, to_text
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.header_text import UNSAFE, is_header_safe
-from pillarbox.domain.mail import MAX_SUBJECT, SavedBody
+from pillarbox.domain.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
+from pillarbox.domain.mail import SavedBody
 from pillarbox.domain.template import fill_subject
-from pillarbox.domain.template_draft import SourceKind
+from pillarbox.domain.template_draft import Source, SourceKind
 from pillarbox.rendering.allowlist import references
 from pillarbox.rendering.checks import check_result, check_source
 from pillarbox.rendering.compiling import compile_source
@@ -28,7 +28,6 @@ __all__ = [
     "Problem",
     "RenderedSource",
     "Severity",
-    "Source",
     "TemplateReference",
     "check_file",
     "render_source",
@@ -36,15 +35,6 @@ __all__ = [
 
 #: The fields of an author, by those of a saved template and a send.
 _FIELDS: Final = {"html": "source", "variables": "values"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """What is to be shown."""
-
-    kind: SourceKind
-    subject: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

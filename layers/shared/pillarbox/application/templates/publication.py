@@ -14,7 +14,7 @@ from pillarbox.application.templates.ports import TemplateRecords, TemplateVersi
 from pillarbox.application.validation import check_text
 from pillarbox.domain.account_limits import MAX_VERSIONS
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.mail import MAX_SUBJECT
+from pillarbox.domain.header_text import MAX_SUBJECT
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.domain.template_draft import (
     SourceKind,

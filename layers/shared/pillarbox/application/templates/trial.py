@@ -19,8 +19,8 @@ from pillarbox.application.sign_in.ports import Members
 from pillarbox.application.templates.editing import TemplateEditing, on_source
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.header_text import UNSAFE, is_header_safe
-from pillarbox.domain.mail import MAX_SUBJECT, Mail, SavedBody
+from pillarbox.domain.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
+from pillarbox.domain.mail import Mail, SavedBody
 from pillarbox.domain.message import MessageOrigin, SendRoute
 from pillarbox.domain.session import MemberPrincipal
 from pillarbox.domain.template import fill_subject

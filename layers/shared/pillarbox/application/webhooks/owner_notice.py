@@ -17,7 +17,7 @@ from pillarbox.application.webhooks.ports import EndpointHealths, WebhookEndpoin
 from pillarbox.domain.account import Account
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhook import EndpointHealth, OwnerNotice, WebhookEndpoint
 from pillarbox.domain.webhook_retries import DISABLE_AFTER
 from pillarbox.rendering.notice import notice_source

@@ -18,8 +18,14 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import whole_seconds, window_end
-from pillarbox.domain.statistics import milliseconds
-from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, is_delivery_id
+from pillarbox.domain.timing import milliseconds
+from pillarbox.domain.webhook import (
+    ALL_TYPES,
+    ReplayRequest,
+    WebhookEndpoint,
+    WebhookEvent,
+    is_delivery_id,
+)
 from pillarbox.domain.webhook_events import events_of, receives, webhook_test
 
 #: One replay by time reads and queues at most about so many messages and events, and no other of
@@ -33,18 +39,6 @@ REQUESTS_A_MINUTE: Final = 60
 _EMAIL: Final = "email."
 #: The precision of the times of messages.
 _MILLISECOND: Final = timedelta(milliseconds=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayRequest:
-    """Which events to send again: those of the messages created in a time range.
-
-    `types` are as those of an endpoint; None means those that the endpoint receives.
-    """
-
-    since: datetime
-    until: datetime
-    types: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from pillarbox.application.templates.starters import list_starters, preview_star
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
 from pillarbox.http.bodies import parse_preview
+from pillarbox.http.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.mcp.calls import Lines, ToolCall, tool_result
 from pillarbox.http.models import VARIABLES
-from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.replies import (
     analytics_result,
     message_detail,
