@@ -6,7 +6,7 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pillarbox.application.ports import ScanPage
 from pillarbox.domain.message import Message
@@ -20,7 +20,10 @@ from pillarbox.domain.webhook import (
     WebhookSecret,
     WebhookTask,
 )
-from pillarbox.domain.webhook_events import AccountEvent
+
+if TYPE_CHECKING:
+    # Only named here: those that need them at run time import them, so others start faster.
+    from pillarbox.domain.webhook_events import AccountEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +192,7 @@ class SuppressionLookup(Protocol):
 class PayloadWriter(Protocol):
     """Writes the payloads of webhooks in their wire format."""
 
-    def email(self, event: AccountEvent, message: Message) -> bytes:
+    def email(self, event: "AccountEvent", message: Message) -> bytes:
         """Write the payload of an event of a message, with the message as it is now."""
         ...
 
