@@ -16,7 +16,7 @@ from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import TimeRange, milliseconds
+from pillarbox.domain.statistics import SubsetKind, TimeRange, milliseconds
 from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, expected_entries
 
 pytestmark = pytest.mark.slow
@@ -87,6 +87,12 @@ def page_requests(world: World, rng: random.Random) -> list[PageRequest]:
                 limit=rng.choice((1, 7, 50, 100)),
             )
         )
+    ids = {(subset.kind, subset.id) for subset in SUBSETS} | {(SubsetKind.KEY, "key_of_nobody")}
+    filters = [{"key_id" if kind is SubsetKind.KEY else "template": each} for kind, each in ids]
+    filters += [{"key_id": "key_1", "template": "otp"}, {"key_id": "key_2", "template": "otp"}]
+    for each, request in product(filters, rng.sample(requests, 6)):
+        skip = rng.choice((0, request.skip // 4))
+        requests.append(replace(request, skip=skip, **each))
     return requests
 
 

@@ -8,10 +8,9 @@ rate, and batches of two shards never write the same one. The items of all
 shards are next to each other, so one query reads them. Each entry is in two
 items:
 
-* By creation. This one is authoritative: rollups are made from it, and it alone
-  has the key and the template that the message came from. A newer revision of the
-  message replaces it, an older one does not, so changes may be applied
-  repeatedly, in parts and out of order.
+* By creation. This one is authoritative: rollups are made from it. A newer
+  revision of the message replaces it, an older one does not, so changes may be
+  applied repeatedly, in parts and out of order.
 * By status and update. This one is a copy, which is written first. If a failure
   leaves it half written, the retry repairs it, because the authoritative entry
   is still the old one. An entry that was updated in a later hour than it was
@@ -256,7 +255,7 @@ def _merged(
         # An earlier attempt may have left any of these revisions in a copy.
         for outdated in [*revisions, *([old] if old else [])]:
             copies[copy_place(outdated)].removed.add(message_id)
-        copies[copy_place(new)].added[message_id] = as_copy(new)
+        copies[copy_place(new)].added[message_id] = new
         entries[message_id] = new
     return entries
 
@@ -275,11 +274,6 @@ def copy_place(entry: IndexEntry) -> tuple[str, int]:
     is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
     group = late_group(entry.status) if is_late else entry.status.value
     return group, _moment(entry, entry.updated)
-
-
-def as_copy(entry: IndexEntry) -> IndexEntry:
-    """Return an entry as items by status and update have it: nothing is counted from them."""
-    return replace(entry, key_id=None, template=None)
 
 
 def _moment(entry: IndexEntry, at: int) -> int:

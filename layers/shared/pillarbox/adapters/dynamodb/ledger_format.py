@@ -140,7 +140,8 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
         f"{status.value[0]}{granularity.bucket_number(updated) - first}": n
         for (status, updated), n in rollup.by_status_and_update.items()
     }
-    return to_item(
+    few = {"few": pack(rollup.entries)["entries"]} if rollup.entries else {}
+    return few | to_item(
         {
             "cells": cells,
             "reached": [rollup.reached[status] for status in REACHABLE],
@@ -166,6 +167,7 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
         rollup.by_status_and_update[_STATUS_BY_INITIAL[name[0]], updated] = n
     rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
     rollup.errors.update(item.get("errors", {}))
+    rollup.entries = tuple(unpack({"entries": item.get("few", b"")}))
     return rollup
 
 
