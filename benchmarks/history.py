@@ -200,22 +200,19 @@ def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
     )
     yield "two days, created_at, skip 0", request
     yield "two days, updated_at, skip 0", replace(request, sort_by=SortBy.UPDATED_AT)
-    for name, request in (
-        ("key", PageRequest(key_id=KEYS[0])),
-        ("template", PageRequest(template=TEMPLATES[-1])),
-        ("rare template", PageRequest(template=RARE_ORIGIN.starter_template)),
+    for name, request, share in (
+        ("key", PageRequest(key_id=KEYS[0]), 1 / len(KEYS)),
+        ("template", PageRequest(template=TEMPLATES[-1]), 1 / len(TEMPLATES)),
+        ("rare template", PageRequest(template=RARE_ORIGIN.starter_template), 1 / RARE),
     ):
         for sort_by in SortBy:
-            yield f"of a {name}, {sort_by.value}, skip 0", replace(request, sort_by=sort_by)
-        deep = replace(request, skip=count // 1_000 * 5)
-        yield f"of a {name}, created_at, skip {deep.skip / count:.1%}", deep
-        yield (
-            f"of a {name}, updated_at, skip {deep.skip / count:.1%}",
-            replace(deep, sort_by=SortBy.UPDATED_AT),
-        )
-        bounced = replace(request, status=Status.BOUNCED)
-        yield f"of a {name}, bounced, created_at", bounced
-        yield f"of a {name}, bounced, updated_at", replace(bounced, sort_by=SortBy.UPDATED_AT)
+            ordered = replace(request, sort_by=sort_by)
+            yield f"of a {name}, {sort_by.value}, skip 0", ordered
+            deep = replace(ordered, skip=int(count * share * 0.9))
+            yield f"of a {name}, {sort_by.value}, skip 90%", deep
+        for sort_by in (SortBy.CREATED_AT, SortBy.UPDATED_AT):
+            bounced = replace(request, status=Status.BOUNCED, sort_by=sort_by)
+            yield f"of a {name}, bounced, {sort_by.value}", bounced
     yield "of a key, complained, created_at", PageRequest(key_id=KEYS[0], status=Status.COMPLAINED)
 
 

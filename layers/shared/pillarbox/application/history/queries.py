@@ -172,7 +172,7 @@ class HistoryQueries:
                 break
         else:
             advice = "Ask for a shorter time with from and to, or leave out key or template"
-            message = f"and key each find more than {most:,} messages. {advice}"
+            message = f"finds more than {most:,} messages, and so does key. {advice}"
             raise ValidationFailed(FieldError("template", message, "too_many_matches"))
         pagination = Pagination(account_id, self._ledger, self._reader, self._tuning, subset)
         entries = pagination.by_creation(coverage, statuses, 0, total)
