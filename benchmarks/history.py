@@ -208,8 +208,8 @@ def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
         for sort_by in SortBy:
             ordered = replace(request, sort_by=sort_by)
             yield f"of a {name}, {sort_by.value}, skip 0", ordered
-            deep = replace(ordered, skip=int(count * share * 0.8))
-            yield f"of a {name}, {sort_by.value}, skip 80%", deep
+            further = replace(ordered, skip=int(count * share * 0.8))
+            yield f"of a {name}, {sort_by.value}, skip 80%", further
         for sort_by in (SortBy.CREATED_AT, SortBy.UPDATED_AT):
             bounced = replace(request, status=Status.BOUNCED, sort_by=sort_by)
             yield f"of a {name}, bounced, {sort_by.value}", bounced

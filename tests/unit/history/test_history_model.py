@@ -87,12 +87,17 @@ def page_requests(world: World, rng: random.Random) -> list[PageRequest]:
                 limit=rng.choice((1, 7, 50, 100)),
             )
         )
-    ids = {(subset.kind, subset.id) for subset in SUBSETS} | {(SubsetKind.KEY, "key_of_nobody")}
-    filters = [{"key_id" if kind is SubsetKind.KEY else "template": each} for kind, each in ids]
-    filters += [{"key_id": "key_1", "template": "otp"}, {"key_id": "key_2", "template": "otp"}]
-    for each, request in product(filters, rng.sample(requests, 6)):
+    keys = {subset.id for subset in SUBSETS if subset.kind is SubsetKind.KEY}
+    templates = {subset.id for subset in SUBSETS if subset.kind is SubsetKind.TEMPLATE}
+    filters = [
+        *((key, None) for key in sorted(keys | {"key_of_nobody"})),
+        *((None, template) for template in sorted(templates)),
+        ("key_1", "otp"),
+        ("key_2", "otp"),
+    ]
+    for (key_id, template), request in product(filters, rng.sample(requests, 6)):
         skip = rng.choice((0, request.skip // 4))
-        requests.append(replace(request, skip=skip, **each))
+        requests.append(replace(request, skip=skip, key_id=key_id, template=template))
     return requests
 
 
