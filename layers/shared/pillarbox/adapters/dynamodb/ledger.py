@@ -255,7 +255,7 @@ def _merged(
         # An earlier attempt may have left any of these revisions in a copy.
         for outdated in [*revisions, *([old] if old else [])]:
             copies[copy_place(outdated)].removed.add(message_id)
-        copies[copy_place(new)].added[message_id] = new
+        copies[copy_place(new)].added[message_id] = as_copy(new)
         entries[message_id] = new
     return entries
 
@@ -274,6 +274,18 @@ def copy_place(entry: IndexEntry) -> tuple[str, int]:
     is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
     group = late_group(entry.status) if is_late else entry.status.value
     return group, _moment(entry, entry.updated)
+
+
+def as_copy(entry: IndexEntry) -> IndexEntry:
+    """Return an entry as items by status and update have it.
+
+    Most messages are delivered in their first hour, and a page that is looking for few of a
+    subset's messages is not looking for these. So their list has no key and no template.
+    """
+    group, _ = copy_place(entry)
+    if group == Status.DELIVERED.value:
+        return replace(entry, key_id=None, template=None)
+    return entry
 
 
 def _moment(entry: IndexEntry, at: int) -> int:

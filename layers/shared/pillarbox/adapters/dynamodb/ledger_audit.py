@@ -12,6 +12,7 @@ from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.ledger import (
     ITEM_SPAN,
     DynamoLedger,
+    as_copy,
     copy_place,
     last_moment,
     late_group,
@@ -184,7 +185,7 @@ def _copies_of(account_id: str, entry: IndexEntry) -> _Copies:
     by_creation = keys.entries(account_id, place(entry))
     in_list = keys.updates(account_id, *copy_place(entry))
     entry = replace(entry, revision=0)
-    return {by_creation["sk"]["S"]: entry, in_list["sk"]["S"]: entry}
+    return {by_creation["sk"]["S"]: entry, in_list["sk"]["S"]: as_copy(entry)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,7 @@ def items_of(account_id: str, entries: Iterable[IndexEntry]) -> dict[tuple[str, 
     for entry in entries:
         in_item[keys.entries(account_id, place(entry))["sk"]["S"]].append(entry)
         copy_key = keys.updates(account_id, *copy_place(entry))
-        in_item[copy_key["sk"]["S"]].append(entry)
+        in_item[copy_key["sk"]["S"]].append(as_copy(entry))
         for subset in (None, *entry.subsets):
             by_subset[subset].append(entry)
     partition = keys.entries(account_id, 0)["pk"]

@@ -158,7 +158,8 @@ class Pagination:
                 )
                 if entry.is_in(subset)
             ]
-            # Lists by update that an older release wrote do not have the key and the template.
+            # Messages that were delivered at once have no key and template there, nor have lists
+            # that an older release wrote.
             if len(found) >= count:
                 return found
         return [
