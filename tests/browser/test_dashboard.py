@@ -156,7 +156,7 @@ def test_emails_of_a_key_and_of_a_template_are_listed(user: User, emails: dict[s
     key_id = link.inner_text()
     link.click()
     expect(page).to_have_url(f"{user.base}/app/activity?key={key_id}")
-    key, template = page.get_by_label("API key", exact=True), page.get_by_label("Template")
+    key, template = (page.get_by_role("combobox", name=name) for name in ("API key", "Template"))
     expect(key).to_have_value(key_id)
     expect(key.locator("option:checked")).not_to_have_text(key_id)
     expect(page.get_by_role("link", name=ADDRESSES["delivered"])).to_be_visible()
