@@ -66,6 +66,9 @@ ORIGINS = tuple(
     for key, template in product(KEYS, TEMPLATES)
 )
 SUBSETS = (Subset(SubsetKind.KEY, KEYS[0]), Subset(SubsetKind.TEMPLATE, TEMPLATES[-1]))
+#: One message in this many comes from a template of its own.
+RARE = 97
+RARE_ORIGIN = replace(ORIGINS[0], starter_template="security_alert")
 #: The share of messages that are sent in ten hours of each day; the others at any hour.
 BY_DAY = 0.75
 #: Upper bounds on a scale of 0 to 1 of the messages with each outcome; the rest is delivered.
@@ -103,7 +106,7 @@ def message_at(moment: int, shards: int = 1) -> Message:
         to=(f"customer-{rng.randrange(10**6)}@mailbox.example",),
         cc=(),
         bcc=(),
-        origin=ORIGINS[moment % len(ORIGINS)],
+        origin=ORIGINS[moment % len(ORIGINS)] if moment % RARE else RARE_ORIGIN,
         provider_message_id="0100019cfa1b2c3d-00000000-1111-2222-3333-444444444444-000000",
         attempt=1,
         revision=3,
@@ -192,6 +195,20 @@ def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
     )
     yield "two days, created_at, skip 0", request
     yield "two days, updated_at, skip 0", replace(request, sort_by=SortBy.UPDATED_AT)
+    for name, request, share in (
+        ("key", PageRequest(key_id=KEYS[0]), 1 / len(KEYS)),
+        ("template", PageRequest(template=TEMPLATES[-1]), 1 / len(TEMPLATES)),
+        ("rare template", PageRequest(template=RARE_ORIGIN.starter_template), 1 / RARE),
+    ):
+        for sort_by in SortBy:
+            ordered = replace(request, sort_by=sort_by)
+            yield f"of a {name}, {sort_by.value}, skip 0", ordered
+            further = replace(ordered, skip=int(count * share * 0.8))
+            yield f"of a {name}, {sort_by.value}, skip 80%", further
+        for sort_by in (SortBy.CREATED_AT, SortBy.UPDATED_AT):
+            bounced = replace(request, status=Status.BOUNCED, sort_by=sort_by)
+            yield f"of a {name}, bounced, {sort_by.value}", bounced
+    yield "of a key, complained, created_at", PageRequest(key_id=KEYS[0], status=Status.COMPLAINED)
 
 
 def cost_of_worked_query() -> tuple[int, int]:

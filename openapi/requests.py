@@ -258,6 +258,23 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " range; more are refused with `too_many_matches`.",
             "examples": ["order:10442"],
         },
+        "key": {
+            "description": "Only messages that the API key with this id sent: the `keyId` of a"
+            " message, not the key itself. An id that the account does not have has no messages."
+            " A search by recipient or tag with `key` or `template` may find at most 200 messages.",
+            "pattern": f"^{KEY_ID}$",
+        },
+        "template": {
+            "description": "Only messages from the saved template with this id, or from the starter"
+            " template with this slug. One that the account does not have has no messages."
+            " Together with `key`, one of them may have at most 200 messages in the time range;"
+            " more are refused with `too_many_matches`.",
+            "anyOf": [
+                {"type": "string", "format": "uuid"},
+                {"type": "string", "pattern": f"^{SLUG}$"},
+            ],
+            "examples": ["password_reset"],
+        },
     },
     AnalyticsQuery: {
         "from": {

@@ -149,6 +149,32 @@ def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> No
     expect(drawer(page)).to_contain_text("This account has no email")
 
 
+def test_emails_of_a_key_and_of_a_template_are_listed(user: User, emails: dict[str, str]) -> None:
+    """An email leads to those of its key; menus choose key and template, also unknown ones."""
+    page = user.go(f"/app/activity/{emails['delivered']}")
+    link = drawer(page).get_by_role("link", name=re.compile("^key_"))
+    key_id = link.inner_text()
+    link.click()
+    expect(page).to_have_url(f"{user.base}/app/activity?key={key_id}")
+    key, template = (page.get_by_role("combobox", name=name) for name in ("API key", "Template"))
+    expect(key).to_have_value(key_id)
+    expect(key.locator("option:checked")).not_to_have_text(key_id)
+    expect(page.get_by_role("link", name=ADDRESSES["delivered"])).to_be_visible()
+    page = user.go(f"/app/activity?key={key_id}&tag=run:{RUN}")
+    expect(rows(page)).to_have_count(2)
+    template.select_option("trial_ending")
+    expect(page.get_by_role("heading", name="No email matches")).to_be_visible()
+    page.reload()
+    expect(template.locator("option:checked")).to_have_text("Trial ending reminder")
+    page.go_back()
+    expect(rows(page)).to_have_count(2)
+    user.go("/app/activity?key=key_0123456789ababcdefgh")
+    expect(key.locator("option:checked")).to_have_text("key_0123456789ababcdefgh")
+    page.get_by_role("button", name="Show all emails").click()
+    expect(page).to_have_url(f"{user.base}/app/activity")
+    expect(rows(page).first).to_be_visible()
+
+
 @pytest.mark.both_browsers
 def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
     """A search, an email and the way back need no pointer, and the focus returns to the row."""

@@ -321,6 +321,7 @@ def test_search_and_figures_of_a_subset(service: Service, account: str, agent: M
     own = agent.data("get_email", {"messageId": sent})["keyId"]
     for subset, count in (({}, 2), ({"key": own}, 1), ({"template": "otp"}, 1)):
         assert agent.data("get_analytics", window | subset)["totalMessages"] == count
+        assert agent.data("list_emails", subset)["total"] == count
 
 
 @pytest.mark.parametrize(

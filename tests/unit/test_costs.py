@@ -86,7 +86,7 @@ def test_single_messages_cost_more_than_batches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "units"), [(100, 0.26), (50, 0.26), (10, 0.28), (0.4, 1.00), (0.001, 2.50)]
+    ("rate", "units"), [(100, 0.27), (50, 0.27), (10, 0.30), (0.4, 1.00), (0.001, 2.56)]
 )
 def test_statistics_cost_what_was_measured_at_a_rate(rate: float, units: float) -> None:
     """At a measured rate the units are the measured ones, and beyond the ends those of the end."""

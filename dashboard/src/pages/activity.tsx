@@ -6,6 +6,7 @@ import { useLocation, useRoute } from "preact-iso/router";
 import { call, search } from "../api";
 import { count } from "../format";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
+import { KeyChoice, TemplateChoice } from "../parts/choices";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
@@ -27,7 +28,7 @@ export default function Activity() {
   const page = Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
   const query = toQuery(filters, page);
   const list = useResource(`emails ${search(query)}`, (signal) => call("GET /v1/emails", { query, signal }), page === 1);
-  const filtered = ["recipient", "status", "tag", "from", "to"].some((name) => filters[name]);
+  const filtered = ["recipient", "status", "key", "template", "tag", "from", "to"].some((name) => filters[name]);
   function close() {
     if (opened) back();
     else route(LIST + search(filters), true);
@@ -76,10 +77,12 @@ export default function Activity() {
 
 /** Return the parameters of the API; dates are whole days of the reader's own time. */
 function toQuery(filters: Filters, page: number) {
-  const { status, tag, from, to } = filters;
+  const { status, key, template, tag, from, to } = filters;
   return {
     recipient: filters["recipient"] && recipient(filters["recipient"]),
     status: STATUSES.find((known) => known === status),
+    key,
+    template,
     tag,
     from: from && midnight(from, 0),
     to: to && midnight(to, 1),
@@ -173,6 +176,8 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
           ))}
         </select>
       </label>
+      <KeyChoice none="All keys" value={filters["key"]} onChange={(key) => onChange({ key })} />
+      <TemplateChoice none="All templates" value={filters["template"]} onChange={(template) => onChange({ template })} />
       <label class="choice">
         <span class="hidden">Tag, as name:value</span>
         <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} />

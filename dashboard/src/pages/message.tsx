@@ -46,6 +46,7 @@ export function MessageDrawer({ id, onClose }: { id: string; onClose: () => void
 
 function Detail({ of: message }: { of: MessageDetail }) {
   const { messageId, status, events } = message;
+  const from = template(message);
   const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
   return (
     <>
@@ -65,13 +66,21 @@ function Detail({ of: message }: { of: MessageDetail }) {
         <Fact name="To" value={message.to.join(", ")} />
         <Fact name="Cc" value={message.cc.join(", ")} />
         <Fact name="Bcc" value={message.bcc.join(", ")} />
-        <Fact name="Template" value={template(message)} />
+        {from && (
+          <div>
+            <dt>Template</dt>
+            <dd>
+              <a href={`/app/activity?template=${from.id}`}>{from.id}</a>
+              {from.note}
+            </dd>
+          </div>
+        )}
         <Fact name="Came by" value={message.route && ROUTES[message.route]} />
         {message.keyId && (
           <div>
             <dt>API key</dt>
             <dd>
-              <a href={`/app/?key=${message.keyId}`}>{message.keyId}</a>
+              <a href={`/app/activity?key=${message.keyId}`}>{message.keyId}</a> (<a href={`/app/?key=${message.keyId}`}>figures</a>)
             </dd>
           </div>
         )}
@@ -119,7 +128,8 @@ function Fact({ name, value }: { name: string; value: string | null | undefined 
   ) : null;
 }
 
-function template({ starterTemplate, templateId, templateVersion }: MessageDetail): string | null {
-  if (starterTemplate) return `${starterTemplate} (starter)`;
-  return templateId && (templateVersion ? `${templateId}, version ${templateVersion}` : templateId);
+/** Return what an email was made from, by the id that filters have. */
+function template({ starterTemplate, templateId, templateVersion }: MessageDetail): { id: string; note: string } | null {
+  if (starterTemplate) return { id: starterTemplate, note: " (starter)" };
+  return templateId ? { id: templateId, note: templateVersion ? `, version ${templateVersion}` : "" } : null;
 }

@@ -5,6 +5,7 @@ import { count, percent } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Time } from "../parts/basics";
 import { Checklist } from "../parts/checklist";
+import { TemplateChoice } from "../parts/choices";
 import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
@@ -31,7 +32,7 @@ export default function Overview() {
       title="Overview"
       actions={
         <>
-          <TemplateChoice value={template} onChange={(value) => change({ template: value, key: "" })} />
+          <TemplateChoice none="All emails" value={template} onChange={(value) => change({ template: value, key: "" })} />
           <fieldset class="segments">
             <legend class="hidden">Time range</legend>
             {Object.keys(RANGES).map((name) => (
@@ -91,37 +92,6 @@ function FirstEmail() {
       <p>Send one with your API key. It appears here within seconds.</p>
       <Code text={command} />
     </Empty>
-  );
-}
-
-function TemplateChoice({ value = "", onChange }: { value?: string; onChange: (value: string) => void }) {
-  const starters = useResource("starters", (signal) => call("GET /v1/starter-templates", { signal }));
-  const saved = useResource("templates", (signal) => call("GET /v1/templates", { query: { limit: 100 }, signal }));
-  return (
-    <label class="choice">
-      <span class="hidden">Template</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">All emails</option>
-        {!!saved.data?.items.length && (
-          <optgroup label="Saved templates">
-            {saved.data.items.map(({ id, name }) => (
-              <option value={id} key={id}>
-                {name}
-              </option>
-            ))}
-          </optgroup>
-        )}
-        {!!starters.data?.length && (
-          <optgroup label="Starter templates">
-            {starters.data.map(({ slug, name }) => (
-              <option value={slug} key={slug}>
-                {name}
-              </option>
-            ))}
-          </optgroup>
-        )}
-      </select>
-    </label>
   );
 }
 

@@ -139,6 +139,49 @@ def test_messages_are_found_by_recipient_and_tag(service: Service, api: Api, acc
         assert listed(stranger, **query)["items"] == []
 
 
+def test_a_list_of_a_key_or_a_template_has_its_messages(
+    service: Service, account: str, api: Api
+) -> None:
+    """`key` and `template` are ours: both choose messages at once and after the stream has them.
+
+    A template's id is the same in both cases. An id of another account finds nothing.
+    """
+    template = service.template(account, "<p>Hello</p>")
+    other = Api(service.key(account))
+    code, from_template, of_other = (
+        sender.send(body).json["messageId"]
+        for sender, body in (
+            (api, otp(tags={"order": "1"})),
+            (api, {"to": "ann@example.com", "templateId": template}),
+            (other, otp()),
+        )
+    )
+    key, other_key = (api.raw("GET", f"/emails/{one}").json["keyId"] for one in (code, of_other))
+    foreign = Api(service.key(service.account()))
+    foreign_id = foreign.send(otp()).json["messageId"]
+    foreign_key = foreign.raw("GET", f"/emails/{foreign_id}").json["keyId"]
+    expected: list[tuple[dict[str, str], list[str]]] = [
+        ({"key": key}, [from_template, code]),
+        ({"key": other_key}, [of_other]),
+        ({"template": "otp", "sortBy": "updated_at"}, [of_other, code]),
+        ({"template": template.upper(), "sortBy": "status"}, [from_template]),
+        ({"template": "otp", "key": key, "status": "pending"}, [code]),
+        ({"template": "otp", "key": key, "status": "sent"}, []),
+        ({"template": "otp", "tag": "order:1"}, [code]),
+        ({"key": other_key, "tag": "order:1"}, []),
+        ({"key": key, "to": "2020-01-01"}, []),
+        ({"key": foreign_key}, []),
+        ({"template": "receipt"}, []),
+    ]
+    for _ in range(2):
+        for query, found in expected:
+            page = listed(api, **query)
+            assert (ids(page), page["total"]) == (found, len(found)), query
+        assert aggregate(account) == {"batchItemFailures": []}
+    page = listed(api, key=key, skip="1", limit="1")
+    assert (ids(page), page["total"]) == ([code], 2)
+
+
 def test_analytics_count_the_messages_created_in_the_window(account: str, api: Api) -> None:
     """4.5 and 2.8: analytics have a row for each bucket, counts by status, rates and errors."""
     put(account, JUNE, (EventKind.SENT, 1), (EventKind.DELIVERED, 2), (EventKind.COMPLAINED, 9000))
@@ -292,6 +335,9 @@ def test_an_account_sees_only_its_own_messages(service: Service, account: str) -
         ({"tag": ":1"}, {"tag": "invalid_tag"}),
         ({"tag": "or der:1"}, {"tag": "invalid_tag"}),
         ({"tag": "order:" + "x" * 65}, {"tag": "invalid_tag"}),
+        ({"key": "bx_live_0123"}, {"key": "invalid_key_id"}),
+        ({"key": [KEY_ID, KEY_ID]}, {"key": "repeated"}),
+        ({"template": "otp#x"}, {"template": "invalid_template"}),
         ({"limit": ["1", "2"]}, {"limit": "repeated"}),
         ({"limit": "0", "skip": "-1"}, {"limit": "out_of_range", "skip": "out_of_range"}),
     ],

@@ -1,5 +1,6 @@
 """The read units of pages and analytics do not grow with the number of messages."""
 
+from collections import defaultdict
 from functools import cache, partial
 
 import pytest
@@ -27,13 +28,31 @@ def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> 
     for size in (FEW, MANY):
         queries, engine = account_with(size, shards)
         for _, request in page_requests(size):
-            if request.status is None and request.since is None:
+            if request.status is None and request.since is None and not request.subsets:
                 page_cost = cost(engine, partial(queries.page, ACCOUNT, request, shards))
                 costs.setdefault(request.sort_by, []).append(page_cost)
     assert set(costs) == set(SortBy)
     for of_order in costs.values():
         assert spread(of_order) <= 4
         assert max(units for units, _ in of_order) <= 100
+
+
+@pytest.mark.parametrize("shards", [1, 8])
+def test_pages_of_a_key_or_template_cost_within_four_times_of_each_other(shards: int) -> None:
+    """Pages of a key, a template and a rare one have a limit; full ones cost about the same."""
+    costs: defaultdict[tuple[Subset, SortBy], list[tuple[int, int]]] = defaultdict(list)
+    for size in (FEW, MANY):
+        queries, engine = account_with(size, shards)
+        for name, request in page_requests(size):
+            if request.subsets:
+                call = partial(queries.page, ACCOUNT, request, shards)
+                units, calls = cost(engine, call)
+                assert units <= 200, name
+                if len(call().items) == request.limit:
+                    costs[request.subsets[0], request.sort_by].append((units, calls))
+    assert len(costs) >= 9
+    for of_subset in costs.values():
+        assert spread(of_subset) <= 4
 
 
 @pytest.mark.parametrize("shards", [1, 8])

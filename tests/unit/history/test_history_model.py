@@ -16,7 +16,7 @@ from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import TimeRange
+from pillarbox.domain.statistics import SubsetKind, TimeRange
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, expected_entries
 
@@ -88,6 +88,17 @@ def page_requests(world: World, rng: random.Random) -> list[PageRequest]:
                 limit=rng.choice((1, 7, 50, 100)),
             )
         )
+    keys = {subset.id for subset in SUBSETS if subset.kind is SubsetKind.KEY}
+    templates = {subset.id for subset in SUBSETS if subset.kind is SubsetKind.TEMPLATE}
+    filters = [
+        *((key, None) for key in sorted(keys | {"key_of_nobody"})),
+        *((None, template) for template in sorted(templates)),
+        ("key_1", "otp"),
+        ("key_2", "otp"),
+    ]
+    for (key_id, template), request in product(filters, rng.sample(requests, 6)):
+        skip = rng.choice((0, request.skip // 4))
+        requests.append(replace(request, skip=skip, key_id=key_id, template=template))
     return requests
 
 

@@ -8,7 +8,10 @@ import pytest
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.ledger_format import pack, unpack
+from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
+from pillarbox.application.history.tuning import Tuning
+from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.message import EventKind, MessageOrigin, Status
 from pillarbox.domain.statistics import (
     END_OF_TIME,
@@ -124,6 +127,93 @@ def test_items_of_an_older_release_are_read_and_completed() -> None:
     audit.repair(world.account_id, map(index_entry, world.messages.values()))
     assert wrong_items(world) == 0
     assert equals_recount(world)
+
+
+def lists_equal_recounts(world: World) -> bool:
+    """Return whether the list of each subset is that of a recount, in each order."""
+    requests = [
+        PageRequest(key_id=key_id, template=template, status=status, sort_by=sort_by, limit=100)
+        for key_id, template in (
+            ("key_1", None),
+            ("key_2", None),
+            (None, "otp"),
+            ("key_1", "otp"),
+            ("key_2", "otp"),
+        )
+        for status in (None, Status.PENDING, Status.COMPLAINED)
+        for sort_by in SortBy
+    ]
+    return all(world.page(request) == world.expected_page(request) for request in requests)
+
+
+@pytest.mark.parametrize("missing", [{"few"}, {"origins", "keys", "templates"}])
+def test_lists_of_subsets_are_right_with_items_of_an_older_release(missing: set[str]) -> None:
+    """Rollups without entries, and lists by update without key and template, hide no message."""
+    world = World(tuning=Tuning(max_entries=2))
+    hour_of_many(world)
+    changed = 0
+    for partition in world.engine.partitions.values():
+        for sk in [sk for sk in partition.order if not sk.startswith("C#")]:
+            item = dict(partition.get(sk) or {})
+            older = {name: value for name, value in item.items() if name not in missing}
+            changed += older != item
+            partition.put(sk, older)
+    assert changed
+    assert lists_equal_recounts(world)
+
+
+def test_a_list_of_few_messages_reads_no_other_messages_of_the_account() -> None:
+    """Rollups of a subset that sent little have its entries, so its list reads only those."""
+    world = World()
+    for hour in range(30):
+        rare = world.send()
+        for _ in range(40 if hour % 3 == 0 else 2):
+            world.send()
+            world.pass_time(1)
+        origin = MessageOrigin(starter_template="welcome")
+        changed = replace(rare, origin=origin, revision=1)
+        world._put(changed)
+        world.pass_time(3600)
+        world.aggregate()
+    world.engine.reset()
+    request = PageRequest(template="welcome", sort_by=SortBy.UPDATED_AT, limit=10)
+    assert world.page(request) == world.expected_page(request)
+    # The records of the page, the newest entry and its hour, and the rollups.
+    assert world.engine.read_units <= 10 + 12
+
+
+def test_many_messages_of_a_key_and_of_a_template_are_refused_together() -> None:
+    """Neither has few enough messages to read; with a short time, or few of one, it works."""
+    world = World(tuning=Tuning(max_filtered=3))
+    sent = [world.send() for _ in range(13)]
+    world.aggregate()
+    with pytest.raises(ValidationFailed) as refused:
+        world.page(PageRequest(key_id="key_1", template="otp"))
+    (error,) = refused.value.errors
+    assert (error.field, error.code) == ("template", "too_many_matches")
+    for few in (
+        PageRequest(key_id="key_2", template="otp"),
+        PageRequest(key_id="key_1", template="otp", since=milliseconds(sent[-1].created_at) + 1),
+        PageRequest(key_id="key_1", template="otp", status=Status.FAILED),
+    ):
+        assert world.page(few) == world.expected_page(few)
+
+
+def hour_of_many(world: World) -> None:
+    """Send many messages in one hour and few in another; some change later."""
+    for count in (60, 8):
+        for number in range(count):
+            sent = world.send()
+            world.pass_time(40 if count > 8 else 200)
+            world.add_event(sent, EventKind.SENT)
+            if number % 16 == 0:
+                world.pass_time(1)
+                world.add_event(sent, EventKind.COMPLAINED)
+        world.pass_time(86_400)
+        world.add_event(sent, EventKind.COMPLAINED)
+        world.aggregate()
+    world.send()
+    world.aggregate()
 
 
 def entry(number: int, key_id: str | None, template: str | None) -> IndexEntry:

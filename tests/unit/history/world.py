@@ -138,7 +138,9 @@ class World:
         matching = [
             m
             for m in self.messages.values()
-            if (request.status in (None, m.status)) and _within(m, request.since, request.until)
+            if (request.status in (None, m.status))
+            and _within(m, request.since, request.until)
+            and subsets_of(m).issuperset(request.subsets)
         ]
         matching.sort(key=lambda m: _sort_key(m, request.sort_by), reverse=True)
         return Page(matching[request.skip : request.skip + request.limit], len(matching))

@@ -93,7 +93,7 @@ def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
 @pytest.mark.parametrize(
     ("shape", "known"),
     [
-        (MessagesQuery, "from, to, status, skip, limit, sortBy, recipient and tag"),
+        (MessagesQuery, "from, to, status, skip, limit, sortBy, recipient, tag, key and template"),
         (TemplatesQuery, "skip and limit"),
     ],
 )

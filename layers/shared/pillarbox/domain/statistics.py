@@ -22,6 +22,10 @@ _DAY: Final = 24 * _HOUR
 _MONTHS: Final = 12
 _EPOCH_YEAR: Final = 1970
 
+#: The rollup of a subset also has the entries of its messages, if they are this many or fewer.
+#: So the item of an hour that few of its messages were sent in stays below a kilobyte.
+MAX_ROLLUP_ENTRIES: Final = 8
+
 #: Later than every time that a message id can hold (RFC 9562 section 5.7).
 END_OF_TIME: Final = 2**48
 
@@ -226,6 +230,8 @@ class Rollup:
     errors: Counter[str] = field(default_factory=Counter)
     #: Whether there are finer rollups of its messages.
     is_divisible: bool = field(default=False, compare=False)
+    #: The id, status and last update of each message, if a subset has few; otherwise nothing.
+    entries: tuple[IndexEntry, ...] = ()
 
     @property
     def created(self) -> TimeRange:
@@ -236,6 +242,11 @@ class Rollup:
     def total(self) -> int:
         """The number of messages."""
         return self.by_status_and_update.total()
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether it has the entry of each of its messages."""
+        return len(self.entries) == self.total
 
     def count(self, statuses: frozenset[Status]) -> int:
         """Return the number of messages that now have one of the statuses."""
@@ -273,17 +284,36 @@ def roll_up_subsets(
         for subset in entry.subsets:
             by_subset[subset].append(entry)
     return {
-        subset: roll_up_entries(granularity, start, in_subset)
+        subset: roll_up_subset(granularity, start, in_subset)
         for subset, in_subset in by_subset.items()
     }
+
+
+def roll_up_subset(granularity: Granularity, start: int, entries: Iterable[IndexEntry]) -> Rollup:
+    """Count the index entries of a bucket that one subset has, and keep them if they are few."""
+    entries = [*entries]
+    rollup = roll_up_entries(granularity, start, entries)
+    rollup.entries = _few(
+        IndexEntry(entry.message_id, 0, entry.status, entry.updated) for entry in entries
+    )
+    return rollup
 
 
 def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Rollup]) -> Rollup:
     """Add up the finer rollups of a bucket."""
     result = Rollup(granularity, start, is_divisible=True)
+    rollups = [*rollups]
     for rollup in rollups:
         for (status, updated), n in rollup.by_status_and_update.items():
             result.by_status_and_update[status, granularity.start(updated)] += n
         result.reached.update(rollup.reached)
         result.errors.update(rollup.errors)
+    if all(rollup.has_entries for rollup in rollups):
+        result.entries = _few(entry for rollup in rollups for entry in rollup.entries)
     return result
+
+
+def _few(entries: Iterable[IndexEntry]) -> tuple[IndexEntry, ...]:
+    """Return entries by creation, or none if they are too many for a rollup."""
+    by_creation = sorted(entries, key=lambda entry: entry.message_id.int)
+    return tuple(by_creation) if len(by_creation) <= MAX_ROLLUP_ENTRIES else ()

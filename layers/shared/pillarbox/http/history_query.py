@@ -109,6 +109,8 @@ class MessagesQuery(WireModel):
     sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
     recipient = optional(after(text(), _check_recipient))
     tag = optional(after(text(), _check_tag))
+    key = optional(after(text(), _check_key_id))
+    template = optional(after(text(), _check_template))
 
     def to_request(self) -> PageRequest:
         """Return the query as an application object."""
@@ -121,6 +123,8 @@ class MessagesQuery(WireModel):
             sort_by=self.sort_by,
             recipient=None if self.recipient is None else search_recipient(self.recipient),
             tag=None if self.tag is None else _tag_term(self.tag),
+            key_id=self.key,
+            template=self.template,
         )
 
 

@@ -8,10 +8,9 @@ rate, and batches of two shards never write the same one. The items of all
 shards are next to each other, so one query reads them. Each entry is in two
 items:
 
-* By creation. This one is authoritative: rollups are made from it, and it alone
-  has the key and the template that the message came from. A newer revision of the
-  message replaces it, an older one does not, so changes may be applied
-  repeatedly, in parts and out of order.
+* By creation. This one is authoritative: rollups are made from it. A newer
+  revision of the message replaces it, an older one does not, so changes may be
+  applied repeatedly, in parts and out of order.
 * By status and update. This one is a copy, which is written first. If a failure
   leaves it half written, the retry repairs it, because the authoritative entry
   is still the old one. An entry that was updated in a later hour than it was
@@ -278,8 +277,15 @@ def copy_place(entry: IndexEntry) -> tuple[str, int]:
 
 
 def as_copy(entry: IndexEntry) -> IndexEntry:
-    """Return an entry as items by status and update have it: nothing is counted from them."""
-    return replace(entry, key_id=None, template=None)
+    """Return an entry as items by status and update have it.
+
+    Most messages are delivered in their first hour, and a page that is looking for few of a
+    subset's messages is not looking for these. So their list has no key and no template.
+    """
+    group, _ = copy_place(entry)
+    if group == Status.DELIVERED.value:
+        return replace(entry, key_id=None, template=None)
+    return entry
 
 
 def _moment(entry: IndexEntry, at: int) -> int:

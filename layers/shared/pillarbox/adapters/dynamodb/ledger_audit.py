@@ -1,7 +1,7 @@
 """Compare the items of a ledger with those that an account's index entries make."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
@@ -38,6 +38,7 @@ from pillarbox.domain.statistics import (
     TimeRange,
     combine_rollups,
     roll_up_entries,
+    roll_up_subset,
 )
 
 
@@ -267,7 +268,7 @@ def items_of(account_id: str, entries: Iterable[IndexEntry]) -> dict[tuple[str, 
     open_hour = max((Granularity.HOUR.start(entry.created) for entry in entries), default=0)
     on_day: defaultdict[int, set[Subset]] = defaultdict(set)
     for of_subset, group in by_subset.items():
-        for rollup in _rollups(group, open_hour):
+        for rollup in _rollups(group, open_hour, roll_up_subset if of_subset else roll_up_entries):
             key = keys.rollup(account_id, rollup.granularity, rollup.start, of_subset)
             items.append(ExpectedRollup(key, rollup))
             if of_subset and rollup.granularity in _MADE_FROM_ENTRIES:
@@ -283,7 +284,11 @@ def items_of(account_id: str, entries: Iterable[IndexEntry]) -> dict[tuple[str, 
 _MADE_FROM_ENTRIES: Final = {Granularity.TEN_SECONDS, Granularity.HOUR}
 
 
-def _rollups(entries: Iterable[IndexEntry], open_hour: int) -> Iterator[Rollup]:
+def _rollups(
+    entries: Iterable[IndexEntry],
+    open_hour: int,
+    roll_up: Callable[[Granularity, int, Iterable[IndexEntry]], Rollup],
+) -> Iterator[Rollup]:
     """Return the rollups of every hour, day and month before the newest entry's hour.
 
     Before them, return those of ten seconds, for entries in shards at any time.
@@ -293,13 +298,13 @@ def _rollups(entries: Iterable[IndexEntry], open_hour: int) -> Iterator[Rollup]:
         in_hour[Granularity.HOUR.start(entry.created)].append(entry)
     rollups: list[Rollup] = []
     for start, group in in_hour.items():
-        hour = roll_up_entries(Granularity.HOUR, start, group)
+        hour = roll_up(Granularity.HOUR, start, group)
         parts: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in group:
             if entry.is_sharded:
                 parts[Granularity.TEN_SECONDS.start(entry.created)].append(entry)
         for part_start, part in parts.items():
-            yield roll_up_entries(Granularity.TEN_SECONDS, part_start, part)
+            yield roll_up(Granularity.TEN_SECONDS, part_start, part)
         rollups.append(replace(hour, is_divisible=bool(parts)))
     for granularity in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
         if granularity is not Granularity.HOUR:

@@ -3,7 +3,8 @@
 An entry takes 26 bytes: reading entries costs a twentieth of reading records. An item also says
 which key and which template each of its messages came from, if that is known: the names once, and
 for each entry the two numbers of its names, of one byte each, or of two if there are many names.
-Older releases ignore these attributes, and their items lack them.
+Older releases ignore these attributes, and their items lack them. A rollup of a subset has the
+entries of its messages (`few`), if they are few.
 """
 
 import struct
@@ -140,7 +141,8 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
         f"{status.value[0]}{granularity.bucket_number(updated) - first}": n
         for (status, updated), n in rollup.by_status_and_update.items()
     }
-    return to_item(
+    few = {"few": pack(rollup.entries)["entries"]} if rollup.entries else {}
+    return few | to_item(
         {
             "cells": cells,
             "reached": [rollup.reached[status] for status in REACHABLE],
@@ -166,6 +168,7 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
         rollup.by_status_and_update[_STATUS_BY_INITIAL[name[0]], updated] = n
     rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
     rollup.errors.update(item.get("errors", {}))
+    rollup.entries = tuple(unpack({"entries": item.get("few", b"")}))
     return rollup
 
 

@@ -107,10 +107,12 @@ class CoverageReader:
         coverage.rollups = self._read_rollups(account_id, coarsest, rolled_up, subset)
         return coverage
 
-    def finer_rollups(self, account_id: str, rollup: Rollup) -> list[Rollup]:
+    def finer_rollups(
+        self, account_id: str, rollup: Rollup, subset: Subset | None = None
+    ) -> list[Rollup]:
         """Read the finer rollups of a day or a month, newest first."""
         finer = rollup.granularity.finer or Granularity.HOUR
-        return self._read_granularity(account_id, finer, rollup.created)
+        return self._read_granularity(account_id, finer, rollup.created, subset)
 
     def _read_recent(
         self,

@@ -1,10 +1,12 @@
 """Pages of messages: what to list, and the result."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pillarbox.domain.message import Message, Status
 from pillarbox.domain.search import RecipientTerm, SearchTerm, TagTerm
+from pillarbox.domain.statistics import Subset, SubsetKind, index_entry
 
 
 class SortBy(StrEnum):
@@ -27,11 +29,41 @@ class PageRequest:
     sort_by: SortBy = SortBy.CREATED_AT
     recipient: RecipientTerm | None = None
     tag: TagTerm | None = None
+    key_id: str | None = None
+    template: str | None = None
 
     @property
     def terms(self) -> tuple[SearchTerm, ...]:
         """What the messages are found by, the recipient first."""
         return tuple(term for term in (self.recipient, self.tag) if term is not None)
+
+    @property
+    def subsets(self) -> tuple[Subset, ...]:
+        """The subsets of the account's messages that each message is in, the key's first."""
+        ids = ((SubsetKind.KEY, self.key_id), (SubsetKind.TEMPLATE, self.template))
+        return tuple(Subset(kind, each) for kind, each in ids if each is not None)
+
+    def page_of(self, found: Iterable[Message]) -> "Page":
+        """Return the page of some records in the time range: those that match all the rest."""
+        matching = sorted(filter(self._accepts, found), key=self._place, reverse=True)
+        return Page(matching[self.skip : self.skip + self.limit], len(matching))
+
+    def _accepts(self, message: Message) -> bool:
+        entry = index_entry(message)
+        return (
+            self.status in {None, message.status}
+            and all(term.matches(message) for term in self.terms)
+            and all(entry.is_in(subset) for subset in self.subsets)
+        )
+
+    def _place(self, message: Message) -> tuple[object, ...]:
+        match self.sort_by:
+            case SortBy.CREATED_AT:
+                return (message.message_id.int,)
+            case SortBy.UPDATED_AT:
+                return (message.updated_at, message.message_id.int)
+            case SortBy.STATUS:
+                return (message.status.value, message.updated_at, message.message_id.int)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Find a page in a coverage: skip by rollups, then read only the entries near the page."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from pillarbox.application.history.coverage import (
     Coverage,
@@ -12,19 +13,34 @@ from pillarbox.application.history.coverage import (
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import END_OF_TIME, Granularity, IndexEntry, Rollup, TimeRange
+from pillarbox.domain.statistics import (
+    END_OF_TIME,
+    Granularity,
+    IndexEntry,
+    Rollup,
+    Subset,
+    TimeRange,
+)
+
+_ALWAYS: Final = TimeRange(0, END_OF_TIME)
 
 
 class Pagination:
     """Finds pages in the coverages of one account."""
 
     def __init__(
-        self, account_id: str, ledger: Ledger, reader: CoverageReader, tuning: Tuning
+        self,
+        account_id: str,
+        ledger: Ledger,
+        reader: CoverageReader,
+        tuning: Tuning,
+        subset: Subset | None = None,
     ) -> None:
         self._account_id = account_id
         self._ledger = ledger
         self._reader = reader
         self._tuning = tuning
+        self._subset = subset
 
     def by_creation(
         self, coverage: Coverage, statuses: frozenset[Status], skip: int, limit: int
@@ -39,7 +55,7 @@ class Pagination:
                 continue
             entries = self._entries(rollup, statuses)
             if entries is None:
-                remaining += reversed(self._reader.finer_rollups(self._account_id, rollup))
+                remaining += reversed(self._finer(rollup))
             else:
                 page.add(sort_by_creation(entries))
         page.add(sort_by_creation(e for e in coverage.oldest_entries if e.status in statuses))
@@ -54,8 +70,9 @@ class Pagination:
         days and hours. At each step read finer rollups only for those buckets
         of creation whose messages have updates in the range.
         """
-        entries, rollups = coverage.entries(statuses), coverage.rollups
-        updated = TimeRange(0, END_OF_TIME)
+        entries = coverage.entries(statuses)
+        rollups = _unfold(coverage.rollups, statuses, entries)
+        updated = _ALWAYS
         for granularity in (Granularity.MONTH, Granularity.DAY, Granularity.HOUR):
             counts = Counter(granularity.start(e.updated) for e in entries if e.updated in updated)
             for rollup in rollups:
@@ -63,15 +80,21 @@ class Pagination:
                     counts[granularity.start(start)] += n
             updated, skip = _narrow(granularity, counts, skip, limit)
             in_range = sum(n for start, n in counts.items() if start in updated)
-            if in_range <= self._tuning.max_entries or granularity is Granularity.HOUR:
+            is_short = self._subset is None and in_range <= self._tuning.max_entries
+            if is_short or granularity is Granularity.HOUR:
                 break
-            rollups = [
+            parts = [
                 part
                 for rollup in rollups
                 if any(rollup.counts(statuses, updated))
                 for part in self._split(rollup, granularity)
             ]
+            rollups = _unfold(parts, statuses, entries)
         candidates = [entry for entry in entries if entry.updated in updated]
+        if self._subset is not None:
+            for rollup in rollups:
+                candidates += self._in_subset(rollup, statuses, updated, self._subset)
+            return sort_by_update(candidates)[skip : skip + limit]
         rolled_up = {
             status for rollup in rollups for status, *_ in rollup.counts(statuses, updated)
         }
@@ -96,6 +119,13 @@ class Pagination:
 
     def _entries(self, rollup: Rollup, statuses: frozenset[Status]) -> list[IndexEntry] | None:
         """Read the entries of a rollup, or return None if finer rollups cost less to read."""
+        if rollup.has_entries:
+            return [entry for entry in rollup.entries if entry.status in statuses]
+        if self._subset is not None:
+            # How many messages the account has in this time is not known.
+            if rollup.is_divisible:
+                return None
+            return self._in_subset(rollup, statuses, _ALWAYS, self._subset)
         count, total = rollup.count(statuses), rollup.total
         rare = count * self._tuning.rare_status_ratio < total
         to_read = count if rare else total
@@ -107,16 +137,44 @@ class Pagination:
         return [
             entry
             for status in statuses
-            for updated in _update_ranges(rollup, status)
+            for updated in _update_ranges(rollup, status, _ALWAYS)
             for entry in self._ledger.entries_updated(
                 self._account_id, status, updated, rollup.created
             )
         ]
 
+    def _in_subset(
+        self, rollup: Rollup, statuses: frozenset[Status], updated: TimeRange, subset: Subset
+    ) -> list[IndexEntry]:
+        """Read those of the account's entries that the rollup of a subset counts."""
+        count = sum(n for *_, n in rollup.counts(statuses, updated))
+        if count * self._tuning.rare_status_ratio < rollup.total:
+            found = [
+                entry
+                for status in statuses
+                for in_range in _update_ranges(rollup, status, updated)
+                for entry in self._ledger.entries_updated(
+                    self._account_id, status, in_range, rollup.created
+                )
+                if entry.is_in(subset)
+            ]
+            # Messages that were delivered at once have no key and template there, nor have lists
+            # that an older release wrote.
+            if len(found) >= count:
+                return found
+        return [
+            entry
+            for entry in self._ledger.entries_created(self._account_id, rollup.created)
+            if entry.is_in(subset) and entry.status in statuses and entry.updated in updated
+        ]
+
+    def _finer(self, rollup: Rollup) -> list[Rollup]:
+        return self._reader.finer_rollups(self._account_id, rollup, self._subset)
+
     def _split(self, rollup: Rollup, granularity: Granularity) -> list[Rollup]:
         """Return the finer rollups of a rollup of this granularity, or a finer one unchanged."""
         if rollup.granularity is granularity:
-            return self._reader.finer_rollups(self._account_id, rollup)
+            return self._finer(rollup)
         return [rollup]
 
 
@@ -169,10 +227,23 @@ def _narrow(
     return TimeRange(since, until), skip
 
 
-def _update_ranges(rollup: Rollup, status: Status) -> list[TimeRange]:
+def _unfold(
+    rollups: Iterable[Rollup], statuses: frozenset[Status], entries: list[IndexEntry]
+) -> list[Rollup]:
+    """Add to the entries those that rollups have, and return the other rollups."""
+    others: list[Rollup] = []
+    for rollup in rollups:
+        if rollup.has_entries:
+            entries += [entry for entry in rollup.entries if entry.status in statuses]
+        else:
+            others.append(rollup)
+    return others
+
+
+def _update_ranges(rollup: Rollup, status: Status, updated: TimeRange) -> list[TimeRange]:
     """Return when the messages of a status were updated, with adjacent buckets joined."""
     ranges: list[TimeRange] = []
-    for start in sorted(s for counted, s in rollup.by_status_and_update if counted is status):
+    for _, start, _ in sorted(rollup.counts(frozenset({status}), updated)):
         end = rollup.granularity.end(start)
         if ranges and ranges[-1].until == start:
             ranges[-1] = TimeRange(ranges[-1].since, end)

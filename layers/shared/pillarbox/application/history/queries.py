@@ -12,6 +12,7 @@ from pillarbox.application.history.ports import Ledger, SearchIndex
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.message import Message, Status
 from pillarbox.domain.statistics import (
     END_OF_TIME,
@@ -58,6 +59,10 @@ class Analytics:
         return round(self.total.reached[status] / (self.total.count or 1), 4)
 
 
+def _statuses(request: PageRequest) -> frozenset[Status]:
+    return _ALL if request.status is None else frozenset({request.status})
+
+
 class HistoryQueries:
     """Queries the messages of an account at a cost that does not grow with their number."""
 
@@ -85,25 +90,29 @@ class HistoryQueries:
             shards: the account's number of shards, as `MessageLog.newest_first` takes it.
 
         Raises:
-            ValidationFailed: a search by recipient or tag finds too many messages.
+            ValidationFailed: a search by recipient or tag, or by key and template together,
+                finds too many messages.
         """
         if request.terms:
             return self.search.page(account_id, request, shards)
-        until = END_OF_TIME if request.until is None else request.until
-        created = TimeRange(max(request.since or 0, 0), until)
-        statuses = _ALL if request.status is None else frozenset({request.status})
-        coverage = self._reader.read(account_id, created, Granularity.MONTH, shards)
+        if len(request.subsets) > 1:
+            return self._page_of_both(account_id, request, shards)
+        subset = next(iter(request.subsets), None)
+        coverage = self._cover(account_id, request, shards, subset)
+        statuses = _statuses(request)
         total = coverage.count(statuses)
         if request.skip >= total:
             return Page([], total)
-        pagination = Pagination(account_id, self._ledger, self._reader, self._tuning)
+        pagination = Pagination(account_id, self._ledger, self._reader, self._tuning, subset)
         select = {
             SortBy.CREATED_AT: pagination.by_creation,
             SortBy.UPDATED_AT: pagination.by_update,
             SortBy.STATUS: pagination.by_status,
         }[request.sort_by]
         entries = select(coverage, statuses, request.skip, request.limit)
-        adjacent = request.sort_by is SortBy.CREATED_AT and statuses is _ALL
+        adjacent = (
+            request.sort_by is SortBy.CREATED_AT and request.status is None and subset is None
+        )
         records = self._read_records(account_id, coverage, entries, shards, adjacent=adjacent)
         return Page(records, total)
 
@@ -142,6 +151,34 @@ class HistoryQueries:
             errors.update(rollup.errors)
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
         return Analytics(volume, total, ranked[:_TOP_ERRORS])
+
+    def _cover(
+        self, account_id: str, request: PageRequest, shards: int | None, subset: Subset | None
+    ) -> Coverage:
+        until = END_OF_TIME if request.until is None else request.until
+        created = TimeRange(max(request.since or 0, 0), until)
+        return self._reader.read(account_id, created, Granularity.MONTH, shards, subset)
+
+    def _page_of_both(self, account_id: str, request: PageRequest, shards: int | None) -> Page:
+        """List the messages of a key and a template, which have no rollups together.
+
+        Read the records of the key's or of the template's messages, and keep those of the other.
+        """
+        statuses, most = _statuses(request), self._tuning.max_filtered
+        for subset in request.subsets:
+            coverage = self._cover(account_id, request, shards, subset)
+            total = coverage.count(statuses)
+            if total <= most:
+                break
+        else:
+            advice = "Ask for a shorter time with from and to, or leave out key or template"
+            message = f"finds more than {most:,} messages, and so does key. {advice}"
+            raise ValidationFailed(FieldError("template", message, "too_many_matches"))
+        pagination = Pagination(account_id, self._ledger, self._reader, self._tuning, subset)
+        entries = pagination.by_creation(coverage, statuses, 0, total)
+        return request.page_of(
+            self._read_records(account_id, coverage, entries, shards, adjacent=False)
+        )
 
     def _read_records(
         self,

@@ -46,7 +46,8 @@ class RecordSearch:
         created = TimeRange(max(request.since or 0, 0), until)
         term, *others = request.terms
         recent, found = self.find(account_id, term, created, shards)
-        if request.status is None and request.sort_by is SortBy.CREATED_AT and not others:
+        filters = (*others, *request.subsets)
+        if request.status is None and request.sort_by is SortBy.CREATED_AT and not filters:
             on_page = found[request.skip : request.skip + request.limit]
             records = self.read(account_id, on_page, recent)
             return Page([r for r in records if term.matches(r)], len(found))
@@ -56,14 +57,7 @@ class RecordSearch:
                 self._tuning.max_filtered,
                 "Ask for a shorter time with from and to, or leave out what else you ask for",
             )
-        matching = [
-            record
-            for record in self.read(account_id, found, recent)
-            if all(each.matches(record) for each in request.terms)
-            and request.status in (None, record.status)
-        ]
-        matching.sort(key=lambda record: _place(record, request.sort_by), reverse=True)
-        return Page(matching[request.skip : request.skip + request.limit], len(matching))
+        return request.page_of(self.read(account_id, found, recent))
 
     def indexed_until(self, account_id: str) -> int:
         """Return the time before which all messages were created that are surely in the index."""
@@ -106,17 +100,6 @@ class RecordSearch:
 
 def _creation(message_id: UUID) -> int:
     return message_id.int
-
-
-def _place(message: Message, sort_by: SortBy) -> tuple[object, ...]:
-    """Return what decides the place of a message in an order of contract 4.3."""
-    match sort_by:
-        case SortBy.CREATED_AT:
-            return (message.message_id.int,)
-        case SortBy.UPDATED_AT:
-            return (message.updated_at, message.message_id.int)
-        case SortBy.STATUS:
-            return (message.status.value, message.updated_at, message.message_id.int)
 
 
 def _too_many(term: SearchTerm, most: int, advice: str) -> ValidationFailed:

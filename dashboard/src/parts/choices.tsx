@@ -1,0 +1,65 @@
+// Menus of the account's templates and API keys.
+
+import { call } from "../api";
+import { useResource } from "../resource";
+import { may } from "../rights";
+
+interface Props {
+  /** The id that is chosen; it may be that of a template or key which the lists lack. */
+  value?: string;
+  /** What the menu says for no choice. */
+  none: string;
+  onChange: (id: string) => void;
+}
+
+interface Group {
+  name: string;
+  items: { id: string; name: string }[];
+}
+
+export function TemplateChoice(props: Props) {
+  const starters = useResource("starters", (signal) => call("GET /v1/starter-templates", { signal }));
+  const saved = useResource("templates", (signal) => call("GET /v1/templates", { query: { limit: 100 }, signal }));
+  const groups = [
+    { name: "Saved templates", items: saved.data?.items ?? [] },
+    { name: "Starter templates", items: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) },
+  ];
+  return <Choice label="Template" groups={groups} {...props} />;
+}
+
+/** Only owners and developers may read the names of keys; others choose a key from an email. */
+export function KeyChoice(props: Props) {
+  const list = useResource("keys", async (signal) => (may("keys") ? call("GET /v1/keys", { signal }) : undefined));
+  const keys = list.data?.items ?? [];
+  if (!may("keys") && !props.value) return null;
+  const groups = [
+    { name: "Keys", items: keys.filter((key) => !key.revokedAt) },
+    { name: "Revoked keys", items: keys.filter((key) => key.revokedAt) },
+  ];
+  return <Choice label="API key" groups={groups} {...props} />;
+}
+
+function Choice({ label, groups, value = "", none, onChange }: Props & { label: string; groups: Group[] }) {
+  const known = groups.some(({ items }) => items.some(({ id }) => id === value));
+  return (
+    <label class="choice">
+      <span class="hidden">{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{none}</option>
+        {value && !known && <option value={value}>{value}</option>}
+        {groups.map(
+          ({ name, items }) =>
+            items.length > 0 && (
+              <optgroup label={name} key={name}>
+                {items.map((item) => (
+                  <option value={item.id} key={item.id}>
+                    {item.name}
+                  </option>
+                ))}
+              </optgroup>
+            ),
+        )}
+      </select>
+    </label>
+  );
+}
