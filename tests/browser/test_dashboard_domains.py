@@ -147,6 +147,7 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
     expect(page).to_have_url(f"{user.base}/app/domains/acme.example")
 
 
+@pytest.mark.both_browsers
 def test_what_dns_says_is_only_text(user: User) -> None:
     """Another value is shown with advice; markup in it, and in any name, does nothing."""
     answer = {"state": "differs", "values": [HOSTILE], "advice": HOSTILE}
