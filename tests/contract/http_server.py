@@ -3,11 +3,12 @@
 import socket
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import httpx
 import uvicorn
+from starlette.types import ASGIApp
 
 from local import template
 from local.edge import Edge, FrontOrigin, StageOrigin
@@ -38,8 +39,11 @@ class _Functions(httpx.AsyncBaseTransport):
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Serve the API of the running service on a free port until the block ends; yield its URL."""
+def serving(wrap: Callable[[ASGIApp], ASGIApp] = lambda api: api) -> Iterator[str]:
+    """Serve the API of the running service on a free port until the block ends; yield its URL.
+
+    `wrap` may add what is beside the API, such as the dashboard.
+    """
     origin = "http://functions/api"  # the stage, whose name the paths of the front have too
     edge = Edge(
         template.load(),
@@ -48,7 +52,7 @@ def serving() -> Iterator[str]:
         httpx.AsyncClient(transport=_Functions()),
     )
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(edge, log_level="critical", ws="none", lifespan="off")
+        config = uvicorn.Config(wrap(edge), log_level="critical", ws="none", lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
