@@ -23,9 +23,9 @@ pytestmark = pytest.mark.slow
 _OF_OPERATORS: Final = [
     one.id for one in OPERATIONS if one.id in OF_SESSIONS and one.path.startswith("/v1/operator/")
 ]
-#: Ends the session that the other requests need.
-_SIGN_OUT: Final = "end_sessions"
-_OF_OWNERS: Final = [one for one in OF_SESSIONS if one not in {*_OF_OPERATORS, _SIGN_OUT}]
+#: Take from the caller what the other requests need.
+_LEAVING: Final = ("end_session", "end_sessions", "change_member", "remove_member")
+_OF_OWNERS: Final = [one for one in OF_SESSIONS if one not in {*_OF_OPERATORS, *_LEAVING}]
 _WITHOUT_LINKS: Final = "examples,coverage,fuzzing"
 _HTML: Final = "<p>Hello {{ name }}</p>"
 
@@ -39,9 +39,9 @@ def url(service: Service) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def enterprise(service: Service) -> str:
-    """The id of an account without limits that has a few templates."""
+    """The id of an account without limits that has some templates."""
     account = service.account(Plan.ENTERPRISE)
-    for _ in range(4):
+    for _ in range(20):
         service.template(account, _HTML)
     return account
 
@@ -59,18 +59,15 @@ def test_an_owner_gets_what_is_documented(
 ) -> None:
     """9: the session of an owner finds none on routes for sessions, and is not ended by them."""
     token = service.session(enterprise)
-    service.session(enterprise, address="bob@shop.example")
     service.suppress(enterprise, "gone@example.com")
     owner = Api(session=token)
     key = owner.raw("POST", "/keys", '{"name": "Fuzz", "preset": "send"}').json
-    members = owner.raw("GET", "/members").json["items"]
     ids = {
         "id": service.template(enterprise, _HTML),
         "version": "1",
         "domain": service.domain(enterprise, "shop.example"),
         "sender": SENDER,
         "key_id": key["id"],
-        "member_id": next(one["id"] for one in members if one["email"] == "bob@shop.example"),
         "address": "gone@example.com",
     }
     assert_as_documented(
@@ -94,12 +91,21 @@ def test_an_operator_gets_what_is_documented(
     assert Api(session=token).raw("GET", "/operator/accounts").status == 200
 
 
-def test_signing_out_does_what_is_documented(
-    service: Service, url: str, enterprise: str, tmp_path: Path
+@pytest.mark.parametrize("operation", _LEAVING)
+def test_leaving_does_what_is_documented(
+    service: Service, url: str, enterprise: str, tmp_path: Path, operation: str
 ) -> None:
-    """9: no request to sign out gets a 5xx or a difference; one of them ends the session."""
-    token = service.session(enterprise, address="carol@shop.example")
+    """9: no request that may end the caller's rights gets a 5xx or a difference."""
+    owner = Api(session=service.session(enterprise, address=f"{operation}@shop.example"))
+    sessions = owner.raw("GET", "/session").json["items"]
+    members = owner.raw("GET", "/members").json["items"]
+    ids = {
+        "session_id": next(one["id"] for one in sessions if one["current"]),
+        "member_id": next(one["id"] for one in members if one["current"]),
+    }
     assert_as_documented(
-        *(url, f"Authorization: Bearer {token}", [_SIGN_OUT], tmp_path), phases=_WITHOUT_LINKS
+        *(url, f"Authorization: Bearer {owner.session}", [operation], tmp_path),
+        ids=ids,
+        phases=_WITHOUT_LINKS,
     )
-    assert Api(session=token).raw("GET", "/session").status == 401
+    assert operation == "change_member" or owner.raw("GET", "/members").status in {401, 403}
