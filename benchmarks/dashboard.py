@@ -7,9 +7,10 @@ clock goes with the browser's. Every request and AWS call is counted, so the fig
 on the speed of the machine. Nothing changes in the hour, unless the row says so.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import timedelta
 from math import ceil
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 from botocore.client import BaseClient
 from playwright.sync_api import Browser, Page
 
-from benchmarks.accepting import Count, counting, item_size
+from benchmarks.accepting import LOG, Count, counting, item_size
 from benchmarks.prices import PRICES
 from local import template
 from local.dashboard import Dashboard
@@ -38,6 +39,7 @@ _STEP: Final = 5
 #: Modelled: GB-seconds of an invocation, and its bytes of log.
 _GB_SECONDS: Final = 1.0 * 0.040
 _LOG_BYTES: Final = 550
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HIDE: Final = """
 Object.defineProperty(document, "hidden", { get: () => true, configurable: true });
 document.dispatchEvent(new Event("visibilitychange"));
@@ -125,7 +127,8 @@ class Tab:
         self.awaited += 1
         parts = urlsplit(request.url)
         if parts.path.startswith("/api/"):
-            self.hour.requests[f"{request.method} {parts.path.removeprefix('/api')}"] += 1
+            path = _UUID.sub("{id}", parts.path.removeprefix("/api"))
+            self.hour.requests[f"{request.method} {path}"] += 1
 
     def _ended(self, _: object) -> None:
         self.awaited -= 1
@@ -176,9 +179,11 @@ def measure() -> dict[str, Hour]:
 
 def main() -> None:
     """Print the table."""
+    with redirect_stdout(LOG):  # the functions log
+        hours = measure()
     print("| an hour of | requests | read units | write units | dollars | by route |")
     print("|---|---:|---:|---:|---:|---|")
-    for name, hour in measure().items():
+    for name, hour in hours.items():
         routes = ", ".join(f"{count} {route}" for route, count in hour.requests.most_common())
         figures = f"{hour.requests.total()} | {hour.reads:g} | {hour.writes} | {hour.dollars:.4f}"
         print(f"| {name} | {figures} | {routes or 'none'} |")
