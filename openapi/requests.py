@@ -7,6 +7,7 @@ rules that only validators know, because pydantic does not write those into a sc
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
@@ -416,6 +417,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "samples": {
             "description": "Values for previews, by the names of their sets: at most 64 KB.",
             "maxProperties": MAX_SETS,
+            "propertyNames": {"minLength": 1, "maxLength": MAX_NAME},
             "additionalProperties": {"type": "object"},
         },
     },
