@@ -48,9 +48,9 @@ def warm_up(base_url: str) -> None:
 
 @pytest.mark.stack
 def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path: Path) -> None:
-    """9: examples and links find no 5xx and nothing that is not documented."""
+    """9: examples, random requests and links find no 5xx and nothing that is not documented."""
     warm_up(stack["base_url"])
     assert_as_documented(
         *(stack["base_url"], f"X-API-Key: {key}", OF_KEYS, tmp_path),
-        phases="examples,stateful",
+        phases="examples,fuzzing,stateful",
     )
