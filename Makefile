@@ -55,8 +55,9 @@ dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which nee
 mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m verification.mutants
 
-fuzz: setup .venv-engine/made ## send ten minutes of requests made from docs/openapi.json
-	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/e2e/test_fuzz_document.py --capture=no
+fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: 15 minutes
+	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
+	  tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
 check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
@@ -66,9 +67,10 @@ check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
 	$(RUN)python -m verification.attacks
 
-bench: setup ## measure what an email costs, rendering, MIME and waits: minutes
+bench: setup dashboard ## measure what emails and open pages cost, rendering, MIME and waits: minutes
 	$(RUN)python -m benchmarks.accepting
 	$(RUN)python -m benchmarks.costs
+	$(RUN)python -m benchmarks.dashboard
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py
 	$(RUN)python -m benchmarks.latency

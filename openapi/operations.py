@@ -35,6 +35,7 @@ from pillarbox.http.reply_types import (
     TemplateDetail,
     TemplateItem,
 )
+from pillarbox.http.templates import MAX_VERSION
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 #: Path parameter -> its schema and its description.
@@ -44,7 +45,10 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "slug": (STARTER_SLUG, "A starter template's slug."),
     "webhook_id": (_UUID, "The endpoint's id."),
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
-    "version": ({"type": "integer", "minimum": 1}, "The number of a version."),
+    "version": (
+        {"type": "integer", "minimum": 1, "maximum": MAX_VERSION},
+        "The number of a version.",
+    ),
     "session_id": ({"type": "string"}, "The `id` of a session."),
     "domain": ({"type": "string"}, "A domain of the account."),
     "sender": ({"type": "string"}, "A sender of the account."),

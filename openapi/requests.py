@@ -4,9 +4,10 @@ A model gives names, types and lengths. The tables here add a description of eac
 rules that only validators know, because pydantic does not write those into a schema.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
@@ -56,6 +57,7 @@ from pillarbox.http.templates import (
     TestTemplateRequest,
 )
 from pillarbox.http.webhooks import (
+    MAX_TYPES,
     ChangeWebhookRequest,
     CreateWebhookRequest,
     ReplayWebhookRequest,
@@ -119,21 +121,31 @@ _WEBHOOK_URL: Final = {
     "pattern": "^https://",
     "examples": ["https://shop.example/hooks"],
 }
-_WEBHOOK_TYPES: Final = {
-    "description": f'`["{ALL_TYPES}"]`, which means all types except `email.accepted`, or a list'
-    " of types.",
-    "items": {"type": "string", "enum": [ALL_TYPES, *sorted(SELECTABLE_TYPES)]},
-    "allOf": [
-        {
-            "anyOf": [
-                {"title": "all", "items": {"const": ALL_TYPES}},
-                {"title": "a list", "items": {"enum": sorted(SELECTABLE_TYPES)}},
-            ]
-        }
-    ],
-    "minItems": 1,
-    "maxItems": len(SELECTABLE_TYPES),
-}
+
+
+def _webhook_types(types: Iterable[str], description: str) -> Mapping[str, Any]:
+    """Return a list of types, or of the one that means all."""
+    names = sorted(types)
+    return {
+        "description": description,
+        "items": {"type": "string", "enum": [ALL_TYPES, *names]},
+        "allOf": [
+            {
+                "anyOf": [
+                    {"title": "all", "items": {"const": ALL_TYPES}},
+                    {"title": "a list", "items": {"enum": names}},
+                ]
+            }
+        ],
+        "minItems": 1,
+        "maxItems": MAX_TYPES,
+    }
+
+
+_WEBHOOK_TYPES: Final = _webhook_types(
+    SELECTABLE_TYPES,
+    f'`["{ALL_TYPES}"]`, which means all types except `email.accepted`, or a list of types.',
+)
 
 #: Model -> field -> texts and rules, which are merged over the field's schema.
 FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
@@ -374,7 +386,9 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "by": {"description": "What the accounts are ranked by."},
     },
     RedriveRequest: {"limit": {"description": "The most dead letters to move."}},
-    SuspendRequest: {"reason": {"description": "A note that only operators see."}},
+    SuspendRequest: {
+        "reason": {"description": "A note that only operators see.", "pattern": HEADER_TEXT}
+    },
     AddSuppressionsRequest: {
         "address": {"description": "An address.", "format": "email"},
         "addresses": {"description": "Addresses.", "maxItems": MAX_ADDRESSES},
@@ -414,6 +428,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "samples": {
             "description": "Values for previews, by the names of their sets: at most 64 KB.",
             "maxProperties": MAX_SETS,
+            "propertyNames": {"minLength": 1, "maxLength": MAX_NAME},
             "additionalProperties": {"type": "object"},
         },
     },
@@ -445,11 +460,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " default now.",
             "format": "date-time",
         },
-        "types": _WEBHOOK_TYPES
-        | {
-            "description": "The types to send again, of those that begin with `email.`. By default"
-            " those of the endpoint."
-        },
+        "types": _webhook_types(
+            (name for name in SELECTABLE_TYPES if name.startswith("email.")),
+            "The types to send again, of those that begin with `email.`. By default those of the"
+            " endpoint.",
+        ),
     },
 }
 

@@ -26,6 +26,7 @@ const SLOW = 3_000; // milliseconds
 const FASTEST = 5_000;
 const SLOWEST = 30_000;
 const BACKOFF = 1.5;
+const CHECKED = "checkedAt"; // says only when the service looked at what may be the same as before
 
 /** Answers by key: a page that is opened again shows them until the new ones come. */
 const answers = new Map<string, Answer>();
@@ -37,8 +38,8 @@ export function forgetAnswers(): void {
 /**
  * Load data whenever `key` changes; `live` loads it again while the page is visible.
  *
- * The wait between two loads grows while nothing changes or while the service does not answer. If
- * `live` is a number of milliseconds, it grows only in the second case.
+ * The wait between two loads grows while nothing changes or while the service does not answer. It
+ * begins with `live`, if that is a number of milliseconds.
  */
 export function useResource<T>(
   key: string,
@@ -62,8 +63,8 @@ export function useResource<T>(
       const notice = window.setTimeout(() => setState((now) => ({ ...now, slow: true })), SLOW);
       try {
         const data = await load(controller.signal);
-        const same = JSON.stringify(data) === JSON.stringify(answers.get(key)?.data);
-        wait = same && live === true ? Math.min(wait * BACKOFF, SLOWEST) : shortest;
+        const same = textOf(data) === textOf(answers.get(key)?.data);
+        wait = same ? Math.min(wait * BACKOFF, SLOWEST) : shortest;
         const answer = { data, at: new Date() };
         answers.set(key, answer);
         setState({ key, answer, slow: false });
@@ -105,4 +106,8 @@ export function useResource<T>(
     slow: state.slow,
     reload: reload.current,
   };
+}
+
+function textOf(data: unknown): string | undefined {
+  return JSON.stringify(data, (name, value: unknown) => (name === CHECKED ? undefined : value));
 }

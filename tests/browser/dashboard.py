@@ -93,7 +93,8 @@ class User:
         """Close the profile, whose pages caused no error and no violation of the policy."""
         found = [page.evaluate("window.violations ?? []") for page in self.context.pages]
         self.context.close()
-        assert ([*filter(None, found)], self.errors, self.foreign) == ([], [], [])
+        faults = [*filter(None, found)], self.errors, self.foreign
+        assert faults == ([], [], []), faults
 
     def _note(self, request: Request) -> None:
         if not request.url.startswith((self.base, "data:", "about:")):

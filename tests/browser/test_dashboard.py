@@ -211,6 +211,7 @@ def _hostile(value: Any, *, free: bool = False) -> Any:
     return value
 
 
+@pytest.mark.both_browsers
 def test_hostile_text_is_only_text(user: User, emails: dict[str, str]) -> None:
     """Markup in any text of a tenant, a recipient or a server is shown, and does nothing."""
     user.rewrite = _hostile
@@ -231,6 +232,7 @@ def test_hostile_text_is_only_text(user: User, emails: dict[str, str]) -> None:
         assert user.violations() == []
 
 
+@pytest.mark.both_browsers
 def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]) -> None:
     """A page keeps its data and says since when; it recovers, and a first load waits."""
     assert emails
@@ -257,6 +259,7 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
     expect(rows(page)).to_have_count(2)
 
 
+@pytest.mark.both_browsers
 def test_a_slow_service_is_named(user: User, emails: dict[str, str]) -> None:
     """After three seconds the page says that the service is slow, and then shows its data."""
     assert emails

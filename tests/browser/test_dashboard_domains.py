@@ -184,6 +184,7 @@ def test_a_failed_domain_is_checked_again(user: User) -> None:
     expect(page.get_by_role("button", name="Check again")).to_have_count(0)
 
 
+@pytest.mark.both_browsers
 def test_what_dns_says_is_only_text(user: User) -> None:
     """Another value is shown with advice; markup in it, and in any name, does nothing."""
     answer = {"state": "differs", "values": [HOSTILE], "advice": HOSTILE}

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, expect
 
 from pillarbox.http.sessions import COOKIE
-from tests.browser.accessibility import violations
+from tests.browser.accessibility import assert_accessible
 from tests.browser.chromium import PATIENCE
 from tests.browser.dashboard import User, session
 from tests.stack import AGENT
@@ -252,7 +252,7 @@ def test_two_authors_lose_nothing(
     expect(dialog).to_contain_text(BOB)
     expect(dialog.get_by_role("region", name="Your source")).to_contain_text("of Ada")
     expect(dialog.get_by_role("region", name="Their source")).to_contain_text("of Bob")
-    _fits(mine)
+    assert_accessible(mine)
     mine.reload()
     expect(dialog.get_by_role("region", name="Your source")).to_contain_text("of Ada")
     dialog.get_by_role("button", name="Continue with mine").click()
@@ -379,27 +379,18 @@ def test_a_viewer_reads(
     viewer.close()
 
 
+@pytest.mark.both_browsers
 def test_the_pages_meet_wcag_aa(user: User, begin: Callable[..., str]) -> None:
     """List, dialogs and editor pass axe's rules, light and dark, and fit 360 pixels."""
     source = "<p>{{ name }}</p>{% for one in lines %}<p>{{ one.title }}</p>{% endfor %}<img src=x>"
     template_id = begin(source, name="A very long name of a template " * 4)
     page = user.go("/app/templates")
     expect(page.locator("a.row").first).to_be_visible()
-    _fits(page)
+    assert_accessible(page)
     page.get_by_role("button", name="New template").click()
     expect(page.get_by_label("Payment Receipt")).to_be_visible()
-    _fits(page)
+    assert_accessible(page)
     _open(user, template_id)
     expect(_frame(page).locator("p").first).to_be_visible()
     expect(page.locator(".checks li").first).to_be_visible()
-    _fits(page)
-
-
-def _fits(page: Page) -> None:
-    for width in (1280, 360):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for theme in ("light", "dark"):
-            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            assert violations(page) == [], (width, theme)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    assert_accessible(page)

@@ -1,31 +1,22 @@
-"""Promise 9: schemathesis finds no 5xx and no response that differs from the document."""
+"""Promise 9 on the running stack: what the functions answer reaches a client as documented.
 
-import json
-import os
+tests/contract/test_fuzz_document.py sends the most requests, to functions in its own process.
+"""
+
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from local.template import ROOT
-from openapi.operation import KEY, SESSION
+from openapi.operation import KEY
 from openapi.operations import OPERATIONS
 from pillarbox.domain.key import SCOPES
+from tests.fuzzing import OF_KEYS, assert_as_documented
 from tests.stack import operate
 
-#: Seconds of fuzzing, which `make fuzz` sets. Otherwise a number of examples ends it, so that a
-#: busy machine tries as many as a fast one.
-SECONDS = os.environ.get("PILLARBOX_FUZZ_SECONDS")
-LIMIT = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "10")
 _TEMPLATES = 4
-#: The key of this test would get the same 403 from each of them, before anything else is checked.
-_SESSION_ONLY = [
-    one.id for one in OPERATIONS if SESSION in one.security and KEY not in one.security
-]
 
 
 @pytest.fixture(scope="module")
@@ -57,30 +48,9 @@ def warm_up(base_url: str) -> None:
 
 @pytest.mark.stack
 def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path: Path) -> None:
-    """9: no check finds a 5xx or an undocumented status, header or shape, also along links."""
+    """9: examples, random requests and links find no 5xx and nothing that is not documented."""
     warm_up(stack["base_url"])
-    report = tmp_path / "report.json"
-    process = subprocess.run(
-        [
-            Path(sys.executable).with_name("schemathesis"),
-            *("--config-file", str(ROOT / "verification/fuzz/schemathesis.toml")),
-            *("run", str(ROOT / "docs/openapi.json"), "--url", f"{stack['base_url']}/api"),
-            *("--header", f"X-API-Key: {key}", "--checks", "all"),
-            *(option for one in _SESSION_ONLY for option in ("--exclude-operation-id", one)),
-            *(*LIMIT, "--workers", "2", "--no-color"),
-            *("--report", "json", "--report-json-path", str(report)),
-        ],
-        cwd=tmp_path,  # schemathesis writes its cache here
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=int(SECONDS or 0) + 600,
-        check=False,
+    assert_as_documented(
+        *(stack["base_url"], f"X-API-Key: {key}", OF_KEYS, tmp_path),
+        phases="examples,fuzzing,stateful",
     )
-    assert process.returncode == 0, process.stdout
-    results = json.loads(report.read_text())
-    assert results["operations"]["tested"] == len(OPERATIONS) - len(_SESSION_ONLY)
-    assert results["test_cases"]["generated"] > 0
-    assert (results["failures"], results["errors"]) == ([], [])
-    print(f"{results['test_cases']['generated']} requests: no 5xx and no difference")  # noqa: T201  the figure

@@ -22,6 +22,7 @@ from pillarbox.domain.webhook import (
     WebhookSecret,
     WebhookTask,
 )
+from pillarbox.domain.webhook_url import WebhookUrlError, parse_webhook_url
 from tests.fakes.builders import ACCOUNT, NOW
 
 type EndpointKey = tuple[str, str]
@@ -264,7 +265,11 @@ class FakeWebhookPoster:
         self.answer: Callable[[Post], PostResult] = lambda _: PostResult(status_code=200)
 
     def check(self, url: str) -> str | None:
-        return None if url.startswith("https://") else "must begin with https://"
+        try:
+            parse_webhook_url(url)
+        except WebhookUrlError as error:
+            return str(error)
+        return None
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
         post = Post(url, UUID(headers["webhook-id"]), headers, body)

@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from benchmarks import costs
+from benchmarks.dashboard import Hour
 from benchmarks.prices import PEERS, PRICES
 from local import template
 from pillarbox.domain.message import EventKind
@@ -16,6 +17,8 @@ from tests.fakes.webhook_world import WebhookWorld
 pytestmark = pytest.mark.slow
 
 _PAGE: Final = (template.ROOT / "docs/costs.md").read_text()
+_TYPING: Final = "the editor, a word each 5 s"
+_HIDDEN: Final = "any page in a hidden tab"
 _TABLES: Final = costs.tables()
 
 
@@ -42,6 +45,20 @@ def test_the_smallest_relay_costs_at_most_55_dollars() -> None:
     assert smallest <= 55
     default = (parameters["RelaySize"]["Default"], parameters["RelayTasks"]["Default"])
     assert sum(costs.relay(*default).values()) == smallest
+
+
+def test_an_open_page_costs_what_its_requests_cost() -> None:
+    """The dollars of dashboard.md follow from its counts, and the page names the most of them."""
+    dollars = {}
+    for name in ("Overview", "Activity", "a domain with pending DNS", _TYPING, _HIDDEN):
+        requests, reads, writes, recorded, _ = costs.row("dashboard.md", name)
+        hour = Hour(Counter({name: int(requests)}), float(reads), int(writes))
+        assert f"{hour.dollars:.4f}" == recorded
+        dollars[name] = hour.dollars
+    assert dollars.pop(_HIDDEN) == 0
+    assert dollars.pop(_TYPING) <= 0.01
+    assert max(dollars.values()) <= 0.002
+    assert "0.2 cents an hour at most while nothing changes, 1 cent while" in _PAGE
 
 
 def test_a_million_emails_costs_what_is_counted() -> None:

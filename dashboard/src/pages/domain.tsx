@@ -15,13 +15,13 @@ import { may } from "../rights";
 import type { CheckedDnsRecord, DomainDetail } from "../schema";
 import { DomainState } from "./domains";
 
-const EACH = 10_000; // milliseconds between two looks at DNS
+const SHORTEST = 10_000; // milliseconds between two looks at DNS
 
 export default function DomainPage() {
   const { params } = useRoute();
   const name = params["domain"] ?? "";
   const path = { domain: name };
-  const domain = useResource(`domain ${name}`, (signal) => call("GET /v1/domains/{domain}", { path, signal }), EACH);
+  const domain = useResource(`domain ${name}`, (signal) => call("GET /v1/domains/{domain}", { path, signal }), SHORTEST);
   const { data } = domain;
   return (
     <Page
@@ -50,7 +50,7 @@ export default function DomainPage() {
           </p>
           <p class="lead">
             {data.state === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
-            {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 seconds while you look.`}
+            {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 to 30 seconds while you look.`}
           </p>
           <ul class="zone">
             {data.records.map((record) => (

@@ -265,7 +265,7 @@ def test_only_custom_keys_take_scopes(
     """A custom key needs known scopes, and other presets take none."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.keys.issue_live(use_cases.create_account(), "web", preset, scopes)
-    assert errors(failed) == [("scope", code)]
+    assert errors(failed) == [("scopes", code)]
     assert use_cases.key_records.keys == {}
 
 

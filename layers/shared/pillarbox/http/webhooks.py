@@ -1,7 +1,7 @@
 """Read the requests about webhooks. They are ours: the contract has no shapes for them."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhook import ReplayRequest
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 #: More than there are types. A longer list is refused as a whole.
-_MAX_TYPES = 50
+MAX_TYPES: Final = 50
 
 
 def _limit_types(value: object) -> object:
-    if isinstance(value, list) and len(value) > _MAX_TYPES:
-        raise invalid("too_long", f"must have at most {_MAX_TYPES} items")
+    if isinstance(value, list) and len(value) > MAX_TYPES:
+        raise invalid("too_long", f"must have at most {MAX_TYPES} items")
     return value
 
 

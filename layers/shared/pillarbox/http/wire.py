@@ -81,8 +81,12 @@ def text(*, least: int = 0, most: int | None = None) -> Schema[str]:
 
 
 def whole_number(*, least: int, most: int) -> Schema[int]:
-    """Return the schema of an integer."""
-    return _limited("int", ge=least, le=most)
+    """Return the schema of an integer; 1.0 is one, as in JSON Schema."""
+    return before(_without_fraction, _limited("int", ge=least, le=most))
+
+
+def _without_fraction(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def boolean() -> Schema[bool]:

@@ -173,17 +173,17 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
     if preset is not Preset.CUSTOM:
         if scopes:
             message = f"is only for the preset custom; {preset} has fixed scopes"
-            raise ValidationFailed(FieldError("scope", message, "not_allowed"))
+            raise ValidationFailed(FieldError("scopes", message, "not_allowed"))
         return PRESET_SCOPES[preset]
     if not scopes:
         raise ValidationFailed(
-            FieldError("scope", "is required with the preset custom", "required")
+            FieldError("scopes", "is required with the preset custom", "required")
         )
     if unknown := sorted(scopes - SCOPES):
         valid = ", ".join(sorted(SCOPES))
         raise ValidationFailed(
             *(
-                FieldError("scope", f"{scope!r} is not one of {valid}", "unknown_scope")
+                FieldError("scopes", f"{scope!r} is not one of {valid}", "unknown_scope")
                 for scope in unknown
             )
         )

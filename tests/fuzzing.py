@@ -1,0 +1,69 @@
+"""Runs schemathesis with docs/openapi.json."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from local.template import ROOT
+from openapi.operation import KEY, SESSION
+from openapi.operations import OPERATIONS
+
+#: Seconds of fuzzing, which `make fuzz` sets. Otherwise a number of examples ends it, so that a
+#: busy machine tries as many as a fast one.
+SECONDS: Final = os.environ.get("PILLARBOX_FUZZ_SECONDS")
+#: A key would get the same 403 from each of them, before anything else is checked.
+OF_SESSIONS: Final = [
+    one.id for one in OPERATIONS if SESSION in one.security and KEY not in one.security
+]
+OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in OF_SESSIONS]
+_LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "10", "--seed", "1")
+
+
+def assert_as_documented(
+    url: str,
+    credential: str,
+    operations: Iterable[str],
+    folder: Path,
+    *,
+    ids: Mapping[str, str] | None = None,
+    phases: str = "examples,coverage,fuzzing,stateful",
+) -> None:
+    """Send requests to some operations; no check may find a difference.
+
+    Args:
+        url: that of the API, without `/api`.
+        credential: the header of each request, except where a check leaves it out.
+        operations: their ids.
+        folder: for what schemathesis writes.
+        ids: path parameter -> a value that exists, which every second valid request gets.
+        phases: those of schemathesis, separated by commas.
+    """
+    chosen, report = list(operations), folder / "report.json"
+    process = subprocess.run(
+        [
+            Path(sys.executable).with_name("schemathesis"),
+            *("--config-file", str(ROOT / "verification/fuzz/schemathesis.toml")),
+            *("run", str(ROOT / "docs/openapi.json"), "--url", f"{url}/api"),
+            *("--header", credential, "--checks", "all", "--phases", phases),
+            *(option for one in chosen for option in ("--include-operation-id", one)),
+            *(*_LIMIT, "--no-color"),
+            *("--report", "json", "--report-json-path", str(report)),
+        ],
+        cwd=folder,  # schemathesis writes its cache here
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PILLARBOX_FUZZ_IDS": json.dumps(ids or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=int(SECONDS or 0) + 600,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout
+    results = json.loads(report.read_text())
+    assert results["operations"]["tested"] == len(chosen)
+    assert results["test_cases"]["generated"] > 0
+    assert (results["failures"], results["errors"]) == ([], [])
+    print(f"{results['test_cases']['generated']} requests: no 5xx and no difference")  # noqa: T201  the figure
