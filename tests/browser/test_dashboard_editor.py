@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, expect
 
 from pillarbox.http.sessions import COOKIE
-from tests.browser.accessibility import assert_accessible
+from tests.browser.accessibility import assert_accessible, violations
 from tests.browser.chromium import PATIENCE
 from tests.browser.dashboard import User, session
 from tests.stack import AGENT
