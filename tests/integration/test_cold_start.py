@@ -35,6 +35,7 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("manage_account", ENGINES | RESOLVERS),
         ("manage_keys", ENGINES | RESOLVERS),
         ("create_account", ENGINES | RESOLVERS),
+        ("issue_preview_key", ENGINES),
         ("manage_members", ENGINES | RESOLVERS),
         ("operate", ENGINES | RESOLVERS),
         ("edit_templates", {"dns", "css_inline", "mrml"} | RESOLVERS),

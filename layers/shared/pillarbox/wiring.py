@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     )
     from pillarbox.application.sign_in.code_mail import CodeMail
     from pillarbox.application.sign_in.members import AccountMembers
+    from pillarbox.application.sign_in.preview_keys import PreviewKeys
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
@@ -293,6 +294,7 @@ class Wiring:
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
         from pillarbox.adapters.dynamodb.users import DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -304,10 +306,35 @@ class Wiring:
             users=DynamoUsers(self.identities),
             counts=DynamoSignInCounts(self.identities),
             terms=self.sign_up_terms,
+            previews=DynamoPreviewAccounts(None, self.table),
             jobs=jobs,
             messages=DynamoMessages(self.table),
             sender=self.settings.preview_sender,
             base_url=self.settings.api_url,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def preview_keys(self) -> "PreviewKeys":
+        """Give preview keys to visitors of other sites."""
+        from pillarbox.adapters.disposable_domains import is_disposable
+        from pillarbox.adapters.dns import DnsMailDomains
+        from pillarbox.adapters.dynamodb import keys
+        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs
+        from pillarbox.application.sign_in.preview_keys import PreviewKeys
+
+        return PreviewKeys(
+            is_open=bool(self.settings.widget_origins),
+            per_day=self.settings.preview_keys_per_day,
+            accounts=DynamoPreviewAccounts(self.identities, self.table),
+            flows=DynamoFlows(self.identities, keys.preview_flow),
+            proofs=DynamoProofs(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            queue=self.code_requests,
+            domains=DnsMailDomains(self.settings.dns_servers),
+            is_disposable=is_disposable,
             clock=utc_now,
         )
 
@@ -423,6 +450,7 @@ class Wiring:
         from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
         from pillarbox.application.sending.acceptance import SendingPorts
         from pillarbox.application.sending.prepare import PreviewTerms
+        from pillarbox.domain.preview_key import PreviewRecipients
 
         return SendingPorts(
             directory=DynamoDirectory(self.table, self.identities),
@@ -434,7 +462,9 @@ class Wiring:
             domains=DnsMailDomains(self.settings.dns_servers),
             clock=utc_now,
             preview=PreviewTerms(
-                sender=self.settings.preview_sender, upgrade_url=self.settings.upgrade_url
+                sender=self.settings.preview_sender,
+                upgrade_url=self.settings.upgrade_url,
+                recipients=PreviewRecipients(self.settings.preview_recipients),
             ),
         )
 
@@ -474,6 +504,7 @@ class Wiring:
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.domain.ids import new_token
 
+        base_url = self.settings.api_url
         return Delivery(
             messages=DynamoMessages(self.table),
             directory=DynamoDirectory(self.table),
@@ -488,7 +519,7 @@ class Wiring:
                 self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
             ),
             heartbeat=DynamoHeartbeat(self.table),
-            build=build_raw,
+            build=lambda mail, message: build_raw(mail, message, base_url),
             clock=utc_now,
             pause=sleep,
             new_owner=lambda: new_token(16),
@@ -525,6 +556,7 @@ class Wiring:
         """Record provider events."""
         from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.adapters.ses.events import read_provider_event
@@ -534,6 +566,7 @@ class Wiring:
             read=read_provider_event,
             messages=DynamoMessages(self.table),
             suppressions=DynamoSuppressions(self.table),
+            suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
             seen_events=DynamoSeenEvents(self.table),
             heartbeat=DynamoHeartbeat(self.table),
             clock=utc_now,
