@@ -24,7 +24,7 @@ from pillarbox.settings import PREFIX
 
 STACK_NAME: Final = "pillarbox"
 #: Any address may sign up, because only this machine's user can ask.
-PARAMETERS: Final = {"SignUp": "open"}
+PARAMETERS: Final = {"SignUp": "open", "WidgetOrigins": "http://127.0.0.1"}
 
 _PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
 # Seconds between SIGTERM and SIGKILL.

@@ -168,6 +168,11 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Send it from a page of the dashboard.",
         message="Only the dashboard's own pages may send this, as JSON.",
     ),
+    "preview_keys_closed": ErrorText(
+        when="A visitor asks for a preview key, and the service has no preview widget.",
+        remedy="Ask the operator of the service for a key.",
+        message="This service gives no preview keys to visitors. Ask its operator for one.",
+    ),
     "sign_up_closed": ErrorText(
         when="The user asks for an account, and sign-up is closed, or needs an invitation or an"
         " address of another domain, or the user has created an account or was refused one.",

@@ -40,6 +40,12 @@ from pillarbox.http.operator import (
     RedriveRequest,
     SuspendRequest,
 )
+from pillarbox.http.preview_keys import (
+    ChallengeRequest,
+    PreviewCodeRequest,
+    PreviewKeyRequest,
+    PreviewReport,
+)
 from pillarbox.http.query import DeliveriesQuery, TemplatesQuery, VersionsQuery
 from pillarbox.http.sessions import (
     CodeRequestBody,
@@ -334,6 +340,16 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " the user is longest."
         },
     },
+    ChallengeRequest: {"address": {"description": "Where the code is to go."}},
+    PreviewCodeRequest: {
+        "address": {"description": "Where the code is to go."},
+        "proof": {"description": "The challenge for this address, solved."},
+    },
+    PreviewKeyRequest: {
+        "flow": {"description": "As the response to the request for a code has it."},
+        "code": {"description": "The six digits of the email."},
+    },
+    PreviewReport: {"token": {"description": "What follows `#` in the link of the test mail."}},
     SignUpBody: {
         "name": {"description": "The account's name.", "pattern": HEADER_TEXT, "maxLength": 128},
         "proof": {"description": "The challenge that was solved."},
@@ -523,6 +539,10 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
     PreviewRequest: {"description": "Values for the preview."},
+    ChallengeRequest: {"description": "A request for the work that a code needs."},
+    PreviewCodeRequest: {"description": "A request for the code for a preview key."},
+    PreviewKeyRequest: {"description": "A code and its flow."},
+    PreviewReport: {"description": "A report of a test mail."},
     SignUpBody: {"description": "A new account."},
     ProofBody: {"description": "A proof of work, in version 1 of the protocol of ALTCHA."},
     CodeRequestBody: {"description": "A request for a one-time code."},

@@ -5,6 +5,13 @@ from typing import Final
 
 from openapi.operation import COOKIE, Operation, session_operation
 from pillarbox.domain.proof_of_work import MAX_NUMBER
+from pillarbox.http.preview_key_types import ChallengeOffer, PreviewKeyItem
+from pillarbox.http.preview_keys import (
+    ChallengeRequest,
+    PreviewCodeRequest,
+    PreviewKeyRequest,
+    PreviewReport,
+)
 from pillarbox.http.session_types import AccessItem, FlowItem, SessionList
 from pillarbox.http.sessions import (
     CodeRequestBody,
@@ -17,6 +24,10 @@ from pillarbox.http.sign_up_types import SignUpItem
 
 _operation: Final = partial(Operation, shared_function="sign_in", tag="Sessions")
 _of_session: Final = partial(session_operation, shared_function="sign_in", tag="Sessions")
+_of_widget: Final = partial(
+    _operation, shared_function="issue_preview_key", method="post", security=()
+)
+_REPORT: Final = f"{'0' * 12}.YWRhQHNob3AuZXhhbXBsZQ.{'0' * 32}"
 _FLOW: Final = f"{'0' * 12}.{'0' * 64}.{'0' * 32}"
 _SESSION_ID: Final = "4kq7x2m9r5tb"
 _ACCOUNT: Final = {"id": "qh4ybvcvbqzk", "name": "Shop"}
@@ -168,5 +179,72 @@ SESSIONS: Final = (
             "account": {"id": "qh4ybvcvbqzk", "name": "Acme", "plan": "free"},
         },
         errors=("sign_up_closed", "rate_limit_exceeded"),
+    ),
+    _of_widget(
+        id="request_preview_challenge",
+        path="/v1/preview-keys/challenges",
+        summary="Ask for the work that a code needs",
+        description="Returns a challenge for the address, in the form of `GET /v1/sign-up`. It is"
+        " valid for five minutes and works once.",
+        body=ChallengeRequest,
+        body_examples={
+            "default": {"summary": "For an address", "value": {"address": "ada@shop.example"}}
+        },
+        response=ChallengeOffer,
+        response_example={"challenge": _SIGNED | {"maxnumber": MAX_NUMBER}},
+        errors=("preview_keys_closed",),
+    ),
+    _of_widget(
+        id="request_preview_code",
+        path="/v1/preview-keys/codes",
+        summary="Request the code for a preview key",
+        description="Emails six digits to the address. The code works for ten minutes and five"
+        " attempts, together with `flow`. A new request ends the one before.",
+        body=PreviewCodeRequest,
+        body_examples={
+            "default": {
+                "summary": "With the number that was found",
+                "value": {"address": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
+            }
+        },
+        response=FlowItem,
+        status=202,
+        response_example={"flow": _FLOW},
+        errors=("preview_keys_closed", "rate_limit_exceeded"),
+    ),
+    _of_widget(
+        id="issue_preview_key",
+        path="/v1/preview-keys",
+        summary="Get a preview key",
+        description="Returns a key that sends starter templates as tests. It takes the place of the"
+        " key that the address had before, which stops working.",
+        body=PreviewKeyRequest,
+        body_examples={
+            "default": {"summary": "With the code", "value": {"flow": _FLOW, "code": "482913"}}
+        },
+        response=PreviewKeyItem,
+        status=201,
+        response_example={
+            "key": "bx_preview_qh4ybvcvbqzk" + "0" * 40,
+            "address": "ada@shop.example",
+            "expiresInDays": 90,
+        },
+        errors=(
+            "preview_keys_closed",
+            "invalid_code",
+            "rate_limit_exceeded",
+            "account_suspended",
+        ),
+    ),
+    _of_widget(
+        id="report_preview_mail",
+        path="/v1/preview-keys/reports",
+        summary="Stop and report test mail",
+        description="Stops the mail of all preview keys to the recipient of a test mail, and"
+        " suspends the key that sent it. The token is in the link of the mail. A wrong token"
+        " changes nothing and gets the same response.",
+        body=PreviewReport,
+        body_examples={"default": {"summary": "From a link", "value": {"token": _REPORT}}},
+        status=204,
     ),
 )

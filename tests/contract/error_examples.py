@@ -205,6 +205,13 @@ def _ask(
     return Api(session=session).raw(method, path, text).json
 
 
+def _without_widget() -> Any:
+    with mock.patch.dict(vars(services())):
+        vars(services())["preview_keys"] = replace(services().preview_keys, is_open=False)
+        body = json.dumps({"address": "ada@shop.example"})
+        return Api().raw("POST", "/preview-keys/challenges", body).json
+
+
 def _last_owner(service: Service) -> Any:
     api = Api(session=service.session(service.account()))
     (owner,) = api.raw("GET", "/members").json["items"]
@@ -255,6 +262,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
         s, "POST", "/members", {"email": "ada@shop.example", "role": "viewer"}
     ),
     "last_owner": _last_owner,
+    "preview_keys_closed": lambda _: _without_widget(),
     "sign_up_closed": lambda s: _ask(s, "POST", "/sign-up", {"name": "Acme", "proof": WRONG_PROOF}),
     "session_not_found": lambda s: (
         Api(session=s.session(s.account())).raw("DELETE", "/session/4kq7x2m9r5tb").json

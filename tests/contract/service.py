@@ -436,6 +436,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
         "PILLARBOX_API_URL": APP_URL,
         "PILLARBOX_MAIL_CODE_FUNCTION": "MailCode",
+        "PILLARBOX_WIDGET_ORIGINS": "https://shop.example",
         "PILLARBOX_DNS_SERVERS": dns_server,
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",

@@ -86,13 +86,14 @@ _WRITTEN: Final = {
     "ManageDomainsRole": {"ACCT", "DOM"},
     # A transaction writes both tables, and this one has no record OF, SIGNUPS or TEAM.
     "CreateAccountRole": {"ACCT", "ACCTS", "OF", "SIGNUPS", "TEAM"},
+    "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS"},  # and the list of stopped mail
     "MailCodeRole": set[str](),  # but see below
     "ManageKeysRole": {"KEY"},  # of older releases
     "ManageMembersRole": set[str](),  # but see below
     "ManageAccountRole": {"ACCT", "SUP"},
     "OperateRole": {"ACCT", "LOG", "REDRIVES"},
     "DeliverMessageRole": {"MSG", "RATE"},
-    "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
+    "RecordFeedbackRole": {"ACCT", "MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
     "SweepMessagesRole": set[str](),
     "SweepAccountRole": {"DOMAIN", "MSG", "RCPT", "REBUILD", "STAT", "TAG"},
@@ -186,6 +187,15 @@ _IDENTITIES: Final = {
         "SIGNUPS": {"GetItem", "PutItem"},
         "TEAM": {"PutItem"},
     },
+    "IssuePreviewKeyRole": {
+        "ACCT": {"PutItem"},
+        "ACCTS": {"PutItem"},
+        "KEY": {"DeleteItem", "PutItem"},
+        "KEYS": {"GetItem", "PutItem"},
+        "POW": {"GetItem", "PutItem"},
+        "PREVIEW": {"PutItem", "UpdateItem"},
+        "PROOF": {"PutItem"},
+    },
     "MailCodeRole": {"USER": {"GetItem"}},
     "ManageKeysRole": {
         "KEY": {"DeleteItem", "PutItem", "UpdateItem"},
@@ -255,6 +265,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.session("a", "b"),
         keys.access_token("a", "b", "c"),
         keys.flow("a"),
+        keys.preview_flow("a"),
         keys.link("a"),
         keys.sign_in_count("a#b", 60, 1),
         keys.sign_up("a"),
@@ -288,12 +299,16 @@ def test_a_role_lists_its_own_records_only(role: str) -> None:
 def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
     """No item of these lists can be read by its key, alone or hidden in a batch.
 
-    Only the routes of keys read an entry of an account's list of keys, to revoke the key.
+    Only the routes of keys read an entry of an account's list of keys, to revoke or replace the
+    key.
     """
     for table in ("Table", "Identities"):
         for action in ("GetItem", "BatchGetItem"):
             for key in ("KEYS#abc", "ACCTS"):
-                if (role, action, key) == ("ManageKeysRole", "GetItem", "KEYS#abc"):
+                if (action, key) == ("GetItem", "KEYS#abc") and role in {
+                    "IssuePreviewKeyRole",
+                    "ManageKeysRole",
+                }:
                     continue
                 assert not _allows(role, action, key, table=table)
                 assert not _allows(role, action, "KEY#abc", "ACCT#abc", key, table=table)
@@ -341,6 +356,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         "WriteWebhooksRole": {"ACCT", "HOOK"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
         "CreateAccountRole": {"ACCT", "ACCTS", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
+        "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
         "ManageKeysRole": {"KEY", "KEYS"},
         "ManageMembersRole": {"LINK", "OF", "TEAM", "USER"},
     }.get(role, set[str]())
@@ -368,12 +384,20 @@ def test_a_code_and_an_invitation_are_messages_of_the_service_only(role: str) ->
         ("ManageMembersRole", "invitations"),
         ("CreateAccountRole", "accounts"),
         ("MailCodeRole", "strangers"),
+        ("IssuePreviewKeyRole", "preview"),
     ],
 )
 def test_a_role_counts_its_own_subjects_only(role: str, own: str) -> None:
     """No other function than sign-in can change a count that limits signing in."""
     assert _allows(role, "UpdateItem", f"COUNT#{own}#abc#1#2", table="Identities")
-    for subject in {"address", "block", "invitations", "accounts", "strangers"} - {own}:
+    for subject in {
+        "address",
+        "block",
+        "invitations",
+        "accounts",
+        "strangers",
+        "preview",
+    } - {own}:
         assert not _allows(role, "UpdateItem", f"COUNT#{subject}#abc#1#2", table="Identities")
 
 

@@ -28,6 +28,8 @@ _VALUES: Final = {
     Settings.webhooks.variable: "on",
     Settings.sign_up.variable: "open",
     Settings.plan_of_new_accounts.variable: "free",
+    Settings.widget_origins.variable: "https://shop.example",
+    Settings.preview_recipients.variable: "own",
 }
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}

@@ -165,6 +165,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             read=lambda person: events[person],
             messages=DynamoMessages(table),
             suppressions=DynamoSuppressions(table),
+            suspend_preview=lambda *_: None,
             seen_events=DynamoSeenEvents(table),
             heartbeat=DynamoHeartbeat(table),
             clock=lambda: message.created_at,

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from pillarbox.application.sign_in.ports import SessionResult
-from pillarbox.domain.account import Account
+from pillarbox.domain.account import Account, Suspension
+from pillarbox.domain.key import ApiKey
 from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User, digest_of
@@ -212,6 +213,43 @@ class FakeSignUps:
         self.accounts[account.account_id] = account
         self.members.put(owner)
         return True
+
+
+@dataclass
+class FakePreviewAccounts:
+    """Implements `sign_in.ports.PreviewAccounts`."""
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    keys: dict[str, ApiKey] = field(default_factory=dict)
+    stopped: dict[str, datetime] = field(default_factory=dict)
+
+    def get(self, account_id: str) -> Account | None:
+        return self.accounts.get(account_id)
+
+    def key_digest(self, account_id: str) -> str | None:
+        return next((d for d, key in self.keys.items() if key.account_id == account_id), None)
+
+    def put_key(self, key: ApiKey, before: str | None, account: Account | None) -> bool:
+        exists = account is not None and account.account_id in self.accounts
+        if self.key_digest(key.account_id) != before or exists:
+            return False
+        if before is not None:
+            del self.keys[before]
+        if account is not None:
+            self.accounts[account.account_id] = account
+        self.keys[key.digest] = key
+        return True
+
+    def suspend(self, account_id: str, suspension: Suspension) -> None:
+        account = self.accounts.get(account_id)
+        if account and account.widget_secret and account.suspension is None:
+            self.accounts[account_id] = replace(account, suspension=suspension)
+
+    def stop_mail(self, mailbox: str, at: datetime) -> None:
+        self.stopped.setdefault(mailbox, at)
+
+    def is_stopped(self, mailbox: str) -> bool:
+        return mailbox in self.stopped
 
 
 @dataclass

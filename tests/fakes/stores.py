@@ -21,6 +21,7 @@ from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import EventKind, Lease, Message
+from pillarbox.domain.preview_key import PREVIEW_LIST
 from pillarbox.domain.quota import (
     NOTHING,
     WINDOWS,
@@ -89,6 +90,7 @@ class FakeDirectory:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        preview: bool = False,
     ) -> DirectoryResult:
         store, mailboxes = self._store, set(addresses)
         store.max_addresses = max(store.max_addresses, len(mailboxes))
@@ -103,6 +105,13 @@ class FakeDirectory:
                 mailbox: store.suppressed[account_id, text]
                 for text, mailbox in stored.items()
                 if (account_id, text) in store.suppressed
+            }
+            | {
+                mailbox: store.suppressed[PREVIEW_LIST, text]
+                for mailbox in mailboxes
+                if preview
+                and (text := hashed_mailbox(PREVIEW_LIST, mailbox))
+                and (PREVIEW_LIST, text) in store.suppressed
             },
             templates={
                 template_id: store.templates[account_id, template_id]

@@ -93,6 +93,8 @@ class World:
         self.mailer = stores.FakeMailer()
         self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
+        #: The accounts whose mail a recipient complained about.
+        self.complaints: list[str] = []
         #: It is called at each pause of a worker that waits for a record.
         self.while_paused: Callable[[], None] = lambda: None
         self.live = builders.key_text()
@@ -152,6 +154,7 @@ class World:
             read=read,
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
+            suspend_preview=lambda account_id, _: self.complaints.append(account_id),
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             clock=lambda: self.now,

@@ -46,6 +46,7 @@ SESSIONS = {"pillarbox.domain.session", "pillarbox.domain.role"}
         ("manage_account", ENGINES | RESOLVERS | HISTORY | EMAIL),
         ("manage_keys", ENGINES | RESOLVERS | HISTORY | EMAIL),
         ("create_account", ENGINES | RESOLVERS | HISTORY | EMAIL),
+        ("issue_preview_key", ENGINES),
         ("manage_members", ENGINES | RESOLVERS | HISTORY | EMAIL),
         ("operate", ENGINES | RESOLVERS),
         ("edit_templates", ENGINES | RESOLVERS | {"css_inline", "mrml"}),

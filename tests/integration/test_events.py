@@ -44,6 +44,7 @@ def test_every_function_has_a_sample() -> None:
         ("manage_account", 403, "error"),
         ("manage_keys", 403, "error"),
         ("create_account", 403, "error"),
+        ("issue_preview_key", 200, "challenge"),
         ("manage_members", 403, "error"),
         ("operate", 403, "error"),
         ("edit_templates", 403, "error"),

@@ -50,6 +50,7 @@ HTTP_ONLY = {
     "invalid_session",
     "invalid_code",
     "session_required",
+    "preview_keys_closed",
     "sign_up_closed",
     "cross_site_request",
     "session_not_found",

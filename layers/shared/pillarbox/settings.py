@@ -148,6 +148,16 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(_entries(text.lower()))
 
 
+def origins(text: str) -> tuple[str, ...]:
+    """Parse a list of origins of pages, such as `https://shop.example`."""
+    entries = tuple(_entries(text))
+    for entry in entries:
+        scheme, separator, host = entry.partition("://")
+        if scheme not in {"http", "https"} or not (separator and host) or "/" in host:
+            raise ValueError("origins such as https://shop.example")
+    return entries
+
+
 def servers(text: str) -> tuple[str, ...]:
     """Parse a list of `host:port`."""
     entries = tuple(_entries(text))
@@ -300,6 +310,27 @@ class Settings:
         ("functions", "command"),
         default="free",
         parameter="PlanOfNewAccounts",
+    )
+    widget_origins = Setting(
+        origins,
+        "the sites that may show the preview widget; none if empty, and then there is no widget",
+        ("functions", "command"),
+        default="",
+        parameter="WidgetOrigins",
+    )
+    preview_recipients = Setting(
+        one_of("own", "any"),
+        "to whom keys of the preview widget send",
+        (*_SENDING, "command"),
+        default="own",  # a stack of an older release has no such parameter
+        parameter="PreviewRecipients",
+    )
+    preview_keys_per_day = Setting(
+        number(),
+        "the keys that the preview widget gives in a day, in all",
+        ("functions",),
+        default="100",
+        parameter="PreviewKeysPerDay",
     )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""

@@ -163,6 +163,7 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
         read=read,
         messages=OneBrokenMessage(world.store),
         suppressions=stores.FakeSuppressions(world.store),
+        suspend_preview=lambda *_: None,
         seen_events=stores.FakeSeenEvents(world.store),
         heartbeat=stores.FakeHeartbeat(world.store),
         clock=lambda: world.now,

@@ -44,6 +44,7 @@ def write_request(request: CodeRequest) -> dict[str, Any]:
         "address": request.address,
         "code": request.code,
         "at": milliseconds(request.at),
+        "preview": request.for_preview,
     }
 
 
@@ -60,4 +61,5 @@ def read_request(event: Mapping[str, Any]) -> CodeRequest:
         address=event["address"],
         code=event["code"],
         at=to_datetime(event["at"]),
+        for_preview=event.get("preview", False),
     )

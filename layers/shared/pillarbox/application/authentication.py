@@ -12,9 +12,10 @@ from threading import Lock
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.ports import Directory, DirectoryResult
+from pillarbox.application.ports import Clock, Directory, DirectoryResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import KeyType, Principal, account_of_key, digest_of_key
+from pillarbox.domain.preview_key import is_unused
 
 #: The keys that a process remembers: more than use one process within minutes.
 _MAX_KEYS: Final = 1_000
@@ -129,11 +130,13 @@ class SenderAuthentication:
         directory: what is read.
         valid_keys: the keys whose last request was authorized.
         authorize: checks the principal.
+        clock: the time, for keys that expire.
     """
 
     directory: Directory
     valid_keys: RecentKeys
     authorize: Authorize
+    clock: Clock
 
     def authenticate(self, key_text: str) -> Principal:
         """Read a key and its account, and authorize the principal.
@@ -174,8 +177,15 @@ class SenderAuthentication:
             addresses=addresses,
             template_ids=template_ids,
             quota=True,
+            preview=key.preview,
         )
-        return self._principal(key, directory), directory
+        principal = self._principal(key, directory)
+        if principal.account.widget_secret and principal.key.self_service:
+            # The quota that is read anyway says when the key was last used.
+            used = directory.quota.last_day()
+            if is_unused(principal.key.created_at, used, self.clock()):
+                raise invalid_api_key()
+        return principal, directory
 
     def _principal(self, key: ParsedKey, directory: DirectoryResult) -> Principal:
         try:

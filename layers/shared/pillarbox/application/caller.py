@@ -37,7 +37,9 @@ class CallerLookup:
         Raises:
             ServiceError: `invalid_api_key`, `account_suspended`.
         """
-        authentication = SenderAuthentication(self.directory, self.valid_keys, lambda _: None)
+        authentication = SenderAuthentication(
+            self.directory, self.valid_keys, lambda _: None, self.clock
+        )
         principal, directory = authentication.look_up(key_text)
         key = principal.key
         return CallerProfile(

@@ -44,7 +44,7 @@ class DirectoryResult:
 class Directory(Protocol):
     """Keys, accounts, suppressions, templates and quotas, read together and consistently."""
 
-    def look_up(
+    def look_up(  # noqa: PLR0913  what one read can find
         self,
         account_id: str,
         *,
@@ -52,8 +52,12 @@ class Directory(Protocol):
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        preview: bool = False,
     ) -> DirectoryResult:
-        """Read an account and the requested records of it, never from a cache."""
+        """Read an account and the requested records of it, never from a cache.
+
+        With `preview`, addresses that want no preview mail are suppressed too.
+        """
         ...
 
 

@@ -11,12 +11,13 @@ def to_text(html: str) -> str:
     return text_from_html(html)
 
 
-def render(body: RenderedBody, request_fuel: RequestFuel | None = None) -> str:
+def render(body: RenderedBody, request_fuel: RequestFuel | None = None, base_url: str = "") -> str:
     """Render a body to HTML.
 
     Args:
         body: the body.
         request_fuel: what the emails of one request share for saved templates.
+        base_url: the address of API and dashboard, for the link in test mails.
 
     Raises:
         ValidationFailed: the result is too large or takes too many steps, or a value is
@@ -31,6 +32,7 @@ def render(body: RenderedBody, request_fuel: RequestFuel | None = None) -> str:
                 is_test=body.is_test,
                 accent=body.accent,
                 date=body.date,
+                report_url=f"{base_url}/widget/report#{body.report}" if body.report else None,
             )
             return render_starter(body.slug, body.values, branding)
         case SavedBody():

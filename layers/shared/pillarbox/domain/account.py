@@ -96,6 +96,9 @@ class Account:
     has_webhooks: bool = False
     #: Where the service writes to the account's owner. Accounts of older versions have none.
     contact: str | None = None
+    #: Signs the links in test mails by which recipients stop them. Only an account that the preview
+    #: widget made has it; its contact is the address that was confirmed.
+    widget_secret: str | None = field(default=None, repr=False)
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -87,6 +87,11 @@ def new_token(length: int) -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
 
+def token_of(digest: bytes, length: int) -> str:
+    """Return the text of that form that a digest always has, of one byte for each character."""
+    return "".join(_ALPHABET[octet % len(_ALPHABET)] for octet in digest[:length])
+
+
 def is_token(text: str, length: int) -> bool:
     """Return whether text has the form of a token of this length."""
     return len(text) == length and set(text) <= set(_ALPHABET)

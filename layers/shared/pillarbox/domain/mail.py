@@ -117,6 +117,8 @@ class StarterBody:
     is_test: bool = False
     #: The colour of the brand. None has the colours of the starters.
     accent: str | None = None
+    #: The token of the link by which the recipient of a test stops such mail.
+    report: str | None = field(default=None, repr=False)
     #: The day of the send, in words. A job from an older release has none.
     date: str | None = None
 

@@ -80,6 +80,13 @@ class QuotaCounts:
         """Return the state of the quota after messages that were accepted since the counts."""
         return QuotaState(limits, add(self._used(now), accepted), now)
 
+    def last_day(self) -> datetime | None:
+        """Return the end of the last day in which quota was reserved, as far as days are kept."""
+        days = [name.removeprefix("day:") for name in self.by_window if name.startswith("day:")]
+        if not days:
+            return None
+        return datetime.fromisoformat(max(days)).replace(tzinfo=UTC) + timedelta(days=1)
+
     def _used(self, now: datetime) -> dict[Window, int]:
         return {window: self.by_window.get(window_name(window, now), 0) for window in WINDOWS}
 

@@ -80,12 +80,13 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeRequest:
-    """A code for the worker to send, if the address is a user's."""
+    """A code for the worker to send: to a user, or to anybody who asks for a preview key."""
 
     flow_id: str
     address: str
     code: str = field(repr=False)
     at: datetime
+    for_preview: bool = False
 
 
 def invalid_code() -> ServiceError:
@@ -96,9 +97,17 @@ def invalid_code() -> ServiceError:
     )
 
 
-def new_flow(address: str, now: datetime) -> tuple[FlowToken, Flow, CodeRequest]:
-    """Begin a flow with a new code."""
-    digest = user_digest(address)
+def new_flow(
+    address: str, now: datetime, preview_digest: str | None = None
+) -> tuple[FlowToken, Flow, CodeRequest]:
+    """Begin a flow with a new code.
+
+    Args:
+        address: where the code is to go.
+        now: the present time.
+        preview_digest: for a preview key, the digest of the folded address.
+    """
+    digest = preview_digest or user_digest(address)
     token = FlowToken(new_token(_FLOW_ID_LENGTH), digest, new_token(_SECRET_LENGTH))
     code = f"{secrets.randbelow(10**CODE_LENGTH):0{CODE_LENGTH}}"
     flow = Flow(
@@ -108,7 +117,14 @@ def new_flow(address: str, now: datetime) -> tuple[FlowToken, Flow, CodeRequest]
         code_hash=token.code_hash(code),
         expires_at=now + CODE_TIME,
     )
-    return token, flow, CodeRequest(flow_id=token.flow_id, address=address, code=code, at=now)
+    request = CodeRequest(
+        flow_id=token.flow_id,
+        address=address,
+        code=code,
+        at=now,
+        for_preview=preview_digest is not None,
+    )
+    return token, flow, request
 
 
 def parse_flow(text: str) -> FlowToken:

@@ -38,12 +38,15 @@ def read_sign_up(event: "APIGatewayProxyEvent") -> tuple[str, Proof]:
         ValidationFailed: the body does not have the documented shape.
     """
     body = validate(SignUpBody, read_json(event))
-    given = body.proof
-    proof = Proof(
+    return body.name, proof_of(body.proof)
+
+
+def proof_of(given: ProofBody) -> Proof:
+    """Return the proof in a body."""
+    return Proof(
         algorithm=given.algorithm,
         challenge=given.challenge,
         number=given.number,
         salt=given.salt,
         signature=given.signature,
     )
-    return body.name, proof

@@ -17,14 +17,15 @@ def sign_up_item(offer: SignUpOffer) -> sign_up_types.SignUpItem:
     account = offer.account
     return {
         "status": offer.status,
-        "challenge": _challenge_item(offer.challenge) if offer.challenge else None,
+        "challenge": challenge_item(offer.challenge) if offer.challenge else None,
         "account": {"id": account.account_id, "name": account.name, "plan": account.plan}
         if account
         else None,
     }
 
 
-def _challenge_item(challenge: Challenge) -> sign_up_types.ChallengeItem:
+def challenge_item(challenge: Challenge) -> sign_up_types.ChallengeItem:
+    """Return a challenge."""
     return {
         "algorithm": ALGORITHM,
         "challenge": challenge.challenge,

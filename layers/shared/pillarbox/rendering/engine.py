@@ -35,7 +35,8 @@ _MAX_COMPILED: Final = 32
 class Branding:
     """The brand of an email, its date, and whether the footer names the service.
 
-    A test says at its top that it is one.
+    A test says at its top that it is one. With `report_url`, the footer links to it, so that the
+    recipient can stop such mail.
     """
 
     name: str | None
@@ -44,6 +45,7 @@ class Branding:
     is_test: bool = False
     accent: str | None = None
     date: str | None = None
+    report_url: str | None = None
 
 
 def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) -> str:
@@ -67,6 +69,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
             "logo_url": branding.logo_url,
             "attribution": branding.attribution,
             "is_test": branding.is_test,
+            "report_url": branding.report_url,
             "colour": dict(palette(branding.accent)),
             "date": branding.date,
         },

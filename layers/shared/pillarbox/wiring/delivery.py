@@ -36,6 +36,7 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.domain.ids import new_token
 
+        base_url = self.settings.api_url
         return Delivery(
             messages=DynamoMessages(self.table),
             directory=DynamoDirectory(self.table),
@@ -50,7 +51,7 @@ class DeliveryWiring(HistoryWiring):
                 self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
             ),
             heartbeat=DynamoHeartbeat(self.table),
-            build=build_raw,
+            build=lambda mail, message: build_raw(mail, message, base_url),
             clock=utc_now,
             pause=sleep,
             new_owner=lambda: new_token(16),
@@ -87,6 +88,7 @@ class DeliveryWiring(HistoryWiring):
         """Record provider events."""
         from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.adapters.ses.events import read_provider_event
@@ -96,6 +98,7 @@ class DeliveryWiring(HistoryWiring):
             read=read_provider_event,
             messages=DynamoMessages(self.table),
             suppressions=DynamoSuppressions(self.table),
+            suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
             seen_events=DynamoSeenEvents(self.table),
             heartbeat=DynamoHeartbeat(self.table),
             clock=utc_now,

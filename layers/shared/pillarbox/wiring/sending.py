@@ -32,6 +32,7 @@ class SendingWiring(Stores):
         from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
         from pillarbox.application.sending.acceptance import SendingPorts
         from pillarbox.application.sending.prepare import PreviewTerms
+        from pillarbox.domain.preview_key import PreviewRecipients
 
         return SendingPorts(
             directory=DynamoDirectory(self.table, self.identities),
@@ -43,7 +44,9 @@ class SendingWiring(Stores):
             domains=DnsMailDomains(self.settings.dns_servers),
             clock=utc_now,
             preview=PreviewTerms(
-                sender=self.settings.preview_sender, upgrade_url=self.settings.upgrade_url
+                sender=self.settings.preview_sender,
+                upgrade_url=self.settings.upgrade_url,
+                recipients=PreviewRecipients(self.settings.preview_recipients),
             ),
         )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.code_mail import CodeMail
     from pillarbox.application.sign_in.members import AccountMembers
+    from pillarbox.application.sign_in.preview_keys import PreviewKeys
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
@@ -110,6 +111,7 @@ class SignInWiring(Stores):
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
         from pillarbox.adapters.dynamodb.users import DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -121,10 +123,35 @@ class SignInWiring(Stores):
             users=DynamoUsers(self.identities),
             counts=DynamoSignInCounts(self.identities),
             terms=self.sign_up_terms,
+            previews=DynamoPreviewAccounts(None, self.table),
             jobs=jobs,
             messages=DynamoMessages(self.table),
             sender=self.settings.preview_sender,
             base_url=self.settings.api_url,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def preview_keys(self) -> "PreviewKeys":
+        """Give preview keys to visitors of other sites."""
+        from pillarbox.adapters.disposable_domains import is_disposable
+        from pillarbox.adapters.dns import DnsMailDomains
+        from pillarbox.adapters.dynamodb import keys
+        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs
+        from pillarbox.application.sign_in.preview_keys import PreviewKeys
+
+        return PreviewKeys(
+            is_open=bool(self.settings.widget_origins),
+            per_day=self.settings.preview_keys_per_day,
+            accounts=DynamoPreviewAccounts(self.identities, self.table),
+            flows=DynamoFlows(self.identities, keys.preview_flow),
+            proofs=DynamoProofs(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            queue=self.code_requests,
+            domains=DnsMailDomains(self.settings.dns_servers),
+            is_disposable=is_disposable,
             clock=utc_now,
         )
 

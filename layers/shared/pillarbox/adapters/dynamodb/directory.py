@@ -11,6 +11,8 @@ from pillarbox.adapters.dynamodb.records import KEYS_MOVED, account_of, key_of, 
 from pillarbox.adapters.dynamodb.suppressions import hashed_reasons
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
+from pillarbox.domain.preview_key import PREVIEW_LIST
+from pillarbox.domain.suppression import hashed_mailbox
 
 
 class DynamoDirectory:
@@ -21,7 +23,7 @@ class DynamoDirectory:
         self._table = table
         self._identities = identities
 
-    def look_up(
+    def look_up(  # noqa: PLR0913  what one read can find
         self,
         account_id: str,
         *,
@@ -29,6 +31,7 @@ class DynamoDirectory:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        preview: bool = False,
     ) -> DirectoryResult:
         """Read everything with strong consistency, in one round trip.
 
@@ -40,6 +43,13 @@ class DynamoDirectory:
             requested.append(keys.quota(account_id))
         requested += [keys.template(account_id, template_id) for template_id in templates]
         requested += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
+        stopped = {}
+        if preview:
+            stopped = {
+                mailbox: keys.suppression(PREVIEW_LIST, hashed_mailbox(PREVIEW_LIST, mailbox))
+                for mailbox in sorted(mailboxes)
+            }
+            requested += stopped.values()
         key_requested = (
             (self._identities, keys.api_key(key_digest))
             if self._identities and key_digest is not None
@@ -62,6 +72,9 @@ class DynamoDirectory:
             for mailbox in mailboxes
             if (entry := item(keys.suppression(account_id, mailbox)))
         }
+        for mailbox, stop in stopped.items():
+            if entry := item(stop):
+                suppressions.setdefault(mailbox, entry["reason"])
         if account and account.get("hashed_suppressions"):
             suppressions = hashed_reasons(self._table, account_id, mailboxes) | suppressions
         return DirectoryResult(

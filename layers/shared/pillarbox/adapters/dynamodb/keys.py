@@ -15,6 +15,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | session     | SESS#<user>         | <session>      |
 | access token | SESS#<user>        | <session>#<sha256> |
 | flow        | FLOW#<digest of the address> | -    |
+| flow for a preview key | PREVIEW#<digest of the folded address> | - |
 | link for one use | LINK#<sha256>     | -              |
 | count of codes | COUNT#<subject>#<seconds>#<window> | - |
 | sign up     | SIGNUPS             | <digest of the address> |
@@ -89,6 +90,7 @@ _IDENTITIES: Final = frozenset(
         "LINK",
         "OF",
         "POW",
+        "PREVIEW",
         "PROOF",
         "SESS",
         "SIGNUPS",
@@ -269,6 +271,11 @@ def is_session(item: Mapping[str, Any]) -> bool:
 def flow(digest: str) -> Item:
     """Return the key of the flow of an address's digest."""
     return _key(f"FLOW#{digest}")
+
+
+def preview_flow(digest: str) -> Item:
+    """Return the key of the flow for the preview key of a folded address's digest."""
+    return _key(f"PREVIEW#{digest}")
 
 
 def link(digest: str) -> Item:

@@ -57,6 +57,7 @@ def account_item(account: Account, *, keys_moved: bool = True) -> Item:
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
             "contact": account.contact,
+            "widget_secret": account.widget_secret,
             KEYS_MOVED: keys_moved or None,
         }
         | brand_attributes(account.brand)
@@ -85,6 +86,7 @@ def account_of(item: Mapping[str, Any]) -> Account:
         hashed_suppressions=item.get("hashed_suppressions", False),
         has_webhooks=item.get("has_webhooks", False),
         contact=item.get("contact"),
+        widget_secret=item.get("widget_secret"),
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,

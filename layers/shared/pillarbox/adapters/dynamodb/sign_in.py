@@ -1,9 +1,10 @@
 """Flows, one-time links, and the counts that limit sign-in. The table's TTL deletes all of them."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.session import digest_of
 from pillarbox.domain.sign_in import Flow, FlowToken
@@ -12,12 +13,14 @@ from pillarbox.domain.sign_in import Flow, FlowToken
 class DynamoFlows:
     """Implements `sign_in.ports.Flows`."""
 
-    def __init__(self, identities: Table) -> None:
+    def __init__(self, identities: Table, key: Callable[[str], Item] = keys.flow) -> None:
+        """Store the table, and which flows they are."""
         self._identities = identities
+        self._key = key
 
     def put(self, flow: Flow) -> None:
         """Put a flow, which replaces the one before."""
-        item = keys.flow(flow.user_digest) | to_item(
+        item = self._key(flow.user_digest) | to_item(
             {
                 "digest": flow.digest,
                 "address": flow.address,
@@ -33,7 +36,7 @@ class DynamoFlows:
         """Count in one conditional update, so that parallel attempts share the limit."""
         try:
             item = self._identities.update(
-                keys.flow(token.user_digest),
+                self._key(token.user_digest),
                 "ADD #attempts :one",
                 condition="#digest = :digest AND #attempts < :most AND #until > :now"
                 " AND attribute_not_exists(#finished)",
@@ -64,7 +67,7 @@ class DynamoFlows:
         """Mark the flow, unless another call has or a new flow has replaced it."""
         try:
             self._identities.update(
-                keys.flow(flow.user_digest),
+                self._key(flow.user_digest),
                 "SET #finished = :true",
                 condition="#digest = :digest AND attribute_not_exists(#finished)",
                 names={"#digest": "digest", "#finished": "finished"},

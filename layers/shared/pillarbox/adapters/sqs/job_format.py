@@ -182,6 +182,7 @@ def _body_json(body: Body) -> dict[str, object]:
                 "logo_url": body.logo_url,
                 "attribution": body.attribution,
                 "test": body.is_test,
+                "report": body.report,
                 "accent": body.accent,
                 "date": body.date,
             }
@@ -221,6 +222,7 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
             logo_url=fields["logo_url"],
             attribution=fields["attribution"],
             is_test=fields.get("test", False),
+            report=fields.get("report"),
             accent=fields.get("accent"),
             date=fields.get("date"),
         )

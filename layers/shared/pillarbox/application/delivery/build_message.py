@@ -11,11 +11,14 @@ from pillarbox.mime.headers import field
 from pillarbox.rendering.text import text_from_html
 
 
-def build_raw(mail: Mail, message: Message) -> bytes:
-    """Build the message of RFC 5322; every build of one message gives the same octets."""
+def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
+    """Build the message of RFC 5322; every build of one message gives the same octets.
+
+    `base_url` is the address of API and dashboard, for the link in test mails.
+    """
     if isinstance(mail.body, RawBody):
         return _with_required_fields(mail.body, message)
-    html = render(mail.body)
+    html = render(mail.body, base_url=base_url)
     return build(
         OutgoingMail(
             message_id=message_id_header(message),

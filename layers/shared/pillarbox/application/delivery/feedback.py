@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.delivery.ports import EventHeartbeat, ProviderEvent, SeenEvents
 from pillarbox.application.ports import Clock, Messages, Suppressions
+from pillarbox.domain.account import Suspension
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.suppression import hashed_mailbox
 
@@ -53,6 +54,8 @@ class Feedback:
     read: Callable[[str], ProviderEvent | None]
     messages: Messages
     suppressions: Suppressions
+    #: Suspends an account, if it is one of the preview widget.
+    suspend_preview: Callable[[str, Suspension], None]
     seen_events: SeenEvents
     heartbeat: EventHeartbeat
     clock: Clock
@@ -137,3 +140,6 @@ class Feedback:
                 if message.is_erased and not message.has_recipient(address):
                     mailbox = hashed_mailbox(event.account_id, mailbox)
                 self.suppressions.put(event.account_id, mailbox, reason, event.at, event.message_id)
+                if reason == "complained":
+                    suspension = Suspension(self.clock(), "a recipient complained")
+                    self.suspend_preview(event.account_id, suspension)

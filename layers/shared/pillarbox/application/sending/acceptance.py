@@ -91,7 +91,10 @@ class SendingPorts:
     def authentication(self) -> SenderAuthentication:
         """Authenticate callers that may send over HTTP."""
         return SenderAuthentication(
-            self.directory, self.valid_keys, lambda principal: principal.require(EMAILS_SEND)
+            self.directory,
+            self.valid_keys,
+            lambda principal: principal.require(EMAILS_SEND),
+            self.clock,
         )
 
 

@@ -15,6 +15,7 @@ from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message, MessageOrigin, SendRoute
+from pillarbox.domain.preview_key import PreviewRecipients, new_report
 from pillarbox.domain.quota import Amount
 from pillarbox.domain.tags import Tags
 from pillarbox.domain.template import SavedTemplate, StarterTemplate
@@ -23,10 +24,11 @@ from pillarbox.rendering.fuel import RequestFuel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewTerms:
-    """The terms of preview keys: a fixed sender, and where to upgrade."""
+    """The terms of preview keys: a fixed sender, where to upgrade, and the widget's recipients."""
 
     sender: str
     upgrade_url: str
+    recipients: PreviewRecipients = PreviewRecipients.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,9 @@ class Draft:
         sender = preview.sender if principal.preview else account.sender(request.sender)
         recipients.check_syntax()
         principal.check_recipients(recipients.normalized.values())
+        if principal.key.self_service and account.widget_secret:
+            owner = account.contact or ""
+            preview.recipients.check(owner, recipients.normalized.values())
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
         return cls(
@@ -184,7 +189,10 @@ class Draft:
         self.recipients.check_domains(verdicts)
         mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
         if self.principal.key.self_service:
-            mail = as_test(mail)
+            account = self.principal.account
+            secret = account.widget_secret
+            report = new_report(account.account_id, secret, mail.to[0]) if secret else None
+            mail = as_test(mail, str(report) if report else None)
         return PreparedMessage.of(
             mail, self.principal.account, self.request.body_hash, now, self.origin
         )

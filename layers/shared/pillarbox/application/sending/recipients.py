@@ -21,6 +21,7 @@ _SUPPRESSIONS: Final[Mapping[str, str]] = {
     "bounced": "an earlier email to it bounced permanently",
     "complained": "it reported an earlier email as unwanted",
     "manual": "the operator suppressed it",
+    "stopped": "its owner has stopped the test mail of preview keys",
 }
 
 #: The response repeats at most this many bytes of an invalid address.

@@ -43,8 +43,10 @@ def check_self_service(request: SendRequest, upgrade_url: str) -> None:
         )
 
 
-def as_test(mail: Mail) -> Mail:
+def as_test(mail: Mail, report: str | None = None) -> Mail:
     """Return the test that a self-service key sends instead of an email.
+
+    With `report`, its footer has the link by which the recipient stops such mail.
 
     It keeps the sender, the recipient and the choice of the template. The values are the samples:
     the caller's were checked as in any send, but a name, an amount or a link could deceive the
@@ -69,5 +71,6 @@ def as_test(mail: Mail) -> Mail:
             logo_url=None,
             attribution=True,
             is_test=True,
+            report=report,
         ),
     )

@@ -148,7 +148,9 @@ class SmtpSubmission:
 
     @property
     def _authentication(self) -> SenderAuthentication:
-        return SenderAuthentication(self.ports.directory, self.ports.valid_keys, self._authorize)
+        return SenderAuthentication(
+            self.ports.directory, self.ports.valid_keys, self._authorize, self.ports.clock
+        )
 
     def _authorize(self, principal: Principal) -> None:
         principal.require(EMAILS_SEND)

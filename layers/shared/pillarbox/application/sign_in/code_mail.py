@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.ports import Clock, Jobs, Messages
-from pillarbox.application.sign_in.ports import SignInCounts, Users
+from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, Users
 from pillarbox.application.sign_in.service_mail import accept, write_mail
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.mail import Mail
 from pillarbox.domain.session import SERVICE_ACCOUNT_ID, user_digest
@@ -33,6 +34,7 @@ class CodeMail:
     users: Users
     counts: SignInCounts
     terms: SignUpTerms
+    previews: PreviewAccounts
     jobs: Jobs
     messages: Messages
     sender: str
@@ -42,15 +44,22 @@ class CodeMail:
     def send(self, request: CodeRequest) -> bool:
         """Accept the email of a code; return False if there is none to send.
 
-        There is none if the code has expired, or the email was accepted before, or if no user has
-        the address and newcomers have had the codes of this day. If it cannot sign up, an email
-        says so, but not each time.
+        There is none if the code has expired, or the email was accepted before. An address that
+        wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
+        of the day. If an address is no user's and cannot sign up, an email says so, but not each
+        time.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
         message_id = named_id(f"code {request.flow_id}", request.at)
-        user = self.users.get(request.address)
         if now >= expires_at or self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
             return False
+        if request.for_preview:
+            if self.previews.is_stopped(mailbox_key(request.address)):
+                return False
+            mail = self._code(request.address, request)
+            accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
+            return True
+        user = self.users.get(request.address)
         is_welcome = user is not None or self.terms.admits(request.address)
         address = user.address if user else request.address
         if user is None and not self._may_write(address, is_welcome=is_welcome):
@@ -72,7 +81,9 @@ class CodeMail:
 
     def _code(self, address: str, request: CodeRequest) -> Mail:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.
+        # The code of a preview key is typed into the page that asked for it, so it has no link.
         url = f"{self.base_url}/app/sign-in#{request.flow_id}.{request.code}"
+        url = "" if request.for_preview else url
         values: dict[str, Json] = {
             "code": request.code,
             "minutes": CODE_TIME.seconds // 60,

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from pillarbox.domain.account import Account
+from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
+    from pillarbox.domain.key import ApiKey
     from pillarbox.domain.proof_of_work import CheckedProof
     from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
     from pillarbox.domain.sign_up import SignUpRequest
@@ -195,4 +196,36 @@ class Proofs(Protocol):
 
     def use(self, proof: "CheckedProof") -> bool:
         """Use a proof up; return False if it was used before."""
+        ...
+
+
+class PreviewAccounts(Protocol):
+    """The accounts that the preview widget makes, each with at most one key."""
+
+    def get(self, account_id: str) -> Account | None:
+        """Read an account consistently."""
+        ...
+
+    def key_digest(self, account_id: str) -> str | None:
+        """Read the digest of an account's key consistently."""
+        ...
+
+    def put_key(self, key: "ApiKey", before: str | None, account: Account | None) -> bool:
+        """Store a key in place of the one with the digest `before`, which is deleted.
+
+        With `account`, create the account too. Return False, and change nothing, if there is
+        another key or account by now.
+        """
+        ...
+
+    def suspend(self, account_id: str, suspension: Suspension) -> None:
+        """Suspend an account of the widget, unless it is; leave every other account alone."""
+        ...
+
+    def stop_mail(self, mailbox: str, at: datetime) -> None:
+        """Suppress a mailbox for the mail of all preview keys. Only a hash of it is stored."""
+        ...
+
+    def is_stopped(self, mailbox: str) -> bool:
+        """Return whether a mailbox is suppressed for the mail of all preview keys."""
         ...

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
+from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -20,7 +21,6 @@ from pillarbox.application.sign_in.ports import (
 )
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.account import Account
-from pillarbox.domain.client_address import block_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import (
@@ -37,13 +37,7 @@ from pillarbox.domain.session import (
     new_user,
 )
 from pillarbox.domain.sign_in import (
-    HOUR,
     MAX_ATTEMPTS,
-    MINUTE,
-    PER_ADDRESS,
-    PER_ADDRESS_AND_BLOCK,
-    PER_BLOCK,
-    PER_BLOCK_AND_MINUTE,
     FlowToken,
     invalid_code,
     new_flow,
@@ -104,19 +98,7 @@ class SignIn:
         """
         address, now = normalize_address(address, "email"), self.clock()
         token, flow, request = new_flow(address, now)
-        subject, block = f"address#{token.user_digest}", block_of(client)
-        # The count of all networks comes last: one that is refused before takes none of it.
-        limits = [
-            (f"{subject}#{block}", HOUR, PER_ADDRESS_AND_BLOCK),
-            (subject, HOUR, PER_ADDRESS),
-        ]
-        if block:
-            subject = f"block#{block}"
-            limits[:0] = [(subject, MINUTE, PER_BLOCK_AND_MINUTE), (subject, HOUR, PER_BLOCK)]
-        for subject, window, most in limits:
-            if not self.counts.count(subject, window, most, now):
-                message = "Too many codes were requested. Try again later."
-                raise ServiceError("rate_limit_exceeded", message)
+        count_code(self.counts, "", token.user_digest, client, now)
         self.flows.put(flow)
         self.queue.put(request)
         return token

@@ -1,0 +1,48 @@
+"""POST /v1/preview-keys…: give a preview key to whoever confirms an address, and stop its mail."""
+
+from pillarbox.domain.sign_in import parse_flow
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.preview_key_replies import challenge_offer, key_item
+from pillarbox.http.preview_keys import (
+    read_address,
+    read_code_request,
+    read_key_request,
+    read_report,
+)
+from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.session_replies import flow_item
+from pillarbox.http.sessions import client_address
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.post("/v1/preview-keys/challenges")
+def request_challenge() -> Reply:
+    return reply(
+        challenge_offer(services().preview_keys.challenge(read_address(app.current_event)))
+    )
+
+
+@app.post("/v1/preview-keys/codes")
+def request_code() -> Reply:
+    address, proof = read_code_request(app.current_event)
+    client = client_address(app.current_event)
+    return reply(flow_item(services().preview_keys.request_code(address, proof, client)), 202)
+
+
+@app.post("/v1/preview-keys")
+def issue() -> Reply:
+    flow, code = read_key_request(app.current_event)
+    client = client_address(app.current_event)
+    issued, address = services().preview_keys.issue(parse_flow(flow), code, client)
+    return reply(key_item(issued, address), 201)
+
+
+@app.post("/v1/preview-keys/reports")
+def report() -> Reply:
+    services().preview_keys.report(read_report(app.current_event))
+    return reply_nothing()
+
+
+lambda_handler = entrypoint(app)

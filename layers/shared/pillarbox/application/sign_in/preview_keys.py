@@ -1,0 +1,213 @@
+"""Give a preview key to anybody who confirms an address, for the widget on other sites.
+
+Each address gets the same calls and bytes until its owner brings the right code.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from pillarbox.application.accounts.keys import IssuedKey
+from pillarbox.application.authentication import SUSPENDED
+from pillarbox.application.ports import Clock, DomainVerdict, MailDomains
+from pillarbox.application.sign_in.code_limits import count_code
+from pillarbox.application.sign_in.ports import (
+    CodeRequests,
+    Flows,
+    PreviewAccounts,
+    Proofs,
+    SignInCounts,
+)
+from pillarbox.application.validation import normalize_address
+from pillarbox.domain.account import Account, Plan, Suspension
+from pillarbox.domain.address import domain_and_parents, domain_of
+from pillarbox.domain.client_address import block_of
+from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.key import (
+    PREVIEW_SCOPES,
+    ApiKey,
+    KeyType,
+    digest_of_key,
+    new_key_text,
+)
+from pillarbox.domain.preview_key import (
+    KEY_NAME,
+    PER_BLOCK,
+    PER_DOMAIN,
+    SECRET_BYTES,
+    account_id_for,
+    folded_digest,
+    is_mailbox_provider,
+    parse_report,
+    preview_key_id,
+    preview_keys_closed,
+)
+from pillarbox.domain.proof_of_work import (
+    Challenge,
+    Proof,
+    check_proof,
+    new_challenge,
+    wrong_proof,
+)
+from pillarbox.domain.sign_in import MAX_ATTEMPTS, FlowToken, invalid_code, new_flow
+from pillarbox.domain.sign_up import DAY
+
+#: The start of the subjects of all counts here. No other function may change these.
+_COUNTS: Final = "preview#"
+#: Two requests for one address take turns.
+_TRIES: Final = 5
+_REFUSALS: Final = {
+    DomainVerdict.NO_DOMAIN: "has a domain that does not exist",
+    DomainVerdict.NO_MX: "has a domain that accepts no mail",
+    DomainVerdict.NULL_MX: "has a domain that accepts no mail",
+    DomainVerdict.UNKNOWN: "has a domain whose DNS does not answer: try again later",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewKeys:
+    """Gives and stops preview keys; `per_day` is how many there are in a day, in all."""
+
+    is_open: bool
+    per_day: int
+    accounts: PreviewAccounts
+    flows: Flows
+    proofs: Proofs
+    counts: SignInCounts
+    queue: CodeRequests
+    domains: MailDomains
+    is_disposable: Callable[[str], bool]
+    clock: Clock
+
+    def challenge(self, address: str) -> Challenge:
+        """Return the work that a code for an address needs.
+
+        Raises:
+            ServiceError: `preview_keys_closed`.
+            ValidationFailed: on `address`.
+        """
+        digest = folded_digest(self._accepted(address))
+        return new_challenge(self.proofs.key(), digest, self.clock())
+
+    def request_code(self, address: str, proof: Proof, client: str) -> FlowToken:
+        """Begin a flow, and queue its code.
+
+        Args:
+            address: where the code is to go.
+            proof: a solved challenge for the address.
+            client: the IP address of the caller.
+
+        Raises:
+            ServiceError: `preview_keys_closed`, `rate_limit_exceeded`.
+            ValidationFailed: on `address` or `proof`.
+        """
+        address, now = self._accepted(address), self.clock()
+        digest = folded_digest(address)
+        checked = check_proof(proof, self.proofs.key(), digest, now)
+        if not self.proofs.use(checked):
+            raise wrong_proof("was used before: solve a new challenge")
+        count_code(self.counts, _COUNTS, digest, client, now)
+        verdict = self.domains.look_up([domain_of(address)])[domain_of(address)]
+        if verdict is not DomainVerdict.ACCEPTS:
+            raise _refused(_REFUSALS[verdict])
+        token, flow, request = new_flow(address, now, digest)
+        self.flows.put(flow)
+        self.queue.put(request)
+        return token
+
+    def issue(self, token: FlowToken, code: str, client: str) -> tuple[IssuedKey, str]:
+        """Return a new key and the address that was confirmed. A key before it ends.
+
+        Raises:
+            ServiceError: `preview_keys_closed`, `invalid_code`, `rate_limit_exceeded`,
+                `account_suspended`.
+        """
+        self._check_open()
+        flow = self.flows.attempt(token, MAX_ATTEMPTS, self.clock())
+        if flow is None or not flow.accepts(token, code) or not self.flows.finish(flow):
+            raise invalid_code()
+        self._count_key(flow.address, client)
+        account_id = account_id_for(self.proofs.key(), flow.address)
+        for _ in range(_TRIES):
+            if issued := self._replace_key(account_id, flow.address):
+                return issued, flow.address
+        raise Unavailable("data store", "Other requests change this key right now. Ask again.")
+
+    def report(self, token: str) -> None:
+        """Stop preview mail to the address in the token of a link, and the keys of its sender.
+
+        A token that is wrong changes nothing, and gets the same response. This works without the
+        widget too, because test mails that were sent before still have the link.
+        """
+        report = parse_report(token)
+        account = self.accounts.get(report.account_id) if report else None
+        if report is None or account is None or account.widget_secret is None:
+            return
+        if report.is_signed(account.widget_secret):
+            now = self.clock()
+            self.accounts.stop_mail(report.mailbox, now)
+            suspension = Suspension(now, "a recipient reported a test mail")
+            self.accounts.suspend(account.account_id, suspension)
+
+    def _accepted(self, text: str) -> str:
+        self._check_open()
+        address = normalize_address(text, "address")
+        if any(map(self.is_disposable, domain_and_parents(domain_of(address)))):
+            raise _refused("is of a service for disposable addresses")
+        return address
+
+    def _check_open(self) -> None:
+        if not self.is_open:
+            raise preview_keys_closed()
+
+    def _count_key(self, address: str, client: str) -> None:
+        """Count a key for its network and its domain before it counts among all."""
+        now, domain, block = self.clock(), domain_of(address), block_of(client)
+        limits = [("all", self.per_day)]
+        if not is_mailbox_provider(domain):
+            limits.insert(0, (f"domain#{domain}", PER_DOMAIN))
+        if block:
+            limits.insert(0, (f"keys#{block}", PER_BLOCK))
+        for subject, most in limits:
+            if not self.counts.count(f"{_COUNTS}{subject}", DAY, most, now):
+                message = "There are no more preview keys for you today. Try again tomorrow."
+                raise ServiceError("rate_limit_exceeded", message)
+
+    def _replace_key(self, account_id: str, address: str) -> IssuedKey | None:
+        """Store a new key in place of the one that there is; return None if that has changed."""
+        now = self.clock()
+        before = self.accounts.get(account_id)
+        if before is not None and before.suspension is not None:
+            raise ServiceError("account_suspended", SUSPENDED)
+        account = before or Account(
+            account_id=account_id,
+            name=KEY_NAME,
+            plan=Plan.FREE,
+            created_at=now,
+            indexed=True,
+            contact=address,
+            widget_secret=secrets.token_hex(SECRET_BYTES),
+        )
+        if account.widget_secret is None:
+            raise Unavailable("data store", "This address cannot get a preview key.")
+        text = new_key_text(account_id, KeyType.PREVIEW)
+        key = ApiKey(
+            key_id=preview_key_id(account_id),
+            account_id=account_id,
+            name=KEY_NAME,
+            type=KeyType.PREVIEW,
+            preset=None,
+            scopes=PREVIEW_SCOPES,
+            digest=digest_of_key(text),
+            created_at=now,
+            self_service=True,
+        )
+        old = self.accounts.key_digest(account_id)
+        if not self.accounts.put_key(key, old, None if before else account):
+            return None
+        return IssuedKey(key, text)
+
+
+def _refused(message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError("address", message, "not_allowed"))

@@ -1,0 +1,120 @@
+"""The routes of the preview widget, from the request for a code to the report of a test mail."""
+
+import json
+import re
+from email import message_from_bytes, policy
+from typing import Any
+from unittest import mock
+
+import pytest
+from altcha.v1 import solve_challenge
+
+from pillarbox.domain.preview_key import folded_digest
+from pillarbox.domain.sign_in import FlowToken, parse_flow
+from tests.contract.bodies import otp
+from tests.contract.client import Api, ApiResponse, handler
+from tests.contract.service import Service
+from tests.contract.sign_in import Browser
+
+
+@pytest.fixture(autouse=True)
+def quick() -> object:
+    """Keep the search for a number short."""
+    handler("issue_preview_key")  # loads the modules, which keep the number that they find
+    with (
+        mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
+    ):
+        yield
+
+
+def post(path: str, **body: Any) -> ApiResponse:
+    return Api().raw("POST", f"/preview-keys{path}", json.dumps(body))
+
+
+def request_code(address: str) -> ApiResponse:
+    item = post("/challenges", address=address).json["challenge"]
+    solution: Any = solve_challenge(
+        challenge=item["challenge"],
+        salt=item["salt"],
+        algorithm=item["algorithm"],
+        max_number=item.pop("maxnumber"),
+    )
+    return post("/codes", address=address, proof={**item, "number": solution.number})
+
+
+def last_mail(service: Service) -> str:
+    service.mail_codes()
+    service.deliver()
+    mail = message_from_bytes(service.ses.mails[-1]["raw"], policy=policy.default)
+    text: str = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+    return text
+
+
+def get_key(service: Service, address: str) -> ApiResponse:
+    flow = request_code(address).json["flow"]
+    code = re.search(r"\b\d{6}\b", last_mail(service))
+    assert code
+    return post("", flow=flow, code=code[0])
+
+
+def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None:
+    """Challenge, code, key, test mail, report: then neither key nor recipient can be used."""
+    address = "ada@example.com"
+    answer = get_key(service, address)
+    assert answer.status == 201
+    assert answer.json == {"key": answer.json["key"], "address": address, "expiresInDays": 90}
+    api = Api(answer.json["key"])
+    assert api.send(otp(to="bob@customer.example")).code == "recipient_not_allowed"
+    assert api.send(otp(to=address)).status == 200
+    text = last_mail(service)
+    assert "Test mail sent through Pillarbox by a preview key." in text
+    link = re.search(r"/widget/report#([\w.-]+)", text)
+    assert link
+    assert post("/reports", token=link[1] + "0").status == 204
+    assert api.send(otp(to=address)).status == 200
+    assert post("/reports", token=link[1]).status == 204
+    assert api.send(otp(to=address)).code == "account_suspended"
+    other = service.preview()
+    assert other.send(otp(to=address)).code == "recipient_suppressed"
+    mails = len(service.ses.mails)
+    assert request_code(address).status == 202
+    service.mail_codes()
+    service.deliver()
+    assert [mail["raw"] for mail in service.ses.mails[mails + 1 :]] == []
+
+
+def test_a_new_key_ends_the_one_before(service: Service) -> None:
+    """Of two keys for one folded address the second works."""
+    first = Api(get_key(service, "eve@example.com").json["key"])
+    second = Api(get_key(service, "Eve+2@example.com").json["key"])
+    assert first.send(otp(to="eve@example.com")).code == "invalid_api_key"
+    assert second.send(otp(to="eve@example.com")).status == 200
+
+
+def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
+    """The answers to requests for codes have the same form and length for both."""
+    get_key(service, "kim@example.com")
+    known, unknown = request_code("kim@example.com"), request_code("lee@example.com")
+    assert known.status == unknown.status == 202
+    assert len(known.json["flow"]) == len(unknown.json["flow"])
+    assert known.json.keys() == unknown.json.keys()
+    service.mail_codes()
+
+
+@pytest.mark.parametrize("path", ["", "/challenges", "/codes", "/reports"])
+def test_a_body_needs_its_fields(path: str) -> None:
+    """An empty object is 422."""
+    assert post(path).status == 422
+
+
+def test_a_flow_serves_one_purpose(service: Service) -> None:
+    """The code for a preview key signs nobody in, and that of a sign-in gives no key."""
+    flow: FlowToken = parse_flow(request_code("max@example.com").json["flow"])
+    assert flow.user_digest == folded_digest("max@example.com")
+    queued = service.codes()[-1]
+    assert Browser().sign_in(str(flow), queued.code).code == "invalid_code"
+    with service.signing_up("open"):
+        asked = Browser().request_code("max@example.com").json["flow"]
+    queued = service.codes()[-1]
+    assert post("", flow=asked, code=queued.code).code == "invalid_code"

@@ -1,0 +1,269 @@
+"""Preview keys of the widget: limits, replacement, reports and expiry, with fakes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from disposable_email_domains import blocklist
+
+from pillarbox.adapters.disposable_domains import DOMAINS, is_disposable
+from pillarbox.application.ports import DomainVerdict
+from pillarbox.application.sign_in.preview_keys import PreviewKeys
+from pillarbox.domain.account import Account
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.preview_key import (
+    PreviewRecipients,
+    fold_address,
+    folded_digest,
+    is_unused,
+    new_report,
+)
+from pillarbox.domain.proof_of_work import ALGORITHM, MAX_NUMBER, Proof, check_proof
+from pillarbox.domain.quota_counts import QuotaCounts
+from pillarbox.domain.sign_in import FlowToken
+from tests.fakes.builders import NOW, at
+from tests.fakes.sign_in import (
+    FakeCodeRequests,
+    FakeFlows,
+    FakePreviewAccounts,
+    FakeProofs,
+    FakeSignInCounts,
+)
+from tests.fakes.stores import FakeDomains
+
+ADA: Final = "ada@shop.example"
+
+
+class World:
+    """A service with the widget."""
+
+    def __init__(self) -> None:
+        self.accounts = FakePreviewAccounts()
+        self.queue = FakeCodeRequests()
+        self.domains = FakeDomains()
+        self.keys = PreviewKeys(
+            is_open=True,
+            per_day=30,
+            accounts=self.accounts,
+            flows=FakeFlows(),
+            proofs=FakeProofs(),
+            counts=FakeSignInCounts(),
+            queue=self.queue,
+            domains=self.domains,
+            is_disposable=is_disposable,
+            clock=lambda: NOW,
+        )
+
+    def request(self, address: str = ADA, client: str = "") -> FlowToken:
+        proof = solve(self.keys, address)
+        return self.keys.request_code(address, proof, client)
+
+    def issue(self, address: str = ADA, client: str = "") -> str:
+        token = self.request(address)
+        return self.keys.issue(token, self.queue.requests[-1].code, client)[0].text
+
+    @property
+    def account(self) -> Account:
+        (account,) = self.accounts.accounts.values()
+        return account
+
+
+def solve(keys: PreviewKeys, address: str) -> Proof:
+    """Solve a challenge as the check in the service does."""
+    given = keys.challenge(address)
+    for number in range(MAX_NUMBER + 1):
+        proof = Proof(given.challenge, given.salt, given.signature, ALGORITHM, number)
+        try:
+            check_proof(proof, b"key", folded_digest(address), NOW)
+        except ValidationFailed:
+            continue
+        return proof
+    raise AssertionError("no number is right")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the search short."""
+    monkeypatch.setattr("pillarbox.domain.proof_of_work.MAX_NUMBER", 20)
+
+
+def refusal(action: Callable[[], object]) -> str:
+    with pytest.raises(ServiceError) as refused:
+        action()
+    return refused.value.code
+
+
+@pytest.mark.parametrize(
+    ("address", "folded"),
+    [
+        ("Ada+news@Shop.example", "ada@shop.example"),
+        ("a.d.a+x@googlemail.com", "ada@gmail.com"),
+        ("a.d.a@shop.example", "a.d.a@shop.example"),
+        ("+x@shop.example", "+x@shop.example"),
+    ],
+)
+def test_forms_of_one_address_are_folded(address: str, folded: str) -> None:
+    """A tag is removed everywhere, and dots at Gmail."""
+    assert fold_address(address) == folded
+
+
+def test_a_second_key_replaces_the_first() -> None:
+    """One folded address has one account and one key."""
+    world = World()
+    first = world.issue()
+    second = world.issue("Ada+two@shop.example")
+    assert first != second
+    (key,) = world.accounts.keys.values()
+    assert (key.self_service, key.account_id) == (True, world.account.account_id)
+    assert world.account.contact == ADA
+
+
+def test_five_guesses_are_checked() -> None:
+    """After five wrong codes the right one does not work."""
+    world = World()
+    token = world.request()
+    right = world.queue.requests[-1].code
+    wrong = "000000" if right != "000000" else "111111"
+    codes = [refusal(lambda: world.keys.issue(token, wrong, "")) for _ in range(5)]
+    assert {*codes, refusal(lambda: world.keys.issue(token, right, ""))} == {"invalid_code"}
+    assert not world.accounts.keys
+
+
+def test_a_proof_is_for_one_address_and_works_once() -> None:
+    """Another address or a second use is refused, and mails nothing."""
+    world = World()
+    proof = solve(world.keys, ADA)
+    other = "bob@shop.example"
+    assert refusal(lambda: world.keys.request_code(other, proof, "")) == "validation_failed"
+    world.keys.request_code(ADA, proof, "")
+    assert refusal(lambda: world.keys.request_code(ADA, proof, "")) == "validation_failed"
+    assert len(world.queue.requests) == 1
+
+
+def test_a_network_gets_three_keys_a_day() -> None:
+    """The fourth key for a /24 is refused; another network gets one."""
+    world = World()
+    for number in range(3):
+        world.issue(f"u{number}@gmail.com", f"192.0.2.{number + 1}")
+    late = "late@gmail.com"
+    assert refusal(lambda: world.issue(late, "192.0.2.9")) == "rate_limit_exceeded"
+    assert world.issue(late, "203.0.113.1")
+
+
+def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty() -> None:
+    """A mailbox provider has no limit of its own, but the total holds for it too."""
+    world = World()
+    for number in range(20):
+        world.issue(f"u{number}@shop.example")
+    assert refusal(lambda: world.issue("u20@shop.example")) == "rate_limit_exceeded"
+    for number in range(10):
+        world.issue(f"u{number}@gmail.com")
+    assert refusal(lambda: world.issue("u10@gmail.com")) == "rate_limit_exceeded"
+
+
+@pytest.mark.parametrize("domain", [min(blocklist), f"x.{min(blocklist)}"])
+def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
+    """Neither a listed domain nor one below it is accepted."""
+    assert refusal(lambda: World().keys.challenge(f"ada@{domain}")) == "validation_failed"
+
+
+def test_the_list_of_disposable_domains_is_current() -> None:
+    """The file has what the pinned package has (`make disposable-domains`)."""
+    assert DOMAINS.read_text() == "".join(f"{domain}\n" for domain in sorted(blocklist))
+
+
+@pytest.mark.parametrize(
+    "verdict", [verdict for verdict in DomainVerdict if verdict is not DomainVerdict.ACCEPTS]
+)
+def test_a_domain_needs_an_mx_record(verdict: DomainVerdict) -> None:
+    """Without one no code is mailed."""
+    world = World()
+    world.domains.verdicts["shop.example"] = verdict
+    assert refusal(world.request) == "validation_failed"
+    assert world.queue.requests == []
+
+
+def test_without_the_widget_no_key_is_given() -> None:
+    """A challenge, a code and a key are refused."""
+    world = World()
+    token, proof = world.request(), solve(world.keys, ADA)
+    closed = replace(world.keys, is_open=False)
+    for action in (
+        lambda: closed.challenge(ADA),
+        lambda: closed.request_code(ADA, proof, ""),
+        lambda: closed.issue(token, world.queue.requests[-1].code, ""),
+    ):
+        assert refusal(action) == "preview_keys_closed"
+
+
+def test_a_report_stops_the_mail_and_the_key() -> None:
+    """The recipient is suppressed and the account suspended; its owner gets no other key."""
+    world = World()
+    world.issue()
+    secret = world.account.widget_secret or ""
+    report = str(new_report(world.account.account_id, secret, "Bob@other.example"))
+    for wrong in ("", "x", report[:-1] + ("0" if report[-1] != "0" else "1")):
+        world.keys.report(wrong)
+    assert (world.accounts.stopped, world.account.suspension) == ({}, None)
+    replace(world.keys, is_open=False).report(report)
+    assert world.accounts.stopped == {"bob@other.example": NOW}
+    assert world.account.suspension is not None
+    assert refusal(world.issue) == "account_suspended"
+
+
+class _Stale(FakePreviewAccounts):
+    """Another request takes the place of the key once, after this one has read it."""
+
+    raced = False
+
+    def key_digest(self, account_id: str) -> str | None:
+        found = super().key_digest(account_id)
+        if found and not self.raced:
+            self.raced = True
+            return "another"
+        return found
+
+
+def test_of_two_requests_the_later_key_stays() -> None:
+    """A request that meets another one reads again, and there is one key."""
+    world = World()
+    stale = _Stale()
+    world.accounts = stale
+    world.keys = replace(world.keys, accounts=stale)
+    world.issue()
+    world.issue()
+    assert stale.raced
+    assert len(stale.keys) == 1
+
+
+@pytest.mark.parametrize(
+    ("owner", "to", "allowed"),
+    [
+        (ADA, "ADA@shop.example", True),
+        (ADA, "bob@shop.example", True),
+        (ADA, "bounce@simulator.amazonses.com", True),
+        (ADA, "bob@other.example", False),
+        ("ada@gmail.com", "ada@gmail.com", True),
+        ("ada@gmail.com", "bob@gmail.com", False),
+    ],
+)
+def test_own_recipients(owner: str, to: str, allowed: bool) -> None:  # noqa: FBT001  a column
+    """The confirmed address, its own domain and the simulator are allowed; `any` allows all."""
+    PreviewRecipients.ANY.check(owner, [to])
+    if allowed:
+        PreviewRecipients.OWN.check(owner, [to])
+    else:
+        assert refusal(lambda: PreviewRecipients.OWN.check(owner, [to])) == "recipient_not_allowed"
+
+
+def test_a_key_expires_after_90_days_without_a_send() -> None:
+    """The last day that the quota has counts; without one, the day of the key."""
+    used = QuotaCounts({"day:2026-01-02": 1, "day:2026-01-05": 1, "month:2026-01": 2}).last_day()
+    assert used is not None
+    assert used.isoformat() == "2026-01-06T00:00:00+00:00"
+    assert QuotaCounts({"minute:2026-01-05T10:00": 1}).last_day() is None
+    assert not is_unused(NOW, None, NOW + timedelta(days=90, seconds=-1))
+    assert is_unused(NOW, None, NOW + timedelta(days=90))
+    assert not is_unused(NOW, at(1), NOW + timedelta(days=90))
