@@ -191,6 +191,7 @@ class OperatorWiring(Wiring):
             workers=settings.delivery_concurrency,
             reserve=settings.delivery_reserve,
             webhooks=settings.webhooks,
+            open_widget=bool(settings.widget_origins) and settings.preview_recipients == "any",
         )
 
     @cached_property

@@ -38,6 +38,7 @@ class Doctor:
         workers: how many functions deliver at the same time, for each of the two queues.
         reserve: how many functions Lambda reserves for them; 0 for none.
         webhooks: whether the stack posts webhooks.
+        open_widget: whether visitors get preview keys that send to anybody.
     """
 
     provider: ProviderAccount
@@ -57,6 +58,7 @@ class Doctor:
     workers: int
     reserve: int
     webhooks: bool = True
+    open_widget: bool = False
 
     def run(
         self,
@@ -121,6 +123,13 @@ class Doctor:
         if not self.webhooks:
             message = "Webhooks are off: no endpoint receives anything, and none can be created."
             yield Finding("functions", Verdict.PASS, message)
+        if self.open_widget:
+            yield Finding(
+                "functions",
+                Verdict.WARN,
+                "The preview widget is on, and its keys send test mail to any address.",
+                "Deploy with PreviewRecipients=own, unless only people you know reach the widget.",
+            )
 
     def _check_alarms(self) -> Iterator[Finding]:
         now = self.clock()

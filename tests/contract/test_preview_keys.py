@@ -9,12 +9,14 @@ from unittest import mock
 import pytest
 from altcha.v1 import solve_challenge
 
+from pillarbox.domain.key import account_of_key
 from pillarbox.domain.preview_key import folded_digest
 from pillarbox.domain.sign_in import FlowToken, parse_flow
-from tests.contract.bodies import otp
+from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse, handler
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser
+from tests.contract.test_messages import event
 
 
 @pytest.fixture(autouse=True)
@@ -118,3 +120,33 @@ def test_a_flow_serves_one_purpose(service: Service) -> None:
         asked = Browser().request_code("max@example.com").json["flow"]
     queued = service.codes()[-1]
     assert post("", flow=asked, code=queued.code).code == "invalid_code"
+
+
+def test_a_complaint_suspends_the_key(service: Service) -> None:
+    """After one complaint the key is refused; that of another account is not."""
+    api = Api(get_key(service, "joe@example.com").json["key"])
+    sent = api.send(otp(to="joe@example.com")).json["messageId"]
+    account = account_of_key(api.key or "")
+    assert account
+    complaint = {"complainedRecipients": [{"emailAddress": "joe@example.com"}]}
+    assert service.report(event(account, sent, "Complaint", complaint)) == []
+    assert api.send(otp(to="joe@example.com")).code == "account_suspended"
+    other = service.account()
+    message = Api(service.key(other)).send(otp()).json["messageId"]
+    complaint = {"complainedRecipients": [{"emailAddress": TO}]}
+    assert service.report(event(other, message, "Complaint", complaint)) == []
+    assert Api(service.key(other)).send(otp(to="ann@example.com")).status == 200
+
+
+def test_nothing_of_a_visitor_is_logged(
+    service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No log line has the address, the flow, the code, the key or the token."""
+    address = "canary@example.com"
+    flow = request_code(address).json["flow"]
+    code = service.codes()[-1].code
+    key = post("", flow=flow, code=code).json["key"]
+    post("/reports", token=f"canary{flow}")
+    logged = "".join(capsys.readouterr())
+    assert "/v1/preview-keys/reports" in logged
+    assert not [text for text in ("canary", flow, f'"{code}"', key) if text in logged]

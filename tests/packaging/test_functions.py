@@ -43,7 +43,6 @@ COUNTED = {
 #: Their routes are for sessions, and the samples have a key.
 OF_SESSIONS = {
     "create_account",
-    "issue_preview_key",
     "edit_templates",
     "manage_account",
     "manage_domains",

@@ -321,14 +321,14 @@ class Settings:
     preview_recipients = Setting(
         one_of("own", "any"),
         "to whom keys of the preview widget send",
-        (*_SENDING, "command"),
+        ("functions", "relay", "front", "command"),
         default="own",  # a stack of an older release has no such parameter
         parameter="PreviewRecipients",
     )
     preview_keys_per_day = Setting(
         number(),
         "the keys that the preview widget gives in a day, in all",
-        ("functions",),
+        ("functions", "command"),
         default="100",
         parameter="PreviewKeysPerDay",
     )
