@@ -191,7 +191,7 @@ _IDENTITIES: Final = {
         "ACCT": {"PutItem"},
         "ACCTS": {"PutItem"},
         "KEY": {"DeleteItem", "PutItem"},
-        "KEYS": {"GetItem", "PutItem"},
+        "KEYS": {"DeleteItem", "GetItem", "PutItem"},
         "POW": {"GetItem", "PutItem"},
         "PREVIEW": {"PutItem", "UpdateItem"},
         "PROOF": {"PutItem"},

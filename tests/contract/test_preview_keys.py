@@ -136,17 +136,3 @@ def test_a_complaint_suspends_the_key(service: Service) -> None:
     complaint = {"complainedRecipients": [{"emailAddress": TO}]}
     assert service.report(event(other, message, "Complaint", complaint)) == []
     assert Api(service.key(other)).send(otp(to="ann@example.com")).status == 200
-
-
-def test_nothing_of_a_visitor_is_logged(
-    service: Service, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No log line has the address, the flow, the code, the key or the token."""
-    address = "canary@example.com"
-    flow = request_code(address).json["flow"]
-    code = service.codes()[-1].code
-    key = post("", flow=flow, code=code).json["key"]
-    post("/reports", token=f"canary{flow}")
-    logged = "".join(capsys.readouterr())
-    assert "/v1/preview-keys/reports" in logged
-    assert not [text for text in ("canary", flow, f'"{code}"', key) if text in logged]

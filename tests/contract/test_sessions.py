@@ -45,6 +45,7 @@ _NOT_BEGINNING: Final = [
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "create_access_token"}
     and one.permission != OPERATE
+    and not one.path.startswith("/v1/preview-keys")  # visitors have no session
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in _OF_USERS if "ApiKey" in one.credentials]

@@ -5,6 +5,7 @@ and failures.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,14 +33,15 @@ from pillarbox.domain.account import Plan
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.key import SCOPES, Preset, account_of_key
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.role import OPERATE, Role
 from pillarbox.domain.statistics import Granularity, index_entry
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhook import EndpointHealth
 from tests import iam
-from tests.contract import client, service
+from tests.contract import client, service, test_messages
+from tests.contract import test_preview_keys as visitors
 from tests.contract.aws_calls import QUEUES, Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation
@@ -112,6 +114,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _read(service)
         _call_tools(service)
         _sign_in(service)
+        _preview_keys(service)
         _sign_up(service)
         _edit(service)
         _deliver(service, recorded)
@@ -206,6 +209,20 @@ def _call_all(service: Service, account: str, api: Api) -> None:
         assert operation.request(api, ids).status // 100 == 2, operation.id
     for search in ({"recipient": "ann*"}, {"tag": "order:7"}):
         assert api.raw("GET", "/emails", query=search).status == 200
+
+
+def _preview_keys(service: Service) -> None:
+    """Get two keys for one address, complain about a test and report one."""
+    address = "visitor@example.com"
+    visitors.get_key(service, address)
+    api = Api(visitors.get_key(service, address).json["key"])
+    sent = api.send(otp(to=address)).json["messageId"]
+    link = re.search(r"/widget/report#([\w.-]+)", visitors.last_mail(service))
+    assert link
+    account = account_of_key(api.key or "")
+    complaint = {"complainedRecipients": [{"emailAddress": address}]}
+    assert service.report(test_messages.event(account or "", sent, "Complaint", complaint)) == []
+    assert visitors.post("/reports", token=link[1]).status == 204
 
 
 def _sign_in(service: Service) -> None:

@@ -239,6 +239,9 @@ def test_every_setting_that_is_read_is_set() -> None:
         Settings.sign_up.variable,
         Settings.sign_up_domains.variable,
         Settings.plan_of_new_accounts.variable,
+        Settings.widget_origins.variable,
+        Settings.preview_recipients.variable,
+        Settings.preview_keys_per_day.variable,
     }
     assert required | older == given - {Settings.relay.variable}
 
