@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.account import Plan
 from pillarbox.domain.proof_of_work import MAX_NUMBER, Proof
+from pillarbox.http.query import one_of
 from pillarbox.http.requests import read_json
 from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, enum, model, optional, required, text, whole_number
+from pillarbox.http.wire import WireModel, model, optional, required, text, whole_number
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -35,7 +36,7 @@ class SignUpBody(WireModel):
 class ApprovalBody(WireModel):
     """The plan of a new account; by default the one of all accounts that users create."""
 
-    plan = optional(enum(Plan))
+    plan = optional(one_of(Plan))
 
 
 def read_plan(event: "APIGatewayProxyEvent") -> Plan | None:
