@@ -20,6 +20,9 @@ from pillarbox.http.operator_types import (
     QueueList,
     RatesResult,
 )
+from pillarbox.http.session_types import ChosenAccount
+from pillarbox.http.sign_up import ApprovalBody
+from pillarbox.http.sign_up_types import PendingList
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _LISTED: Final = {
@@ -79,6 +82,7 @@ def _operation(
     method: str,
     path: str,
     *texts: str,
+    function: str = "operate",
     errors: tuple[str, ...] = (),
     **parts: Any,  # noqa: ANN401  fields of an operation
 ) -> Operation:
@@ -86,7 +90,7 @@ def _operation(
     of_path = ("route_not_found",) if "{" in path else ()
     return Operation(
         id=operation_id,
-        shared_function="operate",
+        shared_function=function,
         method=method,
         path=path,
         tag="Operator",
@@ -199,6 +203,40 @@ OPERATOR: Final = (
         body_examples={"all": {"summary": "As many as possible", "value": {}}},
         response=MovedLetters,
         response_example={"queue": "jobs", "moved": 4},
+    ),
+    _operation(
+        "get",
+        "/v1/operator/sign-ups",
+        "list_sign_ups",
+        "List the users who ask for an account",
+        "Those that wait for an operator, because `SignUp` is `approved`.",
+        function="create_account",
+        response=PendingList,
+        response_example={"items": [{"email": "ada@shop.example", "name": "Shop", "askedAt": _AT}]},
+    ),
+    _operation(
+        "post",
+        "/v1/operator/sign-ups/{address}",
+        "approve_sign_up",
+        "Create the account that a user asks for",
+        "The user becomes its owner and gets an email.",
+        function="create_account",
+        body=ApprovalBody,
+        body_examples={
+            "default": {"summary": "With the usual plan", "value": {}},
+            "plan": {"summary": "With another plan", "value": {"plan": "standard"}},
+        },
+        response=ChosenAccount,
+        status=201,
+        response_example={"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "free"},
+    ),
+    _operation(
+        "delete",
+        "/v1/operator/sign-ups/{address}",
+        "refuse_sign_up",
+        "Refuse an account to a user",
+        "The dashboard tells the user. The request can still be approved.",
+        function="create_account",
     ),
     _operation(
         "get",

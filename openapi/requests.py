@@ -53,7 +53,7 @@ from pillarbox.http.sessions import (
     SignInRequest,
     TokenRequest,
 )
-from pillarbox.http.sign_up import ProofBody, SignUpBody
+from pillarbox.http.sign_up import ApprovalBody, ProofBody, SignUpBody
 from pillarbox.http.templates import (
     MAX_SETS,
     CreateTemplateRequest,
@@ -350,6 +350,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "code": {"description": "The six digits of the email."},
     },
     PreviewReport: {"token": {"description": "What follows `#` in the link of the test mail."}},
+    ApprovalBody: {"plan": {"description": "The plan of the account."}},
     SignUpBody: {
         "name": {"description": "The account's name.", "pattern": HEADER_TEXT, "maxLength": 128},
         "proof": {"description": "The challenge that was solved."},
@@ -544,6 +545,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     PreviewKeyRequest: {"description": "A code and its flow."},
     PreviewReport: {"description": "A report of a test mail."},
     SignUpBody: {"description": "A new account."},
+    ApprovalBody: {"description": "An approval. Without a plan, that of all new accounts counts."},
     ProofBody: {"description": "A proof of work, in version 1 of the protocol of ALTCHA."},
     CodeRequestBody: {"description": "A request for a one-time code."},
     SignInRequest: {

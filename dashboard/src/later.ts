@@ -3,5 +3,5 @@
 export { default as Account } from "./pages/account";
 export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";
-export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates } from "./pages/operator";
+export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";
 export { TemplateList, TemplatePage } from "./templates";

@@ -33,6 +33,7 @@ export const NAVIGATION: Entry[] = [
 
 export const OPERATOR_NAVIGATION: Entry[] = [
   { href: "/app/operator/accounts", name: "Accounts", icon: "members" },
+  { href: "/app/operator/sign-ups", name: "Sign-ups", icon: "account" },
   { href: "/app/operator/rates", name: "Rates", icon: "overview" },
   { href: "/app/operator/queues", name: "Queues", icon: "menu" },
   { href: "/app/operator/checks", name: "Checks", icon: "check" },
@@ -62,6 +63,7 @@ export const OPERATOR_ROUTES = [
   { path: "/app/operator", component: later("OperatorAccounts") },
   { path: "/app/operator/accounts", component: later("OperatorAccounts") },
   { path: "/app/operator/accounts/:id", component: later("OperatorAccount") },
+  { path: "/app/operator/sign-ups", component: later("SignUps") },
   { path: "/app/operator/rates", component: later("Rates") },
   { path: "/app/operator/queues", component: later("Queues") },
   { path: "/app/operator/checks", component: later("Checks") },

@@ -1,11 +1,13 @@
-"""GET and POST /v1/sign-up: create an account for the user of a session."""
+"""/v1/sign-up and /v1/operator/sign-ups: create accounts for users who ask for one."""
+
+from urllib.parse import unquote
 
 from pillarbox.domain.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply
+from pillarbox.http.replies import Reply, reply, reply_nothing
 from pillarbox.http.sessions import client_address, read_session
-from pillarbox.http.sign_up import read_sign_up
-from pillarbox.http.sign_up_replies import sign_up_item
+from pillarbox.http.sign_up import read_plan, read_sign_up
+from pillarbox.http.sign_up_replies import created_account, pending_list, sign_up_item
 from pillarbox.wiring import services
 
 app = build_app()
@@ -23,6 +25,30 @@ def sign_up() -> Reply:
     client = client_address(app.current_event)
     offer = services().sign_up.create(principal, name, proof, client)
     return reply(sign_up_item(offer), 201)
+
+
+@app.get("/v1/operator/sign-ups")
+def list_pending() -> Reply:
+    _operator()
+    return reply(pending_list(services().sign_up_approval.pending()))
+
+
+@app.post("/v1/operator/sign-ups/<address>")
+def approve(address: str) -> Reply:
+    _operator()
+    plan = read_plan(app.current_event)
+    return reply(created_account(services().sign_up_approval.approve(unquote(address), plan)), 201)
+
+
+@app.delete("/v1/operator/sign-ups/<address>")
+def refuse(address: str) -> Reply:
+    _operator()
+    services().sign_up_approval.refuse(unquote(address))
+    return reply_nothing()
+
+
+def _operator() -> None:
+    services().operator_authentication.authenticate(read_session(app.current_event))
 
 
 def _principal() -> SessionPrincipal:

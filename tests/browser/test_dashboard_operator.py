@@ -1,11 +1,12 @@
 """The operator's pages in a browser: accounts, rates, queues, and what a member sees of it."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.accessibility import assert_accessible, violations
 from tests.browser.dashboard import User, session
@@ -14,6 +15,7 @@ from tests.stack import operate
 
 pytestmark = pytest.mark.stack
 
+_ASKED: Final = "2026-01-01T12:00:00.000+00:00"
 _HOSTILE = '<img src=x onerror="window.pwned=1"><b>'
 
 
@@ -98,6 +100,49 @@ def test_dead_letters_are_moved_after_a_question(operator: User) -> None:
     expect(page.get_by_text("0 dead letters are in their queue again.")).to_be_visible()
     expect(page.get_by_role("listitem").filter(has_text="Redrive of jobs by")).to_be_visible()
     operator.rewrite = None
+
+
+def test_a_sign_up_is_approved_or_refused(operator: User) -> None:
+    """The page says who asks for which account, and sends the decision after a question."""
+    waiting = [
+        {"email": f"{name}@shop.example", "name": f"{name} {_HOSTILE}", "askedAt": _ASKED}
+        for name in ("ada", "bob")
+    ]
+    decisions = list[tuple[str, str, Any]]()
+
+    def answer(route: Route) -> bool:
+        request = route.request
+        if "/v1/operator/sign-ups" not in request.url:
+            return False
+        if request.method == "GET":
+            route.fulfill(json={"items": waiting})
+            return True
+        address = unquote(request.url.rpartition("/")[2])
+        waiting[:] = [one for one in waiting if one["email"] != address]
+        decisions.append((request.method, address, request.post_data_json))
+        if request.method == "POST":
+            route.fulfill(json={"id": "0" * 12, "name": "Acme", "plan": "standard"}, status=201)
+        else:
+            route.fulfill(status=204)
+        return True
+
+    operator.interfere = answer
+    page = operator.go("/app/operator/sign-ups")
+    expect(page.get_by_role("row")).to_have_count(3)
+    assert_accessible(page)
+    page.get_by_role("button", name="Approve ada@shop.example").click()
+    page.get_by_label("Plan").select_option("standard")
+    page.get_by_role("button", name="Create it").click()
+    expect(page.get_by_text("The account Acme is created.")).to_be_visible()
+    page.get_by_role("button", name="Refuse bob@shop.example").click()
+    page.get_by_role("dialog").get_by_role("button", name="Refuse").click()
+    heading(page, "Sign-ups")
+    expect(page.get_by_role("heading", name="Nobody waits")).to_be_visible()
+    assert decisions == [
+        ("POST", "ada@shop.example", {"plan": "standard"}),
+        ("DELETE", "bob@shop.example", None),
+    ]
+    operator.interfere = None
 
 
 @pytest.mark.both_browsers

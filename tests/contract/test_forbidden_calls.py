@@ -184,8 +184,9 @@ _IDENTITIES: Final = {
         "OF": {"PutItem"},
         "POW": {"GetItem", "PutItem"},
         "PROOF": {"PutItem"},
-        "SIGNUPS": {"GetItem", "PutItem"},
+        "SIGNUPS": {"GetItem", "PutItem", "Query"},
         "TEAM": {"PutItem"},
+        "USER": {"GetItem"},
     },
     "IssuePreviewKeyRole": {
         "ACCT": {"PutItem"},

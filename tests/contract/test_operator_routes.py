@@ -2,12 +2,16 @@
 
 import json
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
+from pillarbox import wiring
 from pillarbox.application.accounts import account_list
 from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.role import OPERATE, Role
+from pillarbox.domain.sign_up import SignUpRequest, SignUpState
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
@@ -43,14 +47,32 @@ def send(api: Api, method: str, path: str, body: Any = None) -> ApiResponse:
     return api.raw(method, f"/operator{path}", text)
 
 
-def ids(account_id: str) -> dict[str, str]:
-    return {"account_id": account_id, "queue": "jobs"}
+@pytest.fixture
+def applicant(service: Service) -> str:
+    """The address of a new user who asks for an account and waits."""
+    assert service
+    user = services().team.add_user(f"{new_token(8)}@shop.example")
+    request = SignUpRequest(
+        user_id=user.user_id,
+        address=user.address,
+        state=SignUpState.PENDING,
+        at=wiring.utc_now(),
+        name="Acme",
+    )
+    assert services().sign_up_approval.sign_ups.put(request, None)
+    return user.address
+
+
+def ids(account_id: str, address: str = "ada@shop.example") -> dict[str, str]:
+    return {"account_id": account_id, "queue": "jobs", "address": address}
 
 
 @every_operation
-def test_an_operator_may_call_it(operator: Api, account: str, operation: Operation) -> None:
+def test_an_operator_may_call_it(
+    operator: Api, account: str, applicant: str, operation: Operation
+) -> None:
     """The response is the documented success, although the operator is in no account."""
-    response = operation.request(operator, ids(account))
+    response = operation.request(operator, ids(account, applicant))
     assert str(response.status) == min(operation.described["responses"]), response.text
     assert documented(operation, response)
 
@@ -86,13 +108,13 @@ def test_a_user_in_no_account_is_no_operator(
 
 @every_operation
 def test_a_former_operator_is_refused_at_once(
-    service: Service, account: str, operation: Operation
+    service: Service, account: str, applicant: str, operation: Operation
 ) -> None:
     """Even a token that outlives the sessions gets 403: the user's record is read each time."""
     address = "former@pillarbox.example"
     token = service.operator(address)
     users, sessions = services().team.users, services().team.sessions
-    assert operation.request(Api(session=token), ids(account)).status < 300
+    assert operation.request(Api(session=token), ids(account, applicant)).status < 300
     users.set_operator(address, operator=False)
     response = operation.request(Api(session=token), ids(account))
     assert (response.status, response.code) == (403, "scope_required")
@@ -243,6 +265,43 @@ def test_each_action_is_in_the_log(service: Service, operator: Api, account: str
         {name: one[name] for name in ("id", "at", "action", "changes")} for one in log
     ]
     assert not any(text in shown.text for text in ("Secret", _ROOT))
+
+
+def test_a_sign_up_is_approved_with_a_plan(service: Service, operator: Api, applicant: str) -> None:
+    """It is in the list until then; the user owns the account, and gets an email once."""
+    listed = send(operator, "GET", "/sign-ups").json["items"]
+    (found,) = (one for one in listed if one["email"] == applicant)
+    assert found["name"] == "Acme"
+    already = len(service.ses.mails)
+    path = f"/sign-ups/{quote(applicant.upper(), safe='')}"
+    created = send(operator, "POST", path, {"plan": "standard"})
+    assert (created.status, created.json["plan"]) == (201, "standard")
+    service.deliver()
+    sent = [mail["raw"] for mail in service.ses.mails[already:]]
+    assert len([raw for raw in sent if f"To: {applicant}".encode() in raw]) == 1
+    user = services().team.users.get(applicant)
+    assert user
+    (member,) = services().team.members.of_user(user.user_id)
+    assert (member.account_id, member.role) == (created.json["id"], Role.OWNER)
+    assert applicant not in send(operator, "GET", "/sign-ups").text
+    again = send(operator, "POST", path, {})
+    assert (again.status, again.errors) == (422, {"address": "not_allowed"})
+
+
+def test_a_refused_sign_up_can_still_be_approved(operator: Api, applicant: str) -> None:
+    """A refusal takes it from the list, and is no end; a second one is an error."""
+    assert send(operator, "DELETE", f"/sign-ups/{applicant}").status == 204
+    assert applicant not in send(operator, "GET", "/sign-ups").text
+    assert send(operator, "DELETE", f"/sign-ups/{applicant}").errors == {"address": "not_allowed"}
+    assert send(operator, "POST", f"/sign-ups/{applicant}", {}).status == 201
+
+
+@pytest.mark.parametrize("address", ["nobody@shop.example", "x", "%00", "%ff@x", "a@b@c"])
+def test_a_sign_up_of_nobody_is_refused(operator: Api, address: str) -> None:
+    """An address that asks for nothing, or is none, is 422."""
+    for method, body in (("DELETE", None), ("POST", {})):
+        response = send(operator, method, f"/sign-ups/{address}", body)
+        assert (response.status, [*response.errors]) == (422, ["address"])
 
 
 def test_what_members_change_is_not_in_the_log(service: Service, account: str) -> None:

@@ -5,3 +5,4 @@ export { default as Accounts } from "./accounts";
 export { default as Checks } from "./checks";
 export { default as Queues } from "./queues";
 export { default as Rates } from "./rates";
+export { default as SignUps } from "./sign-ups";

@@ -30,6 +30,8 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/operator/queues": ("GET",),
     "/v1/operator/queues/{queue}/redrive": ("POST",),
     "/v1/operator/rates": ("GET",),
+    "/v1/operator/sign-ups": ("GET",),
+    "/v1/operator/sign-ups/{address}": ("POST", "DELETE"),
     "/v1/preview-keys": ("POST",),
     "/v1/preview-keys/challenges": ("POST",),
     "/v1/preview-keys/codes": ("POST",),

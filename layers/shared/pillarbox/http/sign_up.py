@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING, Final
 
+from pillarbox.domain.account import Plan
 from pillarbox.domain.proof_of_work import MAX_NUMBER, Proof
+from pillarbox.http.query import one_of
 from pillarbox.http.requests import read_json
 from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, model, required, text, whole_number
+from pillarbox.http.wire import WireModel, model, optional, required, text, whole_number
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -29,6 +31,21 @@ class SignUpBody(WireModel):
 
     name = required(text(least=1))
     proof = required(model(ProofBody))
+
+
+class ApprovalBody(WireModel):
+    """The plan of a new account; by default the one of all accounts that users create."""
+
+    plan = optional(one_of(Plan))
+
+
+def read_plan(event: "APIGatewayProxyEvent") -> Plan | None:
+    """Read the plan of a new account, if one is given.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(ApprovalBody, read_json(event)).plan
 
 
 def read_sign_up(event: "APIGatewayProxyEvent") -> tuple[str, Proof]:

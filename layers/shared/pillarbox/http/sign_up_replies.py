@@ -5,22 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pillarbox.domain.proof_of_work import ALGORITHM, MAX_NUMBER
+from pillarbox.http.replies import timestamp
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pillarbox.application.sign_in.sign_up import SignUpOffer
+    from pillarbox.domain.account import Account
     from pillarbox.domain.proof_of_work import Challenge
-    from pillarbox.http import sign_up_types
+    from pillarbox.domain.sign_up import SignUpRequest
+    from pillarbox.http import session_types, sign_up_types
 
 
 def sign_up_item(offer: SignUpOffer) -> sign_up_types.SignUpItem:
     """Return what a user can do."""
-    account = offer.account
     return {
         "status": offer.status,
         "challenge": challenge_item(offer.challenge) if offer.challenge else None,
-        "account": {"id": account.account_id, "name": account.name, "plan": account.plan}
-        if account
-        else None,
+        "account": created_account(offer.account) if offer.account else None,
+    }
+
+
+def created_account(account: Account) -> session_types.ChosenAccount:
+    """Return a new account."""
+    return {"id": account.account_id, "name": account.name, "plan": account.plan}
+
+
+def pending_list(requests: Iterable[SignUpRequest]) -> sign_up_types.PendingList:
+    """Return the sign-ups that wait for the operator."""
+    return {
+        "items": [
+            {"email": one.address, "name": one.name or "", "askedAt": timestamp(one.at)}
+            for one in requests
+        ]
     }
 
 

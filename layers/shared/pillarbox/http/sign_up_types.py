@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import Field
 
 from pillarbox.domain.sign_up import SignUpStatus
+from pillarbox.http.reply_types import Timestamp
 from pillarbox.http.session_types import ChosenAccount
 
 
@@ -41,3 +42,17 @@ class SignUpItem(TypedDict):
     account: Annotated[
         ChosenAccount | None, Field(description="The account that this request has created.")
     ]
+
+
+class PendingSignUp(TypedDict):
+    """A user who asks for an account."""
+
+    email: str
+    name: Annotated[str, Field(description="Of the account.")]
+    askedAt: Timestamp
+
+
+class PendingList(TypedDict):
+    """The users who wait for the operator, the oldest request first."""
+
+    items: list[PendingSignUp]

@@ -1,0 +1,128 @@
+// The users who ask for an account and wait for an operator.
+
+import { useState } from "preact/hooks";
+
+import { useAction } from "../../action";
+import { call } from "../../api";
+import { Empty, Page, Time } from "../../parts/basics";
+import { Dialog } from "../../parts/dialog";
+import { Loading, Notice, Trouble } from "../../parts/notice";
+import { Question } from "../../parts/question";
+import { toast } from "../../parts/toast";
+import { useResource } from "../../resource";
+import type { PendingSignUp } from "../../schema";
+
+const PLANS = ["free", "standard", "enterprise"] as const;
+
+interface Decision {
+  request: PendingSignUp;
+  approve: boolean;
+}
+
+export default function SignUps() {
+  const list = useResource("operator sign-ups", (signal) => call("GET /v1/operator/sign-ups", { signal }), true);
+  const [decision, setDecision] = useState<Decision>();
+  const close = () => setDecision(undefined);
+  const items = list.data?.items ?? [];
+  return (
+    <Page title="Sign-ups">
+      <p class="lead">Users who confirmed their address and ask for an account, the oldest request first.</p>
+      <Trouble of={list} />
+      {!list.data && !list.error && <Loading />}
+      {list.data && items.length === 0 && (
+        <Empty icon="members" title="Nobody waits">
+          <p>Requests appear here if the parameter SignUp is approved.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <table class="list records">
+          <caption class="hidden">Sign-ups</caption>
+          <thead>
+            <tr>
+              <th scope="col">User</th>
+              <th scope="col">Account</th>
+              <th scope="col">Asked</th>
+              <th scope="col">
+                <span class="hidden">Decision</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((request) => (
+              <tr key={request.email}>
+                <td class="who">{request.email}</td>
+                <td data-label="Account">{request.name}</td>
+                <td class="when">
+                  <Time at={request.askedAt} />
+                </td>
+                <td class="do">
+                  <button type="button" class="button small" aria-label={`Refuse ${request.email}`} onClick={() => setDecision({ request, approve: false })}>
+                    Refuse
+                  </button>{" "}
+                  <button type="button" class="button small" aria-label={`Approve ${request.email}`} onClick={() => setDecision({ request, approve: true })}>
+                    Approve
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {decision?.approve && <Approval request={decision.request} onClose={close} onDone={list.reload} />}
+      {decision && !decision.approve && <Refusal request={decision.request} onClose={close} onDone={list.reload} />}
+    </Page>
+  );
+}
+
+interface Properties {
+  request: PendingSignUp;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function Approval({ request, onClose, onDone }: Properties) {
+  const [plan, setPlan] = useState("");
+  const { busy, error, run } = useAction(async () => {
+    const body = plan ? { plan: plan as (typeof PLANS)[number] } : {};
+    const account = await call("POST /v1/operator/sign-ups/{address}", { path: { address: request.email }, body });
+    toast(`The account ${account.name} is created. Its owner gets an email.`);
+    onDone();
+    onClose();
+  });
+  return (
+    <Dialog title={`Create the account ${request.name}?`} onClose={onClose}>
+      <p>{request.email} becomes its owner and gets an email.</p>
+      <label class="field">
+        Plan
+        <select value={plan} onChange={(event) => setPlan(event.currentTarget.value)}>
+          <option value="">the usual one of new accounts</option>
+          {PLANS.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {error && <Notice kind="bad">{error}</Notice>}
+      <p class="actions">
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="button primary" disabled={busy} onClick={run}>
+          Create it
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function Refusal({ request, onClose, onDone }: Properties) {
+  async function refuse() {
+    await call("DELETE /v1/operator/sign-ups/{address}", { path: { address: request.email } });
+    onDone();
+    onClose();
+  }
+  return (
+    <Question title={`Refuse an account to ${request.email}?`} answer="Refuse" action={refuse} onClose={onClose}>
+      <p>The dashboard tells the user. You can still create the account with “pillarbox signup approve”.</p>
+    </Question>
+  );
+}
