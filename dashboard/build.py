@@ -74,11 +74,14 @@ def build() -> None:
     check_types()
     new = FOLDER / "dist.new"
     shutil.rmtree(new, ignore_errors=True)
-    index = _page("index.html", _MAIN, _bundle(_MAIN, new))
+    outputs = _bundle(_MAIN, new)
+    (icon,) = (name for name in outputs if name.endswith(".svg"))
+    index = _page("index.html", _MAIN, outputs, icon)
     (new / "app").mkdir()
     (new / "app" / "index.html").write_text(index)
     # Bundled alone, so that the widget and the dashboard do not share files.
-    (new / "widget.html").write_text(_page("widget/widget.html", _FRAME, _bundle(_FRAME, new)))
+    widget = _page("widget/widget.html", _FRAME, _bundle(_FRAME, new), icon)
+    (new / "widget.html").write_text(widget)
     _run("esbuild", _LOADER, *_SCRIPT, "--format=iife", f"--outfile={new / 'widget.js'}")
     shutil.copy(FOLDER / "src" / "preview.html", new / "app")
     shutil.rmtree(DIST, ignore_errors=True)
@@ -103,10 +106,9 @@ def _bundle(entry: str, new: Path) -> dict[str, Any]:
     return outputs
 
 
-def _page(source: str, main: str, outputs: dict[str, Any]) -> str:
+def _page(source: str, main: str, outputs: dict[str, Any], icon: str) -> str:
     """Return a page, with the names of the files that it loads."""
     name, entry = next(item for item in outputs.items() if item[1].get("entryPoint") == main)
-    icon = next((name for name in outputs if name.endswith(".svg")), "")
     chunks = [part["path"] for part in entry["imports"] if part["kind"] == "import-statement"]
     preloads = [f'<link rel="modulepreload" href="{_url(chunk)}">' for chunk in chunks]
     page = (FOLDER / "src" / source).read_text()
