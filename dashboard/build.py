@@ -1,6 +1,7 @@
 """Builds the dashboard in dashboard/dist, unless the last build is newer than its sources.
 
-`dist/app/index.html` names the files of `dist/assets`, whose names contain a hash of their content.
+`dist/app/index.html` and `dist/widget.html` name the files of `dist/assets`, whose names contain a
+hash of their content. Other sites name `dist/widget.js`, so its name never changes.
 """
 
 import fcntl
@@ -24,18 +25,18 @@ _PROGRAMS: Final = _ROOT / ".venv-node" / "bin"
 _MODULES: Final = FOLDER / "node_modules"
 _TYPES: Final = FOLDER / "src" / "schema.ts"
 _MAIN: Final = "src/main.tsx"
+_FRAME: Final = "src/widget/frame.ts"
+_LOADER: Final = "src/widget/loader.ts"
+_SCRIPT: Final = ("--bundle", "--minify", "--target=es2022", "--log-level=warning")
 _BUNDLE: Final = (
-    "--bundle",
+    *_SCRIPT,
     "--splitting",
     "--format=esm",
-    "--minify",
-    "--target=es2022",
     "--entry-names=[name]-[hash]",
     "--chunk-names=[name]-[hash]",
     "--asset-names=[name]-[hash]",
     "--loader:.svg=file",
     "--public-path=/assets",
-    "--log-level=warning",
 )
 
 
@@ -73,12 +74,15 @@ def build() -> None:
     check_types()
     new = FOLDER / "dist.new"
     shutil.rmtree(new, ignore_errors=True)
-    metafile = new / "meta.json"
-    _run("esbuild", _MAIN, *_BUNDLE, f"--outdir={new / 'assets'}", f"--metafile={metafile}")
-    index = _index(json.loads(metafile.read_text())["outputs"])
-    metafile.unlink()
+    outputs = _bundle(_MAIN, new)
+    (icon,) = (name for name in outputs if name.endswith(".svg"))
+    index = _page("index.html", _MAIN, outputs, icon)
     (new / "app").mkdir()
     (new / "app" / "index.html").write_text(index)
+    # Bundled alone, so that the widget and the dashboard do not share files.
+    widget = _page("widget/widget.html", _FRAME, _bundle(_FRAME, new), icon)
+    (new / "widget.html").write_text(widget)
+    _run("esbuild", _LOADER, *_SCRIPT, "--format=iife", f"--outfile={new / 'widget.js'}")
     shutil.copy(FOLDER / "src" / "preview.html", new / "app")
     shutil.rmtree(DIST, ignore_errors=True)
     new.rename(DIST)
@@ -93,13 +97,21 @@ def check_types(project: Path = FOLDER) -> None:
     _run("tsc", "--project", str(project))
 
 
-def _index(outputs: dict[str, Any]) -> str:
-    """Return the page, with the names of the files that it loads."""
-    name, entry = next(item for item in outputs.items() if item[1].get("entryPoint") == _MAIN)
-    icon = next(name for name in outputs if name.endswith(".svg"))
+def _bundle(entry: str, new: Path) -> dict[str, Any]:
+    """Write the assets of a page; return what was written."""
+    metafile = new / "meta.json"
+    _run("esbuild", entry, *_BUNDLE, f"--outdir={new / 'assets'}", f"--metafile={metafile}")
+    outputs: dict[str, Any] = json.loads(metafile.read_text())["outputs"]
+    metafile.unlink()
+    return outputs
+
+
+def _page(source: str, main: str, outputs: dict[str, Any], icon: str) -> str:
+    """Return a page, with the names of the files that it loads."""
+    name, entry = next(item for item in outputs.items() if item[1].get("entryPoint") == main)
     chunks = [part["path"] for part in entry["imports"] if part["kind"] == "import-statement"]
     preloads = [f'<link rel="modulepreload" href="{_url(chunk)}">' for chunk in chunks]
-    page = (FOLDER / "src" / "index.html").read_text()
+    page = (FOLDER / "src" / source).read_text()
     for placeholder, text in {
         "{{main}}": _url(name),
         "{{styles}}": _url(entry["cssBundle"]),

@@ -19,25 +19,30 @@ from local.template import ROOT, Template
 #: What `make dashboard` writes.
 DIST: Final = ROOT / "dashboard" / "dist"
 _PAGE: Final = "/app/index.html"
+_WIDGET: Final = "/widget.html"
 _MISSING: Final = "The dashboard is not built. Run `make dashboard`, which says why.\n"
 
 
 class Dashboard:
-    """Serves `/app/…` and `/assets/…`; the API answers every other path."""
+    """Serves `/app/…`, `/assets/…` and `/widget…`; the API answers every other path."""
 
-    def __init__(self, api: ASGIApp, template: Template, dist: Path = DIST) -> None:
+    def __init__(
+        self, api: ASGIApp, template: Template, dist: Path = DIST, widget_origins: str = ""
+    ) -> None:
         """Serve the files beside an API.
 
         Args:
             api: the application that answers every other path.
             template: what `template.load` returns.
             dist: the folder of the files.
+            widget_origins: the parameter `WidgetOrigins`.
         """
         self._api = api
-        self._headers = response_headers(template)
+        self._headers = response_headers(template, widget_origins)
         code = template["Resources"]["DashboardPage"]["Properties"]["FunctionCode"]
-        (pattern,) = re.findall(r"const FILE = /(.+)/;", code)
-        self._file: re.Pattern[str] = re.compile(pattern)
+        file, widget = re.findall(r"const \w+ = /(.+)/;", code)
+        self._file: re.Pattern[str] = re.compile(file)
+        self._widget: re.Pattern[str] = re.compile(widget)
         self._dist = dist
         self._files = StaticFiles(directory=dist, check_dir=False)
 
@@ -53,41 +58,49 @@ class Dashboard:
         await response(scope, receive, send)
 
     def page(self, path: str) -> str:
-        """Return the path of the file that answers a path below `/app/`."""
-        return path if self._file.search(path) else _PAGE
+        """Return the path of the file that answers a path."""
+        if self._widget.search(path):
+            return _WIDGET
+        return _PAGE if path.startswith("/app/") and not self._file.search(path) else path
 
     async def _respond(self, path: str, scope: Scope) -> Response:
         if not (self._dist / _PAGE.lstrip("/")).exists():
             return PlainTextResponse(_MISSING, 503)
-        name = self.page(path) if path.startswith("/app/") else path
         try:
-            return await self._files.get_response(name.lstrip("/"), scope)
+            return await self._files.get_response(self.page(path).lstrip("/"), scope)
         except HTTPException as error:
             return PlainTextResponse(error.detail, error.status_code)
 
 
-def response_headers(template: Template) -> dict[str, dict[str, str]]:
+def response_headers(template: Template, widget_origins: str = "") -> dict[str, dict[str, str]]:
     """Return the headers that the distribution adds, by the path pattern of a behavior."""
     resources = template["Resources"]
     distribution = resources["Edge"]["Properties"]["DistributionConfig"]
     return {
         behavior["PathPattern"]: _headers(
-            resources[behavior["ResponseHeadersPolicyId"]["Ref"]]["Properties"]
+            resources[behavior["ResponseHeadersPolicyId"]["Ref"]]["Properties"], widget_origins
         )
         for behavior in distribution["CacheBehaviors"]
         if behavior["TargetOriginId"] == "dashboard"
     }
 
 
-def _headers(properties: Mapping[str, Any]) -> dict[str, str]:
+def _headers(properties: Mapping[str, Any], widget_origins: str) -> dict[str, str]:
     """Return the headers of a response headers policy."""
     config = properties["ResponseHeadersPolicyConfig"]
     security = config["SecurityHeadersConfig"]
     seconds = security["StrictTransportSecurity"]["AccessControlMaxAgeSec"]
-    return {
-        "content-security-policy": security["ContentSecurityPolicy"]["ContentSecurityPolicy"],
+    policy = security["ContentSecurityPolicy"]["ContentSecurityPolicy"]
+    if isinstance(policy, dict):  # the widget's
+        ancestors = widget_origins.replace(",", " ") or "'none'"
+        policy = policy["Fn::Sub"][0].replace("${Ancestors}", ancestors)
+    headers = {
+        "content-security-policy": policy,
         "x-content-type-options": "nosniff",
-        "x-frame-options": security["FrameOptions"]["FrameOption"],
         "referrer-policy": security["ReferrerPolicy"]["ReferrerPolicy"],
         "strict-transport-security": f"max-age={seconds}",
-    } | {item["Header"].lower(): item["Value"] for item in config["CustomHeadersConfig"]["Items"]}
+    }
+    if "FrameOptions" in security:
+        headers["x-frame-options"] = security["FrameOptions"]["FrameOption"]
+    custom = config["CustomHeadersConfig"]["Items"]
+    return headers | {item["Header"].lower(): item["Value"] for item in custom}

@@ -23,8 +23,12 @@ from local.template import REGION, ROOT
 from pillarbox.settings import PREFIX
 
 STACK_NAME: Final = "pillarbox"
-#: Any address may sign up, because only this machine's user can ask.
-PARAMETERS: Final = {"SignUp": "open", "WidgetOrigins": "http://127.0.0.1"}
+#: Any address may sign up, and any site of this machine may show the widget, because only this
+#: machine's user can ask.
+PARAMETERS: Final = {
+    "SignUp": "open",
+    "WidgetOrigins": "http://127.0.0.1:*,http://localhost:*",
+}
 
 _PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
 # Seconds between SIGTERM and SIGKILL.

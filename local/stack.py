@@ -255,7 +255,8 @@ def _edge(
 ) -> App:
     """Return what answers at the stack's own address: dashboard, reference and API."""
     rules = template.load()
-    return Dashboard(ApiReference(Edge(rules, stage, front_origin, client), key), rules)
+    api = ApiReference(Edge(rules, stage, front_origin, client), key)
+    return Dashboard(api, rules, widget_origins=PARAMETERS["WidgetOrigins"])
 
 
 _UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64)

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from admin.aws import stacks
 
 _ASSETS: Final = "assets/"
-_PAGES: Final = ("app/preview.html", "app/index.html")
+_PAGES: Final = ("app/preview.html", "widget.html", "widget.js", "app/index.html")
 #: When each asset was replaced, by its name. The distribution serves neither this nor the folder.
 _REPLACED: Final = "replaced.json"
 _KEPT: Final = dt.timedelta(days=30)

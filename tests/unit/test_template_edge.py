@@ -252,12 +252,13 @@ def test_only_the_distribution_reads_the_error_page() -> None:
 
 
 def test_only_the_distribution_reads_the_dashboard() -> None:
-    """The bucket is private, and the distribution reads the two folders that it serves."""
+    """The bucket is private, and the distribution reads what it serves."""
     _, read, look = _RESOURCES["DashboardFilesPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     assert (read["Action"], look["Action"]) == ("s3:GetObject", "s3:ListBucket")
     assert [resource["Fn::Sub"] for resource in read["Resource"]] == [
         "${DashboardFiles.Arn}/app/*",
         "${DashboardFiles.Arn}/assets/*",
+        "${DashboardFiles.Arn}/widget.*",
     ]
     for statement in (read, look):
         assert statement["Principal"] == {"Service": "cloudfront.amazonaws.com"}
@@ -266,6 +267,21 @@ def test_only_the_distribution_reads_the_dashboard() -> None:
     edge = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]
     paths = [b["PathPattern"] for b in edge["CacheBehaviors"] if b["TargetOriginId"] == "dashboard"]
     # The first pattern that matches decides.
-    assert paths == ["/app/preview.html", "/app/*", "/assets/*"]
+    assert paths == ["/app/preview.html", "/app/*", "/widget*", "/assets/*"]
     (origin,) = (o for o in edge["Origins"] if o.get("Id") == "dashboard")
     assert origin["OriginAccessControlId"] == {"Fn::GetAtt": ["DashboardAccess", "Id"]}
+
+
+def test_only_the_sites_of_the_parameter_show_the_widget() -> None:
+    """`WidgetOrigins` becomes a list of a policy, and without it no site shows the frame."""
+    assert _SOURCE["Parameters"]["WidgetOrigins"]["Default"] == ""
+    config = _RESOURCES["WidgetHeaders"]["Properties"]["ResponseHeadersPolicyConfig"]
+    policy = config["SecurityHeadersConfig"]["ContentSecurityPolicy"]["ContentSecurityPolicy"]
+    text, values = policy["Fn::Sub"]
+    assert "frame-ancestors ${Ancestors};" in text
+    condition, sites, nobody = values["Ancestors"]["Fn::If"]
+    assert (condition, nobody) == ("WithWidget", "'none'")
+    empty = {"Fn::Equals": [{"Ref": "WidgetOrigins"}, ""]}
+    assert _SOURCE["Conditions"][condition] == {"Fn::Not": [empty]}
+    assert sites == {"Fn::Join": [" ", {"Fn::Split": [",", {"Ref": "WidgetOrigins"}]}]}
+    assert "FrameOptions" not in config["SecurityHeadersConfig"]

@@ -37,6 +37,7 @@ def test_everything_of_cloudfront_has_the_edge_as_its_condition() -> None:
         "EdgeRoute": "WithEdge",
         "ErrorPagesAccess": "WithEdge",
         "FrontOrigin": "WithFront",
+        "WidgetHeaders": "WithEdge",
     }
     assert _WITH_EDGE in _CONDITIONS["WithFront"]["Fn::And"]
     assert _WITH_EDGE in _CONDITIONS["WithEdgeFirewall"]["Fn::And"]

@@ -33,7 +33,8 @@ def build(folder: Path, *assets: str) -> Path:
     for name in assets:
         (dist / "assets" / name).write_text(name)
     (dist / "app" / "index.html").write_text(" ".join(assets))
-    (dist / "app" / "preview.html").touch()
+    for name in ("app/preview.html", "widget.html", "widget.js"):
+        (dist / name).touch()
     return dist
 
 
@@ -63,7 +64,8 @@ def test_new_assets_come_before_the_page(
 
     monkeypatch.setattr(dashboard_files, "_put", note)
     assert dashboard_files.upload("pillarbox", build(tmp_path, "a.js", "c.css"), NOW) == 1
-    assert order == ["assets/c.css", "app/preview.html", "app/index.html", "replaced.json"]
+    pages = ["app/preview.html", "widget.html", "widget.js", "app/index.html"]
+    assert order == ["assets/c.css", *pages, "replaced.json"]
 
 
 def test_a_replaced_asset_stays_for_30_days(s3: Any, tmp_path: Path) -> None:

@@ -207,9 +207,10 @@ def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
     [
         *("/app/", "/app/activity/01a2", "/app/index.html", "/app/preview.js", "/app/a.b/c"),
         "/app/domains/acme.example",
+        *("/widget", "/widget/", "/widget/report", "/widget.js", "/widgets", "/widget/../app/x"),
     ],
 )
 def test_a_page_has_the_same_file_here(path: str) -> None:
-    """The function and the local stack choose the same file for a page of the dashboard."""
+    """The function and the local stack choose the same file for a page, also of the widget."""
     dashboard = Dashboard(PlainTextResponse("the API"), template.load())
     assert dashboard.page(path) == page_file(path)

@@ -20,15 +20,21 @@ _TEMPLATE = template.load()
 @pytest.fixture
 def dist(tmp_path: Path) -> Path:
     """A built dashboard of one page and one asset."""
-    for name in ("app/index.html", "app/preview.html", "assets/main-1.js"):
+    for name in (
+        "app/index.html",
+        "app/preview.html",
+        "assets/main-1.js",
+        "widget.html",
+        "widget.js",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     return tmp_path
 
 
-def ask(dist: Path, path: str) -> httpx.Response:
+def ask(dist: Path, path: str, widget_origins: str = "") -> httpx.Response:
     async def request() -> httpx.Response:
-        dashboard = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist)
+        dashboard = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist, widget_origins)
         transport = httpx.ASGITransport(dashboard)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path)
@@ -67,6 +73,34 @@ def test_the_preview_runs_one_script_with_an_origin_of_its_own(dist: Path) -> No
     assert answer.headers["cache-control"] == "no-cache"
 
 
+@pytest.mark.parametrize("path", ["/widget", "/widget/report", "/widget.js"])
+@pytest.mark.parametrize(
+    ("origins", "ancestors"),
+    [
+        ("", "'none'"),
+        ("https://a.example,https://b.example", "https://a.example https://b.example"),
+    ],
+)
+def test_the_widget_is_for_the_sites_of_the_parameter(
+    dist: Path, path: str, origins: str, ancestors: str
+) -> None:
+    """Sites of `WidgetOrigins` show the frame, any site loads the script, and both are strict."""
+    answer = ask(dist, path, origins)
+    file = "widget.js" if path == "/widget.js" else "widget.html"
+    assert (answer.status_code, answer.text) == (200, file)
+    policy = dict(
+        part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";")
+    )
+    assert policy["frame-ancestors"] == ancestors
+    assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert policy["require-trusted-types-for"] == "'script'"
+    assert policy["trusted-types"] == "'none'"
+    assert "x-frame-options" not in answer.headers
+    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert answer.headers["cache-control"] == "no-cache"
+
+
 def test_an_asset_is_kept_for_a_year(dist: Path) -> None:
     """A browser never asks again for an asset, whose name changes with its content."""
     answer = ask(dist, "/assets/main-1.js")
@@ -94,7 +128,8 @@ def test_every_file_has_the_headers_of_the_template(dist: Path, path: str) -> No
 
 
 @pytest.mark.parametrize(
-    "path", ["/assets/none.js", "/app/none.js", "/assets/%2e%2e/%2e%2e/secret.txt", "/assets/"]
+    "path",
+    ["/assets/none.js", "/app/none.js", "/assets/%2e%2e/%2e%2e/secret.txt", "/assets/", "/widgets"],
 )
 def test_no_other_file_is_served(dist: Path, path: str) -> None:
     """A file that does not exist, or lies outside the folder, is 404."""

@@ -1,0 +1,31 @@
+// Inserts the frame of the preview widget after its script. It reads nothing from the page.
+
+const TALLEST = 2_000; // pixels
+const script = (document.currentScript ?? document.querySelector("script[data-pillarbox]")) as HTMLScriptElement;
+const { origin } = new URL(script.src);
+
+const frame = document.createElement("iframe");
+frame.title = "Get a preview key";
+frame.allow = `clipboard-write ${origin}`;
+Object.assign(frame.style, {
+  boxSizing: "border-box",
+  width: "100%",
+  minWidth: "280px",
+  maxWidth: "480px",
+  height: "260px",
+  border: "1px solid #8d867d",
+  borderRadius: "12px",
+});
+frame.src = `${origin}/widget`;
+
+addEventListener("message", ({ source, origin: sender, data }) => {
+  if (source !== frame.contentWindow || sender !== origin) return;
+  const height: unknown = data?.height;
+  // The frame has a border of one pixel.
+  if (typeof height === "number" && height > 0 && height <= TALLEST) frame.style.height = `${height + 2}px`;
+});
+// A script in the head has no place to show anything.
+if (script.closest("head")) addEventListener("DOMContentLoaded", () => document.body.append(frame));
+else script.after(frame);
+
+export {};

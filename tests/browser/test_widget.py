@@ -1,0 +1,346 @@
+"""The preview widget on a page of another site, in Chromium and Firefox; the test is the API."""
+
+import datetime as dt
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from threading import Thread
+from typing import Any, Final
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from local import template
+from local.dashboard import Dashboard
+from pillarbox.domain.proof_of_work import ALGORITHM, Proof, check_proof, new_challenge
+from tests.browser.accessibility import violations
+from tests.browser.chromium import PATIENCE
+from tests.needs import need_dashboard
+
+pytestmark = pytest.mark.both_browsers
+
+#: An address with a character that a shell would read.
+ADDRESS: Final = "o'brien+1@shop.example"
+FLOW: Final = "the flow"
+USER: Final = "0" * 64
+KEY: Final = "bx_preview_qh4ybvcvbqzk" + "0" * 40
+HOST: Final = """<!doctype html><html lang="en"><head><title>Shop</title></head><body><h1>Shop</h1>
+<p id="before">secret</p><script src="{}/widget.js" async data-pillarbox></script></body></html>"""
+_SCRIPT: Final = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.violations.push(`${event.effectiveDirective} ${event.blockedURI}`));
+"""
+
+
+class Sites:
+    """The service at 127.0.0.1, and the same server as a site with the names of `origin`."""
+
+    def __init__(self) -> None:
+        config = uvicorn.Config(self._answer, interface="asgi3", port=0, log_level="error")
+        self._server = uvicorn.Server(config)
+        self._socket = config.bind_socket()
+        port = self._socket.getsockname()[1]
+        self.service = f"http://127.0.0.1:{port}"
+        self.allowed, self.foreign = f"http://localhost:{port}", f"http://shop.localhost:{port}"
+        missing = PlainTextResponse("none", 404)
+        self._app = Dashboard(missing, template.load(), widget_origins=self.allowed)
+        self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True)
+        self._thread.start()
+        #: Answers the API.
+        self.visitor: Visitor | None = None
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        path: str = scope["path"]
+        app: ASGIApp = self._app
+        if path == "/shop":
+            app = HTMLResponse(HOST.format(self.service))
+        elif self.visitor and path.startswith("/api/v1"):
+            body = await Request(scope, receive).json()
+            app = self.visitor.answer(path.removeprefix("/api/v1"), body)
+        await app(scope, receive, send)
+
+    def close(self) -> None:
+        """Stop the server."""
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+class Visitor:
+    """A browser profile whose API requests the test answers."""
+
+    def __init__(self, browser: Browser, sites: Sites, width: int = 480) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 800})
+        self.context.set_default_timeout(PATIENCE)
+        self.context.add_init_script(_SCRIPT)
+        self.sites = sites
+        sites.visitor = self
+        self.key = b"k" * 32
+        #: The requests, and the next refusals by path.
+        self.asked: list[tuple[str, Any]] = []
+        self.refusals: dict[str, tuple[int, dict[str, Any]]] = {}
+        self.errors: list[str] = []
+        self.page: Page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def frame(self) -> FrameLocator:
+        """Open the site that may show the widget."""
+        self.page.goto(f"{self.sites.allowed}/shop")
+        return self.page.frame_locator("iframe")
+
+    def close(self) -> None:
+        """Close the profile, whose pages caused no error and no violation of the policy."""
+        frames = self.page.frames
+        found = [violation for one in frames for violation in one.evaluate("window.violations")]
+        self.context.close()
+        assert (found, self.errors) == ([], [])
+
+    def answer(self, path: str, body: Any) -> Response:
+        """Answer a request to the API."""
+        self.asked.append((path, body))
+        if path in self.refusals:
+            status, error = self.refusals.pop(path)
+            return JSONResponse({"error": error | {"type": "t"}}, status)
+        if path == "/preview-keys/reports":
+            return Response(status_code=204)
+        routes = {
+            "/preview-keys": self.key_for,
+            "/preview-keys/challenges": self.challenge,
+            "/preview-keys/codes": self.code,
+        }
+        status, content = routes[path](body)
+        return JSONResponse(content, status)
+
+    def challenge(self, _body: Any) -> tuple[int, Any]:
+        made = new_challenge(self.key, USER, dt.datetime.now(dt.UTC))
+        return 200, {
+            "challenge": {
+                "algorithm": ALGORITHM,
+                "challenge": made.challenge,
+                "maxnumber": 100_000,
+                "salt": made.salt,
+                "signature": made.signature,
+            }
+        }
+
+    def code(self, body: Any) -> tuple[int, Any]:
+        check_proof(Proof(**body["proof"]), self.key, USER, dt.datetime.now(dt.UTC))
+        return 202, {"flow": FLOW}
+
+    def key_for(self, _body: Any) -> tuple[int, Any]:
+        return 201, {"key": KEY, "address": ADDRESS, "expiresInDays": 90}
+
+
+@pytest.fixture(scope="module")
+def sites() -> Iterator[Sites]:
+    """The service, an allowed site and another one."""
+    need_dashboard()
+    sites = Sites()
+    yield sites
+    sites.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser, sites: Sites) -> Iterator[Visitor]:
+    """A visitor, whose pages cause no error and no violation."""
+    visitor = Visitor(browser, sites)
+    yield visitor
+    visitor.close()
+
+
+def check(visitor: Visitor, step: str) -> None:
+    """Check that the frame is as high as its content, from 280 pixels on, and accessible.
+
+    Axe reads the document in Chromium only: it would read the same one again in Firefox.
+    """
+    page = visitor.page
+    (inner,) = page.frames[1:] or page.frames
+    for width in (280, 480):
+        page.set_viewport_size({"width": width + 16, "height": 800})
+        if inner != page.main_frame:
+            expect(page.locator("iframe")).to_have_js_property("clientWidth", width - 2)
+            height = "document.querySelector('main').offsetHeight"
+            frame = page.locator("iframe")
+            expect(frame).to_have_js_property("clientHeight", inner.evaluate(height))
+        assert inner.evaluate("document.documentElement.scrollWidth <= innerWidth"), (step, width)
+    if reaches_frames(visitor):
+        for theme in ("light", "dark"):
+            inner.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            assert violations(page) == [], (step, theme)
+
+
+def reaches_frames(visitor: Visitor) -> bool:
+    """Return whether the tests can press keys in a frame: over WebDriver BiDi they cannot."""
+    browser = visitor.context.browser
+    return browser is not None and browser.browser_type.name == "chromium"
+
+
+def enter(visitor: Visitor, field: Locator) -> None:
+    """Press Enter in a field."""
+    if reaches_frames(visitor):
+        field.press("Enter")
+    else:
+        field.evaluate("field => field.form.requestSubmit()")
+
+
+def press(visitor: Visitor, frame: FrameLocator, name: str) -> None:
+    """Press a button by its key."""
+    button = frame.get_by_role("button", name=name)
+    if reaches_frames(visitor):
+        button.press("Enter")
+    else:
+        button.dispatch_event("click")
+
+
+def check_command(frame: FrameLocator, service: str) -> None:
+    """Check that a shell reads the command as one email to the address."""
+    command = shlex.split(frame.locator("#command-text").inner_text().replace("\\\n", ""))
+    assert command[:2] == ["curl", f"{service}/api/v1/emails"]
+    assert f"X-API-Key: {KEY}" in command
+    assert json.loads(command[-1]) == {
+        "to": ADDRESS,
+        "starterTemplate": "welcome",
+        "variables": {"name": "Ada"},
+    }
+
+
+def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
+    """Address, work, code, key: each step moves the focus, and an error is next to its field."""
+    frame = visitor.frame()
+    email, digits = frame.get_by_label("Email address"), frame.get_by_label("Code", exact=True)
+    alert, status = frame.get_by_role("alert"), frame.get_by_role("status")
+    expect(email).to_be_visible()
+    expect(email).not_to_be_focused()  # the site's own page keeps it
+    check(visitor, "address")
+
+    email.fill("ada")
+    enter(visitor, email)
+    expect(alert.first).to_have_text("Enter an email address, such as ada@shop.example.")
+    expect(email).to_have_attribute("aria-invalid", "true")
+    assert visitor.asked == []
+    wrong = {"field": "address", "message": "has a domain that accepts no mail", "code": "c"}
+    visitor.refusals["/preview-keys/codes"] = (
+        400,
+        {"code": "validation_failed", "message": "m", "details": {"errors": [wrong]}},
+    )
+    email.evaluate("field => (field.value = '')")  # in a frame, Firefox's `fill` appends
+    email.fill(ADDRESS)
+    enter(visitor, email)
+    expect(alert.first).to_have_text("This address has a domain that accepts no mail.")
+    expect(email).to_be_focused()
+    check(visitor, "refused")
+    enter(visitor, email)
+    expect(digits).to_be_focused()
+    expect(frame.locator("#code-hint")).to_contain_text(ADDRESS)
+    assert visitor.asked[-2] == ("/preview-keys/challenges", {"address": ADDRESS})
+    check(visitor, "code")
+
+    press(visitor, frame, "Send a new code")
+    expect(status).to_have_text("A new code is on its way. The one before no longer works.")
+    press(visitor, frame, "Use another address")
+    expect(email).to_be_focused()
+    expect(email).to_have_value(ADDRESS)
+    enter(visitor, email)
+    expect(digits).to_be_focused()
+
+    visitor.refusals["/preview-keys"] = (
+        401,
+        {"code": "invalid_code", "message": "This code is wrong or has expired."},
+    )
+    digits.fill("123 456")
+    enter(visitor, digits)
+    expect(alert.first).to_have_text("This code is wrong or has expired.")
+    expect(digits).to_be_focused()
+    enter(visitor, digits)
+    expect(frame.get_by_role("heading", name="Your preview key")).to_be_focused()
+    assert visitor.asked[-1] == ("/preview-keys", {"flow": FLOW, "code": "123456"})
+    expect(frame.get_by_role("group", name="Key")).to_have_text(KEY)
+    expect(frame.locator("#lifetime")).to_contain_text("After 90 days")
+    check_command(frame, visitor.sites.service)
+    press(visitor, frame, "Copy the key")
+    expect(status).to_have_text(re.compile("Copied|The text is selected"))
+    check(visitor, "key")
+    visitor.page.reload()
+    expect(email).to_have_value("")  # nothing keeps the key
+
+
+def test_a_service_without_the_widget_says_so(visitor: Visitor) -> None:
+    """The refusal of a closed service, or of one that does not answer, is shown; one can retry."""
+    frame = visitor.frame()
+    refusals = {"preview_keys_closed": 403, "rate_limit_exceeded": 429}
+    email = frame.get_by_label("Email address")
+    email.fill(ADDRESS)
+    for code, status in refusals.items():
+        visitor.refusals["/preview-keys/challenges"] = (status, {"code": code, "message": code})
+        enter(visitor, email)
+        expect(frame.get_by_role("alert").first).to_have_text(code)
+    visitor.refusals["/preview-keys/challenges"] = (500, {"code": "x", "message": "x"})
+    enter(visitor, email)
+    expect(frame.get_by_role("alert").first).to_have_text("The service does not answer.")
+
+
+def test_another_site_gets_nothing(browser: Browser, sites: Sites) -> None:
+    """A site that `WidgetOrigins` does not name gets no frame, and no message of its height."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script("addEventListener('message', ({ data }) => (window.heard = data))")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{sites.foreign}/shop")
+    expect(page.locator("iframe")).to_be_attached()
+    page.wait_for_load_state()
+    (inner,) = page.frames[1:]
+    assert inner.locator("form").count() == 0
+    assert not any("/assets/" in url for url in asked)
+    assert page.evaluate("window.heard") is None
+    context.close()
+
+
+def test_the_loader_listens_to_its_frame_only(visitor: Visitor) -> None:
+    """Neither a message of the page nor an unlikely height of the frame changes its size."""
+    frame = visitor.frame()
+    expect(frame.get_by_label("Email address")).to_be_visible()
+    check(visitor, "address")
+    iframe = visitor.page.locator("iframe")
+    before = iframe.bounding_box()
+    visitor.page.evaluate("postMessage({ height: 7 }, '*')")
+    for height in ("9e9", "'7px'", "-1", "undefined"):
+        visitor.page.frames[1].evaluate(f"parent.postMessage({{ height: {height} }}, '*')")
+    # A message of the frame itself arrives after these.
+    visitor.page.frames[1].evaluate("parent.postMessage({ height: 777 }, '*')")
+    expect(iframe).to_have_js_property("clientHeight", 777)
+    assert before is not None
+    assert before["height"] != 777
+
+
+def test_a_recipient_stops_test_mail(visitor: Visitor) -> None:
+    """Loading the page changes nothing; one click reports, and the page says what happened."""
+    page = visitor.page
+    page.goto(f"{visitor.sites.service}/widget/report#some.token")
+    button = page.get_by_role("button", name="Stop and report")
+    expect(button).to_be_visible()
+    check(visitor, "report")
+    assert visitor.asked == []
+    visitor.refusals["/preview-keys/reports"] = (429, {"code": "x", "message": "Try later."})
+    button.click()
+    expect(page.get_by_role("alert").first).to_have_text("Try later.")
+    button.click()
+    expect(page.get_by_role("heading", name="Reported")).to_be_focused()
+    assert visitor.asked[-1] == ("/preview-keys/reports", {"token": "some.token"})
+    check(visitor, "reported")
+
+
+def test_a_report_without_a_token_says_so(visitor: Visitor) -> None:
+    """A link that has lost its token asks for the one in the email, and sends nothing."""
+    visitor.page.goto(f"{visitor.sites.service}/widget/report")
+    visitor.page.get_by_role("button", name="Stop and report").click()
+    expect(visitor.page.get_by_role("alert").first).to_contain_text("Open the link in the email")
+    assert visitor.asked == []
