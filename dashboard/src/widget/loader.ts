@@ -24,8 +24,9 @@ addEventListener("message", ({ source, origin: sender, data }) => {
   // The frame has a border of one pixel.
   if (typeof height === "number" && height > 0 && height <= TALLEST) frame.style.height = `${height + 2}px`;
 });
-// A script in the head has no place to show anything.
-if (script.closest("head")) addEventListener("DOMContentLoaded", () => document.body.append(frame));
-else script.after(frame);
+// A script in the head has no place to show anything, and may run when the page is complete.
+if (!script.closest("head")) script.after(frame);
+else if (document.body) document.body.append(frame);
+else addEventListener("DOMContentLoaded", () => document.body.append(frame));
 
 export {};
