@@ -176,6 +176,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
             "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
             "PILLARBOX_SPOOL_BUCKET": names.bucket,
+            "PILLARBOX_API_URL": "https://pillarbox.example",
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
             "PILLARBOX_EVENTS_QUEUE_URL": events_url,
             "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,

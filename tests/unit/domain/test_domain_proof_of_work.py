@@ -26,7 +26,7 @@ from pillarbox.domain.proof_of_work import (
 
 KEY: Final = b"a key of 32 bytes, of a test only"
 USER: Final = "5" * 64
-NOW: Final = datetime.now(UTC).replace(microsecond=0)  # the package has its own clock
+NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def solved(challenge: Challenge) -> Proof:
@@ -53,11 +53,13 @@ def code_of(proof: Proof, *, key: bytes = KEY, user: str = USER, now: datetime =
 
 def test_the_package_solves_and_accepts_our_challenges() -> None:
     """Its solver finds the number, and its check agrees with ours, also for another key."""
-    payload = Payload(ALGORITHM, PROOF.challenge, PROOF.number, PROOF.salt, PROOF.signature)
+    now = datetime.now(UTC)  # the package has its own clock
+    proof = solved(new_challenge(KEY, USER, now))
+    payload = Payload(ALGORITHM, proof.challenge, proof.number, proof.salt, proof.signature)
     assert verify_solution(payload, KEY) == (True, None)
-    assert check_proof(PROOF, KEY, USER, NOW).digest == PROOF.challenge
+    assert check_proof(proof, KEY, USER, now).digest == proof.challenge
     assert verify_solution(payload, b"other")[0] is False
-    assert code_of(PROOF, key=b"other") == "proof: is wrong, or is for another user"
+    assert code_of(proof, key=b"other") == "proof: is wrong, or is for another user"
 
 
 def test_we_accept_challenges_of_the_package() -> None:
