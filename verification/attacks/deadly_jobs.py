@@ -195,10 +195,10 @@ def _deadly_builds() -> Iterator[None]:
     """Let each process die that builds the deadly message."""
     build = build_message.build_raw
 
-    def build_or_die(mail: Mail, message: Message) -> bytes:
+    def build_or_die(mail: Mail, message: Message, base_url: str) -> bytes:
         if mail.subject == _DEADLY:
             os._exit(DIED)
-        return build(mail, message)
+        return build(mail, message, base_url)
 
     with mock.patch.object(build_message, "build_raw", build_or_die):
         forget_wiring()
