@@ -42,6 +42,7 @@ def light_load(minutes: int = 30) -> Result:
 
 def after_a_large_email() -> Result:
     """Send six emails to 3 recipients right after one to 50, at 14 a second."""
+    random.seed(1)  # of the workers' pauses; all of 150 other seeds met the goal as well
     service = Service(14.0)
     service.accept(0.0, "large", 50)
     for number in range(6):
