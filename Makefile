@@ -55,7 +55,7 @@ dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which nee
 mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m verification.mutants
 
-fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: 15 minutes
+fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: half an hour
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
