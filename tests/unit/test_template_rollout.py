@@ -42,6 +42,7 @@ def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
     return {name: r for name, r in resources.items() if r["Type"] == kind}
 
 
+@pytest.mark.slow
 def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path) -> None:
     """SAM does not see such a change; the release that the build names makes it one."""
     layer, built = tmp_path / "layer", tmp_path / "template.yaml"
@@ -58,6 +59,7 @@ def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path
     assert not versions[0] & versions[1]
 
 
+@pytest.mark.slow
 def test_the_stacks_are_below_the_limits_of_cloudformation() -> None:
     """The root stack has at most 500 resources and 200 parameters, and each template 1 MB."""
     resources = _deployed(template.PATH)
@@ -84,6 +86,7 @@ def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
         stamp_release.stamp(built)
 
 
+@pytest.mark.slow
 def test_every_trigger_uses_the_alias() -> None:
     """Queues, streams, schedules, routes and SignIn call functions only by the alias `live`."""
     resources = _deployed(template.PATH)
