@@ -44,10 +44,12 @@ CODE: Final = Path(__file__).parent / "code_changes.py"
 _DESCRIPTION: Final = "Change each condition, rank and lease; a test must fail."
 _HISTORY: Final = "tests/unit/history/test_history"
 _WEBHOOK: Final = "tests/unit/application/test_application_webhook"
-#: The tests of the ledger that take seconds.
-_LEDGER: Final = (
-    f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py {_HISTORY}_subsets.py {_HISTORY}_audit.py"
-    f" {_HISTORY}_search.py {_HISTORY}_check.py {_HISTORY}_aggregation.py"
+_LEDGER: Final = " ".join(
+    f"{_HISTORY}_{name}.py"
+    for name in (
+        *("format", "ledger", "leftovers", "shards", "subsets", "audit"),
+        *("search", "check", "aggregation"),
+    )
 )
 
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
