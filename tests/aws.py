@@ -18,9 +18,12 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
+from moto.core import responses
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
 from moto.core.config import DefaultConfig
+from moto.core.serialize import BaseJSONSerializer
+from moto.core.utils import method_names_from_class
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -94,9 +97,11 @@ def _fast_tables() -> Iterator[None]:
     """Let moto read and copy only what a call needs, so that a test may store many items.
 
     By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made.
+    whole table for each query, and keeps every object that it ever made. It looks for each of ten
+    types in each attribute of a response, and lists its own methods again for each call.
     """
     query, update_item = Table.query, DynamoDBBackend.update_item
+    serialize_structure = BaseJSONSerializer._serialize_type_structure
 
     def copy_of_index(table: Table, _memo: object) -> Table:
         copied: Table = object.__new__(type(table))
@@ -120,7 +125,21 @@ def _fast_tables() -> Iterator[None]:
         with mock.patch.object(table, "items", partition):
             return query(table, hash_key, *args, **kwargs)
 
+    def serialize_present(
+        serializer: BaseJSONSerializer, serialized: Any, value: Any, shape: Any, key: str
+    ) -> None:
+        """Look in an attribute value only for the type that it has, not for all ten."""
+        if shape.name != "AttributeValue" or not isinstance(value, dict):
+            serialize_structure(serializer, serialized, value, shape, key)
+            return
+        present: dict[str, Any] = {}
+        for name in value:
+            serializer._serialize_structure_member(present, value, shape.members[name], name)
+        serializer._default_serialize(serialized, present, shape, key)
+
     with (
+        mock.patch.object(responses, "method_names_from_class", cache(method_names_from_class)),
+        mock.patch.object(BaseJSONSerializer, "_serialize_type_structure", serialize_present),
         mock.patch.object(Table, "__deepcopy__", copy_of_index, create=True),
         mock.patch.object(Table, "query", query_partition),
         mock.patch.object(DynamoDBBackend, "update_item", update_copy),

@@ -62,8 +62,26 @@ of_sessions = pytest.mark.parametrize("operation", _OF_USERS, ids=lambda one: on
 @pytest.fixture(scope="module")
 def tenant(service: Service) -> Tenant:
     account = service.account()
+    services().team.add_member(
+        account, _ADDRESS, Role.DEVELOPER
+    )  # to whom the test of a template goes
     sent = Api(service.key(account)).send(otp())
     return Tenant(service, account, sent.json["messageId"])
+
+
+@pytest.fixture(scope="module")
+def tokens(tenant: Tenant) -> dict[Role, str]:
+    """An access token of a member of each role, whose sessions no test ends."""
+    session = tenant.service.session
+    return {role: session(tenant.account, role, f"{role}@shop.example") for role in Role}
+
+
+@pytest.fixture(scope="module")
+def ended(tenant: Tenant) -> str:
+    """The access token of a session that has just ended."""
+    token = tenant.service.session(tenant.account)
+    assert Api(session=token).raw("DELETE", "/session").status == 204
+    return token
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +136,10 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
 @pytest.mark.parametrize("operation", _OF_ACCOUNTS, ids=lambda one: one.id)
 @pytest.mark.parametrize("role", Role)
 def test_a_role_may_do_what_its_scopes_allow(
-    service: Service, tenant: Tenant, operation: Operation, role: Role
+    tenant: Tenant, tokens: dict[Role, str], operation: Operation, role: Role
 ) -> None:
     """Each route with each role: a success with the scope, else 403 scope_required."""
-    api = Api(session=service.session(tenant.account, role))
+    api = Api(session=tokens[role])
     response = operation.request(api, full_ids(tenant, operation.parameters))
     assert documented(operation, response)
     if operation.permission in {None, *ROLE_SCOPES[role]}:
@@ -136,7 +154,8 @@ def test_an_id_of_another_account_does_not_exist_for_a_session(
     service: Service, tenant: Tenant, operation: Operation
 ) -> None:
     """An id of another account gets the same bytes as an unknown id, and nothing of it shows."""
-    api = Api(session=service.session(service.account()))
+    address = f"{operation.id}@other.example"
+    api = Api(session=service.session(service.account(), address=address))
     # A list must not show what exists, so there everything does.
     ids = full_ids(tenant, operation.parameters or [*OF_AN_ACCOUNT, *_ABSENT])
     foreign = operation.request(api, ids)
@@ -150,21 +169,19 @@ def test_an_id_of_another_account_does_not_exist_for_a_session(
 
 
 @of_sessions
-def test_an_ended_session_stops_at_once(
-    service: Service, tenant: Tenant, operation: Operation
-) -> None:
-    """Its access tokens get 401 invalid_session at the next request, on every route."""
-    token = service.session(tenant.account)
-    assert Api(session=token).raw("DELETE", "/session").status == 204
-    response = operation.request(Api(session=token), ids_of(tenant, operation))
+def test_an_ended_session_stops_at_once(ended: str, tenant: Tenant, operation: Operation) -> None:
+    """Its access tokens get 401 invalid_session from then on, on every route."""
+    response = operation.request(Api(session=ended), ids_of(tenant, operation))
     assert (response.status, response.code) == (401, "invalid_session")
     assert documented(operation, response)
 
 
 @of_sessions
-def test_a_token_of_no_session_is_refused(tenant: Tenant, operation: Operation) -> None:
+def test_a_token_of_no_session_is_refused(
+    tenant: Tenant, tokens: dict[Role, str], operation: Operation
+) -> None:
     """A made-up, cut off or repeated token gets the same 401, for existing and unknown ids."""
-    token = tenant.service.session(tenant.account)
+    token = tokens[Role.OWNER]
     changed = token[:-1] + ("1" if token[-1] != "1" else "2")
     for text in (changed, token[:-1], "pbs_", f"{token}x"):
         response = operation.request(Api(session=text), ids_of(tenant, operation))
@@ -174,9 +191,9 @@ def test_a_token_of_no_session_is_refused(tenant: Tenant, operation: Operation) 
 
 
 @pytest.mark.parametrize("operation", _KEY_ONLY, ids=lambda one: one.id)
-def test_a_session_is_no_key(service: Service, tenant: Tenant, operation: Operation) -> None:
+def test_a_session_is_no_key(tenant: Tenant, tokens: dict[Role, str], operation: Operation) -> None:
     """Where only keys work, a session gets 401; in X-API-Key it is not valid anywhere."""
-    token = service.session(tenant.account)
+    token = tokens[Role.OWNER]
     ids = tenant.ids(operation.parameters)
     assert operation.request(Api(session=token), ids).code == "missing_api_key"
     assert operation.request(Api(token), ids).code == "invalid_api_key"

@@ -127,6 +127,7 @@ def test_a_rollback_can_read_every_alias() -> None:
     assert not any("Condition" in nested[name] for name in ["Alarms"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
 def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
     """Each deployment group uses the parameter Rollout and the rollout alarm."""

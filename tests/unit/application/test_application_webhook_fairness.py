@@ -2,7 +2,11 @@
 
 from random import Random
 
+import pytest
+
 from tests.fakes.webhook_simulation import HANGS, WebhookService
+
+pytestmark = pytest.mark.slow
 
 _SECONDS = 300.0
 

@@ -1,0 +1,360 @@
+"""What the audit of a ledger finds wrong and what it writes, item by item."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from benchmarks.metered import Metered
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
+from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes, unpack
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.message import Status
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
+from tests.unit.history.test_history_format import ACCOUNT, entry
+from tests.unit.history.test_history_ledger import HOUR, World
+
+HOUR_LENGTH = 3_600_000
+PENDING, SENT = Status.PENDING, Status.SENT
+#: Half of the minute before the hour, which the hour's check must not touch.
+BEFORE = HOUR - 30_000
+RANGE = TimeRange(HOUR, HOUR + HOUR_LENGTH)
+
+
+class Audited(World):
+    """A ledger and its audit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.audit = DynamoLedgerAudit(self.table)
+
+    def store(self, key: Item, *entries: IndexEntry) -> None:
+        """Store entries in an item, whatever the item had."""
+        self.engine.put_item(Item=key | pack(entries))
+
+    def wrong(self, *entries: IndexEntry, created: TimeRange = RANGE) -> set[UUID]:
+        """Return the messages that are found wrong, if these are those of a time."""
+        return self.audit.find_wrong(ACCOUNT, created, {one.message_id: one for one in entries})
+
+    def correct(self, *entries: IndexEntry, gone: IndexEntry | None = None) -> None:
+        of_messages: dict[UUID, IndexEntry | None] = {one.message_id: one for one in entries}
+        if gone:
+            of_messages[gone.message_id] = None
+        self.audit.correct(ACCOUNT, RANGE, of_messages)
+
+
+@pytest.fixture
+def world() -> Audited:
+    return Audited()
+
+
+def by_creation(moment: int) -> Item:
+    return keys.entries(ACCOUNT, moment)
+
+
+def listed(group: str, moment: int) -> Item:
+    return keys.updates(ACCOUNT, group, moment)
+
+
+def test_right_entries_are_not_wrong(world: Audited) -> None:
+    """Entries of any age of their status are right, whatever their stored revision is."""
+    entries = [
+        entry(1, created=HOUR),
+        entry(2, created=HOUR, status=SENT, updated=HOUR + HOUR_LENGTH - 1),
+        entry(3, created=HOUR + 1, status=SENT, updated=HOUR + HOUR_LENGTH),
+        entry(4, created=HOUR + 2, status=Status.DELIVERED, updated=HOUR + 3, key_id="key_1"),
+        entry(3, created=HOUR + 3, shards=4),
+    ]
+    world.put(*entries)
+    assert world.wrong(*entries) == set()
+    assert world.wrong(*(replace(one, revision=9) for one in entries)) == set()
+
+
+@pytest.mark.parametrize("copy", ["by creation", "by update"])
+def test_a_missing_copy_is_wrong(world: Audited, copy: str) -> None:
+    """A message that lacks one of its two entries is wrong, and no other message is."""
+    missing, right = entry(1, created=HOUR), entry(2, created=HOUR)
+    world.put(missing, right)
+    key = by_creation(HOUR) if copy == "by creation" else listed("pending", HOUR)
+    world.store(key, right)
+    assert world.wrong(missing, right) == {missing.message_id}
+    world.correct(missing)
+    assert world.wrong(missing, right) == set()
+
+
+@pytest.mark.parametrize(
+    ("group", "moment"),
+    [
+        ("sent", HOUR),
+        ("sent", HOUR + HOUR_LENGTH - 30_000),
+        ("sent-late", HOUR + HOUR_LENGTH),
+        ("bounced-late", HOUR + 40 * 86_400_000),
+    ],
+)
+def test_a_copy_in_another_list_is_wrong(world: Audited, group: str, moment: int) -> None:
+    """An entry in a list that it does not belong to is found in any list, and removed."""
+    one = entry(1, created=HOUR)
+    world.put(one)
+    world.store(listed(group, moment), replace(one, status=SENT))
+    assert world.wrong(one) == {one.message_id}
+    world.correct(one)
+    assert world.wrong(one) == set()
+    assert world.copies(group, moment) is None
+    assert world.copies("pending", HOUR) == {one.message_id: one}
+
+
+def test_what_a_message_no_longer_says_is_wrong(world: Audited) -> None:
+    """A stored entry of the same revision that says something else is replaced."""
+    one = entry(1, created=HOUR, revision=3)
+    world.put(one)
+    right = replace(one, status=SENT, updated=HOUR + 7)
+    assert world.wrong(right) == {one.message_id}
+    world.correct(right)
+    assert world.item(HOUR) == {one.message_id: right}
+    assert world.copies("sent", HOUR) == {one.message_id: right}
+    assert world.copies("pending", HOUR) is None
+
+
+def test_a_newer_revision_stays(world: Audited) -> None:
+    """A correction from an older record changes nothing of a newer entry."""
+    newer = entry(1, created=HOUR, revision=4, status=SENT, updated=HOUR + 7)
+    world.put(newer)
+    world.correct(entry(1, created=HOUR, revision=3))
+    assert world.item(HOUR) == {newer.message_id: newer}
+    assert world.copies("sent", HOUR) == {newer.message_id: newer}
+
+
+@pytest.mark.parametrize("revision", [1, 65_535])
+def test_an_entry_without_a_message_is_removed_at_any_revision(
+    world: Audited, revision: int
+) -> None:
+    """If there is no message, its entries of any revision leave all lists."""
+    gone, other = entry(1, created=HOUR, revision=revision), entry(2, created=HOUR)
+    world.put(gone, other)
+    assert world.wrong(other) == {gone.message_id}
+    world.correct(gone=gone)
+    assert world.item(HOUR) == {other.message_id: other}
+    assert world.copies("pending", HOUR) == {other.message_id: other}
+
+
+def test_only_entries_of_the_time_are_compared(world: Audited) -> None:
+    """Entries that were created before the range, or from its end on, are not wrong."""
+    end = HOUR + HOUR_LENGTH
+    world.put(
+        entry(1, created=HOUR - 1, updated=HOUR + 5, status=SENT),
+        entry(2, created=end, updated=end),
+        entry(3, created=end + 29_999),
+    )
+    first, last = entry(4, created=HOUR), entry(5, created=end - 1)
+    world.put(first, last)
+    assert world.wrong(first, last) == set()
+    assert world.wrong(first) == {last.message_id}
+    within = TimeRange(HOUR + 7, HOUR + 9)
+    one = entry(6, created=HOUR + 8)
+    world.put(one)
+    assert world.wrong(one, created=within) == set()
+    assert world.wrong(created=within) == {one.message_id}
+
+
+def test_a_time_without_messages_and_entries_costs_one_query(world: Audited) -> None:
+    """The lists are read only if there are messages or entries of the time."""
+    world.put(entry(1, created=HOUR - 1))
+    world.engine.reset()
+    assert world.wrong() == set()
+    assert world.engine.calls == 1
+    one = entry(2, created=HOUR)
+    assert world.wrong(one) == {one.message_id}
+    assert world.engine.calls == 1 + 1 + 2 * len(Status)
+
+
+def test_all_entries_are_read_by_creation(world: Audited) -> None:
+    """The audit reads each entry once, from those by creation, of every time."""
+    entries = [entry(n, created=moment) for n, moment in enumerate((1, HOUR, 2**48 - 2))]
+    world.put(*entries)
+    assert [*world.audit.entries(ACCOUNT)] == entries
+
+
+def history() -> list[IndexEntry]:
+    """Return the entries of a day's last two hours, and one that opens the next day."""
+    return [
+        entry(1, created=HOUR, key_id="key_1"),
+        entry(2, created=HOUR + 5, status=SENT, updated=HOUR + HOUR_LENGTH, template="otp"),
+        entry(3, created=HOUR + HOUR_LENGTH, key_id="key_1"),
+        entry(4, created=HOUR + 2 * HOUR_LENGTH),
+    ]
+
+
+def right_items(world: Audited) -> dict[tuple[str, str], Any]:
+    """Return each stored item by its keys, without its revision."""
+    return {
+        (pk, sk): {name: value for name, value in from_item(item).items() if name != "rev"}
+        for pk, partition in world.engine.partitions.items()
+        for sk in partition.order
+        if (item := partition.get(sk)) is not None
+    }
+
+
+def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited) -> None:
+    """The items that the audit writes are those that entries and rollups in turn make."""
+    entries = history()
+    world.put(*entries)
+    world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR)
+    world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR + HOUR_LENGTH)
+    world.ledger.roll_up(ACCOUNT, Granularity.DAY, Granularity.DAY.start(HOUR))
+    other = Audited()
+    items = len(items_of(ACCOUNT, entries))
+    assert other.audit.count_differences(ACCOUNT, entries) == items
+    assert other.audit.repair(ACCOUNT, entries) == items
+    assert right_items(other) == right_items(world)
+    assert other.audit.count_differences(ACCOUNT, entries) == 0
+    assert world.audit.repair(ACCOUNT, entries) == 0
+
+
+def test_ended_hours_and_days_have_rollups() -> None:
+    """The hour of the newest entry has no rollup; a day or month has one when it has ended."""
+    days = [entry(n, created=HOUR + n * 86_400_000) for n in range(3)]
+    rollups = {
+        sk for pk, sk in items_of(ACCOUNT, days) if sk.startswith(("hour#", "day#", "month#"))
+    }
+    # The first day is 30 January, the last 1 February.
+    assert rollups == {
+        f"hour#{HOUR:015}",
+        f"hour#{HOUR + 86_400_000:015}",
+        f"day#{Granularity.DAY.start(HOUR):015}",
+        f"day#{Granularity.DAY.start(HOUR) + 86_400_000:015}",
+        f"month#{Granularity.MONTH.start(HOUR):015}",
+    }
+
+
+def test_ten_seconds_of_shards_have_rollups_at_any_time() -> None:
+    """Entries of shards have rollups of ten seconds even in the open hour; others have none."""
+    entries = [
+        entry(1, created=HOUR, shards=4),
+        entry(2, created=HOUR + 9_999, shards=4),
+        entry(3, created=HOUR + 10_000, shards=4, key_id="key_1"),
+        entry(4, created=HOUR + 20_000),
+    ]
+    items = items_of(ACCOUNT, entries)
+    sort_keys = sorted(sk for _, sk in items if sk.startswith(("ten-", "hour#", "subsets#")))
+    ten = f"ten-seconds#{HOUR + 10_000:015}"
+    day = f"subsets#{Granularity.DAY.start(HOUR):015}"
+    assert sort_keys == [day, f"ten-seconds#{HOUR:015}", ten, ten]
+
+
+def test_a_divisible_hour_is_one_with_ten_seconds(world: Audited) -> None:
+    """An ended hour is marked as divisible if some of its entries are in shards."""
+    entries = [
+        entry(1, created=HOUR),
+        entry(2, created=HOUR + HOUR_LENGTH, shards=2),
+        entry(3, created=HOUR + 2 * HOUR_LENGTH),
+    ]
+    world.audit.repair(ACCOUNT, entries)
+    hours = world.ledger.rollups(ACCOUNT, Granularity.HOUR, TimeRange(HOUR, HOUR + 2 * HOUR_LENGTH))
+    assert [hour.is_divisible for hour in hours] == [False, True]
+
+
+def wrong_rollup(world: Audited, revision: int) -> Item:
+    key = keys.rollup(ACCOUNT, Granularity.HOUR, HOUR)
+    rollup = Rollup(Granularity.HOUR, HOUR)
+    rollup.by_status_and_update[PENDING, HOUR] = 77
+    world.engine.put_item(Item=key | rollup_attributes(rollup, revision))
+    return key
+
+
+@pytest.mark.parametrize("revision", [None, 1, 8])
+def test_a_repaired_rollup_has_the_next_revision(world: Audited, revision: int | None) -> None:
+    """A repair counts as a change of the rollup: its revision is one higher than the stored one."""
+    entries = history()
+    world.audit.repair(ACCOUNT, entries)
+    key = keys.rollup(ACCOUNT, Granularity.HOUR, HOUR)
+    partition = world.engine.partition(key["pk"]["S"])
+    if revision is None:
+        partition.remove(key["sk"]["S"])
+    else:
+        wrong_rollup(world, revision)
+    assert world.audit.count_differences(ACCOUNT, entries) == 1
+    assert world.audit.repair(ACCOUNT, entries) == 1
+    item = from_item(partition.get(key["sk"]["S"]) or {})
+    assert (item["cells"], item["rev"]) == ({"p0": 1, "s1": 1}, (revision or 0) + 1)
+
+
+def test_items_that_should_not_be_are_deleted(world: Audited) -> None:
+    """Entries, lists and rollups of no message are deleted, those of subsets too."""
+    world.audit.repair(ACCOUNT, history())
+    items = len(items_of(ACCOUNT, history()))
+    assert world.audit.repair(ACCOUNT, []) == items
+    assert right_items(world) == {}
+
+
+class _Overtaken:
+    """The engine of a repair that another writer overtakes before each write."""
+
+    def __init__(self, engine: Metered, change: Callable[[Item], None]) -> None:
+        self._engine, self._change = engine, change
+
+    def put_item(self, **request: Any) -> dict[str, Any]:
+        self._change(request["Item"])
+        return self._engine.put_item(**request)
+
+    def delete_item(self, **request: Any) -> dict[str, Any]:
+        self._change(request["Key"])
+        return self._engine.delete_item(**request)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+
+@pytest.mark.parametrize("kind", ["C#", "U#", "hour#", "subsets#"])
+@pytest.mark.parametrize("state", ["missing", "wrong", "superfluous"])
+def test_a_repair_never_overwrites_what_changed_meanwhile(
+    world: Audited, kind: str, state: str
+) -> None:
+    """If an item changed since it was read, the repair says so and leaves the item as it is."""
+    entries = history()
+    world.audit.repair(ACCOUNT, entries)
+    partition = world.engine.partition(f"STAT#{ACCOUNT}")
+    sort_key = next(sk for sk in partition.order if sk.startswith(kind))
+    right = dict(partition.get(sort_key) or {})
+    wrong = _changed(right)
+    if state == "missing":
+        partition.remove(sort_key)
+    elif state == "wrong":
+        partition.put(sort_key, wrong)
+    newest = _changed(_changed(right))
+    change: Callable[[Mapping[str, Any]], None] = lambda _: partition.put(sort_key, newest)  # noqa: E731  one line
+    vars(world.table)["client"] = _Overtaken(world.engine, change)
+    with pytest.raises(ServiceError, match="changed meanwhile") as raised:
+        world.audit.repair(ACCOUNT, [] if state == "superfluous" else entries)
+    assert raised.value.code == "service_unavailable"
+    assert partition.get(sort_key) == newest
+
+
+def _changed(item: Item) -> Item:
+    """Return an item with another revision and one more entry or another count."""
+    if "entries" in item:
+        entries = [*unpack(from_item(item))]
+        return item | pack([*entries, entry(50 + len(entries), created=HOUR)])
+    revision = int(item["rev"]["N"]) + 1
+    changed = item | {"rev": {"N": str(revision)}}
+    if "cells" in item:
+        return changed | {"cells": {"M": {"p0": {"N": str(50 + revision)}}}}
+    return changed | {"subsets": {"L": [{"S": f"key#key_{revision}"}]}}
+
+
+def test_a_partial_check_counts_items(world: Audited) -> None:
+    """Each item that differs counts once, whichever way it differs."""
+    entries = history()
+    world.audit.repair(ACCOUNT, entries)
+    count = partial(world.audit.count_differences, ACCOUNT)
+    assert count(entries) == 0
+    wrong_rollup(world, 5)
+    assert count(entries) == 1
+    world.store(by_creation(BEFORE), entry(9, created=BEFORE))
+    assert count(entries) == 2
+    world.engine.partition(f"STAT#{ACCOUNT}").remove(listed("pending", HOUR)["sk"]["S"])
+    assert count(entries) == 3

@@ -1,0 +1,247 @@
+"""What making rollups reads and writes, item by item."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchmarks.metered import Metered
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes, subset_attributes
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.message import Status
+from pillarbox.domain.statistics import Granularity, Rollup, Subset, SubsetKind, TimeRange
+from tests.unit.history.test_history_format import ACCOUNT, entry
+from tests.unit.history.test_history_ledger import World
+
+#: Midnight.
+DAY = 1_769_817_600_000
+HOUR_LENGTH, DAY_LENGTH = 3_600_000, 86_400_000
+KEY_1, OTP = Subset(SubsetKind.KEY, "key_1"), Subset(SubsetKind.TEMPLATE, "otp")
+SECONDS, HOURS, DAYS = Granularity.TEN_SECONDS, Granularity.HOUR, Granularity.DAY
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+class _Watched:
+    """The engine, which notes the keys that are read and does something before some writes."""
+
+    def __init__(
+        self, engine: Metered, sort_key: str = "-", before: Callable[[Item], None] = id
+    ) -> None:
+        self._engine, self._sort_key, self._before = engine, sort_key, before
+        self.read: list[str] = []
+        self.written: list[str] = []
+
+    def query(self, **request: Any) -> dict[str, Any]:
+        answer = self._engine.query(**request)
+        self.read += [item["sk"]["S"] for item in answer["Items"]]
+        return answer
+
+    def batch_get_item(self, **request: Any) -> dict[str, Any]:
+        for requested in request["RequestItems"].values():
+            self.read += [key["sk"]["S"] for key in requested["Keys"]]
+        return self._engine.batch_get_item(**request)
+
+    def put_item(self, **request: Any) -> dict[str, Any]:
+        sort_key = request["Item"]["sk"]["S"]
+        self.written.append(sort_key)
+        if sort_key.startswith(self._sort_key):
+            self._before(request["Item"])
+        return self._engine.put_item(**request)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+
+def watch(world: World, sort_key: str = "-", before: Callable[[Item], None] = id) -> _Watched:
+    engine = _Watched(world.engine, sort_key, before)
+    vars(world.table)["client"] = engine
+    return engine
+
+
+def stored(
+    world: World, granularity: Granularity, start: int, subset: Subset | None = None
+) -> dict[str, Any]:
+    """Return the item of a rollup, or nothing."""
+    key = keys.rollup(ACCOUNT, granularity, start, subset)
+    item = world.engine.partition(key["pk"]["S"]).get(key["sk"]["S"])
+    return from_item(item) if item else {}
+
+
+def put_rollup(world: World, start: int, count: int = 1, revision: int = 1) -> Rollup:
+    """Put the rollup of an hour, right or wrong."""
+    rollup = Rollup(HOURS, start)
+    rollup.by_status_and_update[Status.PENDING, start] = count
+    item = keys.rollup(ACCOUNT, HOURS, start) | rollup_attributes(rollup, revision)
+    world.engine.put_item(Item=item)
+    return rollup
+
+
+def test_rollups_of_a_time_are_those_that_start_in_it(world: World) -> None:
+    """The rollup that starts at the end of the range is left out; an empty range costs no call."""
+    rollups = [put_rollup(world, DAY + n * HOUR_LENGTH) for n in range(4)]
+    read = world.ledger.rollups
+    assert read(ACCOUNT, HOURS, TimeRange(DAY, DAY + 2 * HOUR_LENGTH)) == rollups[:2]
+    assert read(ACCOUNT, HOURS, TimeRange(DAY + 1, DAY + 2 * HOUR_LENGTH + 1)) == rollups[1:3]
+    world.engine.reset()
+    assert read(ACCOUNT, HOURS, TimeRange(DAY, DAY)) == []
+    assert world.engine.calls == 0
+
+
+def test_a_rollup_is_written_if_it_is_wrong(world: World) -> None:
+    """Making a rollup says whether one was wrong; a right one costs no write."""
+    world.put(entry(1, created=DAY), entry(2, created=DAY + HOUR_LENGTH - 1))
+    world.put(entry(3, created=DAY - 1), entry(4, created=DAY + HOUR_LENGTH))
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
+    item = stored(world, HOURS, DAY)
+    assert (item["cells"], item["rev"]) == ({"p0": 2}, 1)
+    world.engine.reset()
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is False
+    assert world.engine.write_units == 0
+    world.put(entry(1, created=DAY, revision=2, status=Status.SENT))
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
+    item = stored(world, HOURS, DAY)
+    assert (item["cells"], item["rev"]) == ({"p0": 1, "s0": 1}, 2)
+
+
+def test_an_hour_of_no_messages_has_no_rollup(world: World) -> None:
+    """Nothing is written for a bucket without messages."""
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is False
+    assert world.ledger.roll_up(ACCOUNT, DAYS, DAY) is False
+    assert world.engine.write_units == 0
+
+
+def test_rollups_of_subsets_are_listed_first(world: World) -> None:
+    """The list of the day is written before the rollups of the subsets, and not again."""
+    world.put(entry(1, created=DAY, key_id="key_1", template="otp"), entry(2, created=DAY))
+    engine = watch(world)
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
+    hour = f"hour#{DAY:015}"
+    assert engine.written == [f"subsets#{DAY:015}", hour, hour, hour]
+    for subset in (KEY_1, OTP):
+        item = stored(world, HOURS, DAY, subset)
+        assert (item["cells"], item["rev"]) == ({"p0": 1}, 1)
+    world.put(entry(3, created=DAY + HOUR_LENGTH, key_id="key_1"))
+    engine.written.clear()
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY + HOUR_LENGTH) is True
+    hour = f"hour#{DAY + HOUR_LENGTH:015}"
+    assert [sk for sk in engine.written if not sk.startswith(("C#", "U#"))] == [hour, hour]
+    world.put(entry(4, created=DAY + HOUR_LENGTH, key_id="key_2"))
+    world.ledger.roll_up(ACCOUNT, HOURS, DAY + HOUR_LENGTH)
+    day = keys.subsets(ACCOUNT, DAY)
+    item = from_item(world.engine.partition(day["pk"]["S"]).get(day["sk"]["S"]) or {})
+    assert (item["subsets"], item["rev"]) == (["key#key_1", "key#key_2", "template#otp"], 2)
+
+
+def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: World) -> None:
+    """A listed subset is counted again too, and a rollup that it no longer has is emptied."""
+    one = entry(1, created=DAY, key_id="key_1")
+    world.put(one)
+    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
+    world.ledger.correct_item(keys.entries(ACCOUNT, DAY), {}, {one.message_id: 1})
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
+    assert stored(world, HOURS, DAY, KEY_1)["cells"] == {}
+    assert stored(world, HOURS, DAY)["cells"] == {}
+
+
+@pytest.mark.parametrize(
+    ("granularity", "start", "days"),
+    [
+        (HOURS, DAY + 5 * HOUR_LENGTH, [0]),
+        (HOURS, DAY + 23 * HOUR_LENGTH, [0]),
+        (DAYS, DAY, [0]),
+        # The day is 31 January.
+        (Granularity.MONTH, Granularity.MONTH.start(DAY), [-1, 0]),
+        (Granularity.MONTH, DAY + DAY_LENGTH, [1]),
+    ],
+)
+def test_the_lists_of_the_days_of_a_bucket_are_read(
+    world: World, granularity: Granularity, start: int, days: list[int]
+) -> None:
+    """A bucket reads the lists of subsets of its own days, and no other."""
+    for number in (-1, 0, 1):
+        day = DAY + number * DAY_LENGTH
+        names = subset_attributes([Subset(SubsetKind.KEY, f"key_{number}")], 1)
+        world.engine.put_item(Item=keys.subsets(ACCOUNT, day) | names)
+    engine = watch(world)
+    world.ledger.roll_up(ACCOUNT, granularity, start)
+    lists = [f"subsets#{DAY + number * DAY_LENGTH:015}" for number in days]
+    assert [sk for sk in engine.read if sk.startswith("subsets#")] == lists
+    # That of all messages, and one of each subset in the lists.
+    own = f"{granularity.value}#{start:015}"
+    assert engine.read.count(own) == 1 + len(days)
+
+
+def test_an_hour_without_shards_is_made_from_its_entries(world: World) -> None:
+    """Without rollups of ten seconds, an hour reads the items of its entries and no other."""
+    world.put(*(entry(n, created=DAY + 30_000 * n) for n in (0, 119, 120)))
+    world.put(entry(7, created=DAY - 1))
+    engine = watch(world)
+    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
+    items = [sk for sk in engine.read if sk.startswith("C#")]
+    assert items == [f"C#{DAY:015}", f"C#{DAY + 119 * 30_000:015}"]
+    assert "divisible" not in stored(world, HOURS, DAY)
+
+
+def test_ten_seconds_are_made_from_the_entries_of_shards(world: World) -> None:
+    """Ten seconds read the items of shards in it; the hour then adds up such rollups alone."""
+    world.put(*(entry(n % 4, created=DAY + 1000 * n, shards=4) for n in range(20)))
+    engine = watch(world)
+    assert world.ledger.roll_up(ACCOUNT, SECONDS, DAY) is True
+    assert len([sk for sk in engine.read if sk.startswith("C#")]) == 10
+    assert stored(world, SECONDS, DAY)["cells"] == {"p0": 10}
+    assert world.ledger.roll_up(ACCOUNT, SECONDS, DAY + 10_000) is True
+    engine.read.clear()
+    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
+    assert not [sk for sk in engine.read if sk.startswith("C#")]
+    item = stored(world, HOURS, DAY)
+    assert (item["cells"], item["divisible"]) == ({"p0": 20}, True)
+
+
+def test_a_day_is_made_from_its_hours(world: World) -> None:
+    """A day adds up its hours, of all messages and of each subset that its list names."""
+    for n in (0, 23, 24):
+        world.put(entry(n, created=DAY + n * HOUR_LENGTH, key_id="key_1" if n else None))
+        world.ledger.roll_up(ACCOUNT, HOURS, DAY + n * HOUR_LENGTH)
+    assert world.ledger.roll_up(ACCOUNT, DAYS, DAY) is True
+    assert stored(world, DAYS, DAY)["cells"] == {"p0": 2}
+    assert stored(world, DAYS, DAY, KEY_1)["cells"] == {"p0": 1}
+
+
+@pytest.mark.parametrize(("times", "is_written"), [(0, True), (9, True), (10, False)])
+@pytest.mark.parametrize("kind", ["hour#", "subsets#"])
+def test_a_rollup_is_tried_ten_times(
+    world: World, kind: str, times: int, *, is_written: bool
+) -> None:
+    """A write that others overtake is made again from what is stored then, ten times at most."""
+    world.put(entry(1, created=DAY, key_id="key_1"))
+    left = [times]
+
+    def overtake(item: Item) -> None:
+        if left[0] and (kind == "subsets#" or item["pk"]["S"] == f"STAT#{ACCOUNT}"):
+            left[0] -= 1
+            if kind == "hour#":
+                put_rollup(world, DAY, count=9, revision=100 + left[0])
+            else:
+                other = subset_attributes([OTP], 100 + left[0])
+                world.engine.put_item(Item=keys.subsets(ACCOUNT, DAY) | other)
+
+    engine = watch(world, kind, overtake)
+    if is_written:
+        assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
+        item = stored(world, HOURS, DAY)
+        assert item["cells"] == {"p0": 1}
+        if kind == "hour#":
+            assert item["rev"] == (101 if times else 1)
+        assert stored(world, HOURS, DAY, KEY_1)["cells"] == {"p0": 1}
+    else:
+        with pytest.raises(ServiceError, match="Too many writers") as raised:
+            world.ledger.roll_up(ACCOUNT, HOURS, DAY)
+        assert raised.value.code == "service_unavailable"
+    if kind == "subsets#":
+        assert engine.written.count(f"subsets#{DAY:015}") == min(times + 1, 10)
