@@ -11,11 +11,11 @@ from verification.attacks.http_fuzz import differences_of, fuzz
 
 
 def test_what_is_asked_is_what_is_sent(service: Service) -> None:
-    """Of 300 bodies each broken one is refused, and each other one is sent as it was asked for."""
-    counts = fuzz(service, cases=300, seconds=600)
+    """Of 150 bodies each broken one is refused, and each other one is sent as it was asked for."""
+    counts = fuzz(service, cases=150, seconds=600)
     assert not counts.failed, (str(counts), counts.findings)
-    assert counts.accepted > 150
-    assert counts.broken > 40
+    assert counts.accepted > 75
+    assert counts.broken > 20
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset, account_of_key
 from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.role import OPERATE, Role
+from pillarbox.domain.role import OPERATE
 from pillarbox.domain.statistics import Granularity, index_entry
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhook import EndpointHealth
@@ -52,6 +52,8 @@ from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import post, proof_for, user_without_account
 from tests.contract.test_backend_down import no_answer
 from tests.contract.test_messages import DELIVERED, HARD, event
+from tests.contract.test_sessions import full_ids
+from tests.contract.test_tenants import Tenant
 from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import message
 from tests.fakes.webhooks import endpoint
@@ -65,7 +67,6 @@ _FUNCTIONS: Final = {
 }
 _LARGE: Final = otp(attachments=[attachment(b"%PDF-1.7" + bytes(400_000))])
 
-_OTHER: Final = ("other@shop.example", Role.VIEWER)
 #: Actions that a role needs in addition to the calls of the function's code.
 _LAMBDAS_OWN: Final = {
     # Lambda itself uses these for logs, traces, queues and streams.
@@ -237,25 +238,13 @@ def _sign_in(service: Service) -> None:
     assert service.mail_codes() == [{"code_accepted": 1}]
     link = wiring.services().team.new_link(address)
     assert browser.post("", {"link": link}).status == 200
-    ids = {"message_id": Api(service.key(account)).send(otp()).json["messageId"]}
+    tenant = Tenant(service, account, Api(service.key(account)).send(otp()).json["messageId"])
     for operation in OF_SESSIONS:
         if operation.id == "sign_up" or operation.permission == OPERATE:  # see the next functions
             continue
-        webhook = service.webhook(account)
-        ids |= {"id": service.template(account, "<p>x</p>"), "webhook_id": webhook}
-        ids["delivery_id"] = service.delivery(account, webhook)
         session = browser.token(account).json["token"]
-        api = Api(session=session)
-        ids["session_id"] = session[16:28]
-        ids["key_id"] = (
-            wiring.services().api_keys.issue_live(account, "web", Preset.SEND).record.key_id
-        )
-        ids["member_id"] = wiring.services().team.add_member(account, *_OTHER).user_id
-        ids["address"] = wiring.services().suppression_list.add(account, "b@shop.example").address
-        service.domain(account, "shop.example")
-        ids["domain"] = service.domain(account, "secret.example")
-        ids["sender"] = service.sender(account, "secret@news.example")
-        assert operation.request(api, ids).status // 100 == 2, operation.id
+        ids = full_ids(tenant, operation.parameters) | {"session_id": session[16:28]}
+        assert operation.request(Api(session=session), ids).status // 100 == 2, operation.id
         if "Session" in operation.credentials and operation.method == "DELETE":
             browser = signed_in(service, address)
     api = Api(session=browser.token(account).json["token"])
@@ -265,6 +254,7 @@ def _sign_in(service: Service) -> None:
     key_id = former.issue_live(account, "old", Preset.SEND).record.key_id
     assert api.raw("GET", "/keys").status == 200
     with mock.patch("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 0):
+        ids = full_ids(tenant, ["key_id"])
         wiring.services().api_keys.revoke(ids["key_id"])
         assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
