@@ -25,6 +25,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.domain.role import Role
 from relay.service import Envelope, ThreadedService
+from tests.contract import test_preview_keys as widget
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
@@ -225,6 +226,28 @@ def sign_up_everywhere(service: Service) -> None:
         assert service.mail_codes()[-1] == {"code_accepted": 0}
 
 
+def visit_widget(service: Service) -> None:
+    """Get a preview key with canaries in each field, also with failures; send, and report that."""
+    address = f"visitor.{ADDRESS}"
+    wrong = {"code": CANARY[:6], "flow": CANARY, "proof": CANARY, "token": CANARY}
+    for fault in ("GetItem", "PutItem", "UpdateItem", "TransactWriteItems", "none"):
+        with failing(fault):
+            for path in ("", "/challenges", "/codes", "/reports"):
+                widget.post(path, **{CANARY: CANARY})
+                widget.post(path, address=CANARY, **wrong)
+                widget.post(path, address=address, **wrong | {"proof": WRONG_PROOF})
+                Api().raw("POST", f"/preview-keys{path}", f'{{"{CANARY}')
+    service.codes()  # those of the tests before
+    flow = widget.request_code(address).json["flow"]
+    (queued,) = service.codes()
+    issued = widget.post("", flow=flow, code=queued.code)
+    assert issued.status == 201
+    assert Api(issued.json["key"]).send(otp(to=address)).status == 200
+    report = widget.report_in(widget.last_mail(service))
+    assert widget.post("/reports", token=report).status == 204
+    SECRETS.extend((flow, issued.json["key"], report))
+
+
 def fail_unexpectedly(service: Service) -> None:
     """Cause an unexpected error whose message quotes the request."""
     api = service.live()
@@ -367,6 +390,7 @@ def main(dns_server: str, *options: str) -> None:
         hook_everything(service)
         sign_in_everywhere(service)
         sign_up_everywhere(service)
+        visit_widget(service)
         relay_everything(service)
         service.deliver()
     print("secrets:", *SECRETS)  # noqa: T201

@@ -2,16 +2,21 @@
 
 import json
 import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes, policy
 from typing import Any
 from unittest import mock
 
 import pytest
 from altcha.v1 import solve_challenge
+from botocore.client import BaseClient
 
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.domain.preview_key import folded_digest
-from pillarbox.domain.sign_in import FlowToken, parse_flow
+from pillarbox.domain.sign_in import MAX_ATTEMPTS, Flow, FlowToken, parse_flow
+from pillarbox.wiring import services
 from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse, handler
 from tests.contract.service import Service
@@ -53,6 +58,13 @@ def last_mail(service: Service) -> str:
     return text
 
 
+def report_in(text: str) -> str:
+    """Return the token in the link of a test mail."""
+    link = re.search(r"/widget/report#([\w.-]+)", text)
+    assert link
+    return link[1]
+
+
 def get_key(service: Service, address: str) -> ApiResponse:
     flow = request_code(address).json["flow"]
     code = re.search(r"\b\d{6}\b", last_mail(service))
@@ -71,11 +83,10 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     assert api.send(otp(to=address)).status == 200
     text = last_mail(service)
     assert "Test mail sent through Pillarbox by a preview key." in text
-    link = re.search(r"/widget/report#([\w.-]+)", text)
-    assert link
-    assert post("/reports", token=link[1] + "0").status == 204
+    report = report_in(text)
+    assert post("/reports", token=report + "0").status == 204
     assert api.send(otp(to=address)).status == 200
-    assert post("/reports", token=link[1]).status == 204
+    assert post("/reports", token=report).status == 204
     assert api.send(otp(to=address)).code == "account_suspended"
     other = service.preview()
     assert other.send(otp(to=address)).code == "recipient_suppressed"
@@ -102,6 +113,70 @@ def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
     assert len(known.json["flow"]) == len(unknown.json["flow"])
     assert known.json.keys() == unknown.json.keys()
     service.mail_codes()
+
+
+def test_known_and_unknown_addresses_cost_the_same_calls(service: Service) -> None:
+    """A request for a code makes the same calls of AWS, with and without a key of the address."""
+    get_key(service, "pat@example.com")
+    made: list[str] = []
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def recording(client: BaseClient, operation: str, parameters: Any) -> Any:
+        made.append(operation)
+        return call(client, operation, parameters)
+
+    def calls_for(address: str) -> list[str]:
+        made.clear()
+        assert request_code(address).status == 202
+        return [*made]
+
+    with mock.patch.object(BaseClient, "_make_api_call", recording):
+        known = calls_for("pat@example.com")
+        assert known == calls_for("sam@example.com")
+    assert len(known) >= 4
+    service.mail_codes()
+
+
+def test_a_code_gives_one_key_however_often_it_is_confirmed_at_once(service: Service) -> None:
+    """Of eight confirmations of one code at the same time one gets a key, and that key works."""
+    flow = parse_flow(request_code("roy@example.com").json["flow"])
+    code = service.codes()[-1].code
+    issued: list[str] = []
+
+    def confirm(_: int) -> str:
+        try:
+            issued.append(services().preview_keys.issue(flow, code, "")[0].text)
+        except ServiceError as error:
+            return error.code
+        return "issued"
+
+    with ThreadPoolExecutor(8) as threads:
+        outcomes = Counter(threads.map(confirm, range(8)))
+    assert outcomes == {"issued": 1, "invalid_code": 7}
+    assert Api(issued[0]).send(otp(to="roy@example.com")).status == 200
+
+
+def test_guesses_at_once_are_limited_too(service: Service) -> None:
+    """Of 200 guesses in eight threads at most five count, and then the right code is refused."""
+    flow = parse_flow(request_code("zoe@example.com").json["flow"])
+    code = service.codes()[-1].code
+    keys = services().preview_keys
+    checked: list[str] = []
+    accepts = Flow.accepts
+
+    def count(one: Flow, token: FlowToken, text: str) -> bool:
+        checked.append(text)
+        return accepts(one, token, text)
+
+    def guess(number: int) -> None:
+        with pytest.raises(ServiceError, match="code"):
+            keys.issue(flow, f"{(int(code) + 1 + number) % 1_000_000:06}", "")
+
+    with mock.patch.object(Flow, "accepts", count), ThreadPoolExecutor(8) as threads:
+        list(threads.map(guess, range(200)))
+    assert len(checked) <= MAX_ATTEMPTS == 5
+    with pytest.raises(ServiceError, match="code"):
+        keys.issue(flow, code, "")
 
 
 @pytest.mark.parametrize("path", ["", "/challenges", "/codes", "/reports"])

@@ -5,7 +5,6 @@ and failures.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -218,12 +217,11 @@ def _preview_keys(service: Service) -> None:
     visitors.get_key(service, address)
     api = Api(visitors.get_key(service, address).json["key"])
     sent = api.send(otp(to=address)).json["messageId"]
-    link = re.search(r"/widget/report#([\w.-]+)", visitors.last_mail(service))
-    assert link
+    report = visitors.report_in(visitors.last_mail(service))
     account = account_of_key(api.key or "")
     complaint = {"complainedRecipients": [{"emailAddress": address}]}
     assert service.report(test_messages.event(account or "", sent, "Complaint", complaint)) == []
-    assert visitors.post("/reports", token=link[1]).status == 204
+    assert visitors.post("/reports", token=report).status == 204
 
 
 def _sign_in(service: Service) -> None:

@@ -102,16 +102,16 @@ class FakeDirectory:
             key=store.keys.get(key_digest) if key_digest else None,
             account=account,
             suppressed={
-                mailbox: store.suppressed[account_id, text]
-                for text, mailbox in stored.items()
-                if (account_id, text) in store.suppressed
-            }
-            | {
                 mailbox: store.suppressed[PREVIEW_LIST, text]
                 for mailbox in mailboxes
                 if preview
                 and (text := hashed_mailbox(PREVIEW_LIST, mailbox))
                 and (PREVIEW_LIST, text) in store.suppressed
+            }
+            | {
+                mailbox: store.suppressed[account_id, text]
+                for text, mailbox in stored.items()
+                if (account_id, text) in store.suppressed
             },
             templates={
                 template_id: store.templates[account_id, template_id]

@@ -47,8 +47,8 @@ _WEBHOOK: Final = "tests/unit/application/test_application_webhook"
 _LEDGER: Final = " ".join(
     f"{_HISTORY}_{name}.py"
     for name in (
-        *("format", "ledger", "leftovers", "shards", "subsets", "audit"),
-        *("search", "check", "aggregation"),
+        *("format", "ledger", "rollups", "repairs", "leftovers", "shards", "subsets"),
+        *("audit", "search", "check", "aggregation"),
     )
 )
 

@@ -47,6 +47,7 @@ class HealthyStack(UseCases):
         self.protection_of_identities, self.former_keys = FakeTableProtection(), FakeFormerKeys()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
+        self.open_widget = False
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
         self.monitoring.ages = {"jobs": 1.0, "events": 1.0}
         self.domain_identities.add(SHOP)
@@ -92,6 +93,7 @@ class HealthyStack(UseCases):
             preview_sender=f"preview@{SHOP}",
             workers=2,
             reserve=4,
+            open_widget=self.open_widget,
         )
         return list(doctor.run(not_applicable))
 
@@ -167,6 +169,14 @@ def test_keys_of_an_older_release_are_a_warning(
     stack.former_keys = FakeFormerKeys({"a": keys_left}, waiting)
     (finding,) = [f for f in stack.findings() if f.verdict is Verdict.WARN]
     assert (finding.check, finding.remedy) == ("keys", "Run `pillarbox identities migrate`.")
+
+
+def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:
+    """The doctor warns if the keys that visitors get send to any address."""
+    stack.open_widget = True
+    (warning,) = (one for one in stack.findings() if one.verdict is Verdict.WARN)
+    assert "its keys send test mail to any address" in warning.message
+    assert "PreviewRecipients=own" in (warning.remedy)
 
 
 def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:

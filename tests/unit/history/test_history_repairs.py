@@ -334,13 +334,13 @@ def test_a_repair_never_overwrites_what_changed_meanwhile(
     assert partition.get(sort_key) == newest
 
 
-def _changed(item: Item) -> Item:
+def _changed(item: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
     """Return an item with another revision and one more entry or another count."""
     if "entries" in item:
         entries = [*unpack(from_item(item))]
-        return item | pack([*entries, entry(50 + len(entries), created=HOUR)])
+        return {**item} | pack([*entries, entry(50 + len(entries), created=HOUR)])
     revision = int(item["rev"]["N"]) + 1
-    changed = item | {"rev": {"N": str(revision)}}
+    changed = {**item} | {"rev": {"N": str(revision)}}
     if "cells" in item:
         return changed | {"cells": {"M": {"p0": {"N": str(50 + revision)}}}}
     return changed | {"subsets": {"L": [{"S": f"key#key_{revision}"}]}}

@@ -31,7 +31,7 @@ class _Watched:
     """The engine, which notes the keys that are read and does something before some writes."""
 
     def __init__(
-        self, engine: Metered, sort_key: str = "-", before: Callable[[Item], None] = id
+        self, engine: Metered, sort_key: str = "-", before: Callable[[Item], object] = id
     ) -> None:
         self._engine, self._sort_key, self._before = engine, sort_key, before
         self.read: list[str] = []
@@ -58,7 +58,7 @@ class _Watched:
         return getattr(self._engine, name)
 
 
-def watch(world: World, sort_key: str = "-", before: Callable[[Item], None] = id) -> _Watched:
+def watch(world: World, sort_key: str = "-", before: Callable[[Item], object] = id) -> _Watched:
     engine = _Watched(world.engine, sort_key, before)
     vars(world.table)["client"] = engine
     return engine
