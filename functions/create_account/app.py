@@ -35,9 +35,9 @@ def list_pending() -> Reply:
 
 @app.post("/v1/operator/sign-ups/<address>")
 def approve(address: str) -> Reply:
-    _operator()
-    plan = read_plan(app.current_event)
-    return reply(created_account(services().sign_up_approval.approve(unquote(address), plan)), 201)
+    operator, plan = _operator(), read_plan(app.current_event)
+    account = services().sign_up_approval.approve(unquote(address), plan, by=operator)
+    return reply(created_account(account), 201)
 
 
 @app.delete("/v1/operator/sign-ups/<address>")
@@ -47,8 +47,10 @@ def refuse(address: str) -> Reply:
     return reply_nothing()
 
 
-def _operator() -> None:
-    services().operator_authentication.authenticate(read_session(app.current_event))
+def _operator() -> str:
+    """Return the address of the operator who calls."""
+    token = read_session(app.current_event)
+    return services().operator_authentication.authenticate(token).session.address
 
 
 def _principal() -> SessionPrincipal:

@@ -200,6 +200,8 @@ def test_the_operator_approves(service: Service) -> None:
         approval = services().sign_up_approval
         assert [one.name for one in approval.pending() if one.address == address] == ["Acme"]
         account = approval.approve(address)
+        (entry,) = services().accounts.log(account.account_id)
+        assert (entry.action, entry.by) == ("approved", "operator")
         ((to, text),) = mailed(service)
         assert to == address
         assert "“Acme”" in text

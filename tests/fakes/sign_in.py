@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.account import Account, Suspension
+from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
@@ -187,6 +188,8 @@ class FakeSignUps:
     members: FakeMembers
     accounts: dict[str, Account]
     requests: dict[str, SignUpRequest] = field(default_factory=dict)
+    #: Account id -> the first entry of its log.
+    entries: dict[str, LogEntry] = field(default_factory=dict)
 
     def get(self, address: str) -> SignUpRequest | None:
         return self.requests.get(digest_of_address(address))
@@ -207,9 +210,12 @@ class FakeSignUps:
         before: SignUpRequest | None,
         account: Account,
         owner: Member,
+        entry: LogEntry | None = None,
     ) -> bool:
         if not self.put(request, before):
             return False
+        if entry:
+            self.entries[account.account_id] = entry
         self.accounts[account.account_id] = account
         self.members.put(owner)
         return True

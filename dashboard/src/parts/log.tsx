@@ -19,8 +19,8 @@ const SETTINGS: Record<string, string> = {
   shards: "Partitions",
 };
 const LIMITS = ["perMinute", "perDay", "perMonth", "recipientsPerDay"];
-const ACTIONS = { changed: "Changed", suspended: "Suspended", resumed: "Resumed" };
-const KINDS = { changed: "sent", suspended: "failed", resumed: "delivered" };
+const ACTIONS = { approved: "Approved", changed: "Changed", suspended: "Suspended", resumed: "Resumed" };
+const KINDS = { approved: "delivered", changed: "sent", suspended: "failed", resumed: "delivered" };
 
 type Entry = LogItem & { by?: string; reason?: string | null };
 type Value = LogItem["changes"][number]["before"];

@@ -11,6 +11,7 @@ from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account_log import AccountAction
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.proof_of_work import ALGORITHM, MAX_NUMBER, Challenge, Proof, check_proof
 from pillarbox.domain.role import Role
@@ -242,8 +243,10 @@ def test_the_operator_approves_a_request() -> None:
     assert refusal(world.create) == "sign_up_closed"
     (request,) = world.approval.pending()
     assert (request.address, request.name) == (ADA, "Acme")
-    account = world.approval.approve(ADA.upper(), Plan.STANDARD)
+    account = world.approval.approve(ADA.upper(), Plan.STANDARD, by="root@shop.example")
     assert (account.name, account.plan) == ("Acme", Plan.STANDARD)
+    entry = world.sign_ups.entries[account.account_id]
+    assert (entry.action, entry.by) == (AccountAction.APPROVED, "root@shop.example")
     (member,) = world.members.of_account(account.account_id)
     assert (member.address, member.role) == (ADA, Role.OWNER)
     assert world.approval.pending() == []

@@ -17,6 +17,7 @@ type SettingValue = str | int | bool | None
 class AccountAction(StrEnum):
     """What an operator did."""
 
+    APPROVED = "approved"
     CHANGED = "changed"
     SUSPENDED = "suspended"
     RESUMED = "resumed"

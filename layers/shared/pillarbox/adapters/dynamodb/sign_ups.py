@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.account_log import entry_item
 from pillarbox.adapters.dynamodb.attributes import from_text, to_attribute, to_item, to_text
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.adapters.dynamodb.users import member_items
 from pillarbox.domain.account import Account
+from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.proof_of_work import KEY_LENGTH, CheckedProof
 from pillarbox.domain.session import Member, user_digest
 from pillarbox.domain.sign_up import SignUpRequest, SignUpState
@@ -49,9 +51,12 @@ class DynamoSignUps:
         before: SignUpRequest | None,
         account: Account,
         owner: Member,
+        entry: LogEntry | None = None,
     ) -> bool:
         """Put everything in one transaction over both tables."""
-        of_account = (account_item(account), keys.account_list(account.account_id))
+        of_account = [account_item(account), keys.account_list(account.account_id)]
+        if entry:
+            of_account.append(entry_item(account.account_id, entry))
         return self._transact(
             self._put(request, before),
             *(_put_new(self._table, item) for item in of_account),

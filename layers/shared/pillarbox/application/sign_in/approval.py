@@ -11,7 +11,9 @@ from pillarbox.application.sign_in.sign_up import changed_meanwhile, create_acco
 from pillarbox.application.sign_in.team import Team
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account_log import COMMAND, AccountAction, LogEntry
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import Mail
 from pillarbox.domain.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
 from pillarbox.rendering.notice import sign_up_source
@@ -41,7 +43,7 @@ class SignUpApproval:
         """Return the sign-ups that wait, the oldest first."""
         return [one for one in self.sign_ups.all() if one.state is SignUpState.PENDING]
 
-    def approve(self, address: str, plan: Plan | None = None) -> Account:
+    def approve(self, address: str, plan: Plan | None = None, *, by: str = COMMAND) -> Account:
         """Create the account that a user has asked for, and tell the user.
 
         A request that was refused can still be approved.
@@ -49,6 +51,7 @@ class SignUpApproval:
         Args:
             address: of the user.
             plan: of the account; by default that of all new accounts.
+            by: who approves: the address of an operator, or `COMMAND`.
 
         Raises:
             ValidationFailed: on `address`: it has asked for no account.
@@ -58,7 +61,10 @@ class SignUpApproval:
         if before.name is None:  # an invitation that was taken back
             raise _refusal(_NOT_ASKED)
         request = replace(before, at=self.clock())
-        account = create_account(self.sign_ups, request, before, plan or self.plan)
+        entry = LogEntry(
+            entry_id=str(new_id(request.at)), at=request.at, by=by, action=AccountAction.APPROVED
+        )
+        account = create_account(self.sign_ups, request, before, plan or self.plan, entry)
         accept(self._approval(account, before.address), self.jobs, self.messages, request.at)
         return account
 

@@ -11,6 +11,7 @@ from pillarbox.domain.session import Access, Member, Session, SessionToken, User
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
+    from pillarbox.domain.account_log import LogEntry
     from pillarbox.domain.key import ApiKey
     from pillarbox.domain.proof_of_work import CheckedProof
     from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
@@ -182,8 +183,12 @@ class SignUps(Protocol):
         before: "SignUpRequest | None",
         account: Account,
         owner: Member,
+        entry: "LogEntry | None" = None,
     ) -> bool:
-        """Store a sign-up with its new account and the account's owner, as `put` does."""
+        """Store a sign-up with its new account, the account's owner and an entry of its log.
+
+        It does so under the same condition as `put`.
+        """
         ...
 
 

@@ -1,6 +1,7 @@
 """Sign up: a user who has confirmed an address creates an account, or asks for one."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Proofs, SignInCounts, SignUps
@@ -28,6 +29,9 @@ from pillarbox.domain.sign_up import (
     SignUpTerms,
     sign_up_closed,
 )
+
+if TYPE_CHECKING:
+    from pillarbox.domain.account_log import LogEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +108,11 @@ class SignUp:
 
 
 def create_account(
-    sign_ups: SignUps, request: SignUpRequest, before: SignUpRequest | None, plan: Plan
+    sign_ups: SignUps,
+    request: SignUpRequest,
+    before: SignUpRequest | None,
+    plan: Plan,
+    entry: "LogEntry | None" = None,
 ) -> Account:
     """Create the account that a sign-up names, with its user as the owner.
 
@@ -113,6 +121,7 @@ def create_account(
         request: the sign-up, with a name and the present time.
         before: what is stored of it.
         plan: of the account.
+        entry: the first one of the account's log, if an operator creates the account.
 
     Raises:
         Unavailable: another request has changed the sign-up.
@@ -133,7 +142,7 @@ def create_account(
         added_at=request.at,
     )
     created = replace(request, state=SignUpState.CREATED, account_id=account.account_id)
-    if not sign_ups.create(created, before, account, owner):
+    if not sign_ups.create(created, before, account, owner, entry):
         raise changed_meanwhile()
     return account
 
