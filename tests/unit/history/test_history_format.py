@@ -1,12 +1,13 @@
 """The ledger's items are stored octet for octet as earlier releases stored them."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.ledger import copy_place, place
+from pillarbox.adapters.dynamodb.ledger import as_copy, copy_place, place
 from pillarbox.adapters.dynamodb.ledger_format import (
     pack,
     rollup_attributes,
@@ -257,3 +258,13 @@ def test_an_entry_that_was_updated_in_a_later_hour_is_in_a_group_of_late_ones() 
     hour_end = Granularity.HOUR.end(CREATED)
     assert copy_place(entry(1, status=SENT, updated=hour_end - 1)) == ("sent", hour_end - 30_000)
     assert copy_place(entry(1, status=SENT, updated=hour_end)) == ("sent-late", hour_end)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_only_the_list_of_delivered_messages_lacks_their_origins(status: Status) -> None:
+    """Each list has the keys and templates of its messages, except of those delivered at once."""
+    first_hour = entry(1, status=status, key_id="key_1", template="otp")
+    late = replace(first_hour, updated=Granularity.HOUR.end(CREATED))
+    has_origins = status is not Status.DELIVERED
+    assert as_copy(first_hour) == (first_hour if has_origins else entry(1, status=status))
+    assert as_copy(late) == late
