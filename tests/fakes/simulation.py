@@ -252,7 +252,7 @@ class Service:
         self.simulation.sleep(self.latency.ses)
         if not allowed:
             self.report.throttled += 1
-            raise SendThrottled
+            raise SendThrottled(too_fast=True)
         wait = arrived - (message.created_at - builders.NOW).total_seconds()
         self.report.waits.setdefault(self._kinds[message.message_id], []).append(wait)
         self.report.sent_at.append(arrived)

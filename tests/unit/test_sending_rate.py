@@ -312,6 +312,30 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
             assert taken <= rate * (end - start) + burst + 0.001
 
 
+@pytest.mark.parametrize(("rate", "recipients"), [(1.0, 3), (14.0, 30)])
+def test_a_worker_never_waits_longer_than_its_function_allows(rate: float, recipients: int) -> None:
+    """However often others take the tokens first, an email gets a turn after 6 s at most.
+
+    Five seconds are for the waits, and one for the tokens that it takes in the end.
+    """
+    random.seed(1)
+    simulation, table = Simulation(), QuickTable()
+    waits: list[float] = []
+
+    def work() -> None:
+        worker = DynamoSendingRate(table, lambda: rate, lambda: simulation.now, simulation.sleep)
+        for _ in range(4):
+            start = simulation.now
+            worker.acquire(ACCOUNT, recipients, urgent=False)
+            waits.append((simulation.now - start).total_seconds())
+            simulation.sleep(0.1)
+
+    for _ in range(10):
+        simulation.start(work)
+    simulation.run(lambda: len(waits) == 40)
+    assert max(waits) <= 5 + 1 / USED + 0.25
+
+
 OTHER = "acct00000002"
 
 
