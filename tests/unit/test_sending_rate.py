@@ -239,6 +239,29 @@ def test_an_unreachable_table_stops_no_mail(case: Case) -> None:
     assert case.send() > 0
 
 
+def test_a_deleted_bucket_stops_no_mail(case: Case) -> None:
+    """If somebody deletes the item, an email is sent at once, and the next one creates it."""
+    case.drain()
+    case.table._tables.delete_item(TableName=case.table.name, Key=keys.sending_rate())
+    assert case.send() == 0
+    assert case.table.get(keys.sending_rate()) is None
+    assert case.send() == 0
+    assert case.table.get(keys.sending_rate()) is not None
+
+
+def test_a_throttle_ends_the_use_of_tokens_in_advance(case: Case) -> None:
+    """A worker that SES throttled takes new tokens, at the lower rate."""
+    case.rate = 100.0
+    for _ in range(8):
+        case.send()
+    writes = case.table.writes
+    case.send()
+    assert case.table.writes == writes  # it had tokens left
+    case.one.slow_down()
+    case.send()
+    assert case.table.writes == writes + 2
+
+
 def test_a_high_rate_takes_few_writes(case: Case) -> None:
     """At 1,000 a second a worker that sends ten a second writes once for about ten emails."""
     case.rate = 1000.0

@@ -92,6 +92,9 @@ class DynamoSendingRate:
             return self._acquire(account_id, recipients, urgent=urgent)
         except ServiceError:
             return None
+        except ConditionFailed:  # somebody deleted the item, so the next email creates it
+            self._state = None
+            return None
 
     def slow_down(self) -> None:
         """Halve the rate of all workers. It recovers within seconds."""
