@@ -13,7 +13,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import Job
 from pillarbox.wiring import services
 
-#: In milliseconds. One message may wait 2 s for its turn and 23 s for SES, and must end before
+#: In milliseconds. One message may wait 6 s for its tokens and 23 s for SES, and must end before
 #: the function does.
 _TIME_FOR_ONE: Final = 30_000
 #: A message that is built in a process of its own may take 20 s longer.

@@ -20,13 +20,16 @@ from typing import Any
 
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
-from pillarbox.application.delivery.deliver import Delivery
+from pillarbox.application.delivery.deliver import VISIBILITY, Delivery
 from pillarbox.application.delivery.ports import SendThrottled
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Message
 from tests.fakes import builders, stores
 from tests.fakes.quick_table import QuickTable
+
+#: An invocation takes 60 s at most, and begins no email in the last 30 s.
+_TIME_OF_STARTS = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,10 +210,14 @@ class Service:
         delivery = self._delivery()
         simulation.sleep(delay)
         while True:
-            received = queue.receive(batch, timedelta(minutes=6))
+            received = queue.receive(batch, VISIBILITY)
             if not received:  # a long poll returns at once when there is a message
                 simulation.sleep(queue.next_in())
+            last_start = self.clock() + _TIME_OF_STARTS
             for message in received:
+                if self.clock() > last_start:
+                    message.visible_at = self.clock()
+                    continue
                 simulation.sleep(self.latency.prepare)
                 wait = delivery.deliver(message.job).retry_after
                 if wait is None:
@@ -252,7 +259,7 @@ class Service:
         self.simulation.sleep(self.latency.ses)
         if not allowed:
             self.report.throttled += 1
-            raise SendThrottled
+            raise SendThrottled(too_fast=True)
         wait = arrived - (message.created_at - builders.NOW).total_seconds()
         self.report.waits.setdefault(self._kinds[message.message_id], []).append(wait)
         self.report.sent_at.append(arrived)

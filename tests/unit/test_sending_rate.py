@@ -239,6 +239,29 @@ def test_an_unreachable_table_stops_no_mail(case: Case) -> None:
     assert case.send() > 0
 
 
+def test_a_deleted_bucket_stops_no_mail(case: Case) -> None:
+    """If somebody deletes the item, an email is sent at once, and the next one creates it."""
+    case.drain()
+    case.table._tables.delete_item(TableName=case.table.name, Key=keys.sending_rate())
+    assert case.send() == 0
+    assert case.table.get(keys.sending_rate()) is None
+    assert case.send() == 0
+    assert case.table.get(keys.sending_rate()) is not None
+
+
+def test_a_throttle_ends_the_use_of_tokens_in_advance(case: Case) -> None:
+    """A worker that SES throttled takes new tokens, at the lower rate."""
+    case.rate = 100.0
+    for _ in range(8):
+        case.send()
+    writes = case.table.writes
+    case.send()
+    assert case.table.writes == writes  # it had tokens left
+    case.one.slow_down()
+    case.send()
+    assert case.table.writes == writes + 2
+
+
 def test_a_high_rate_takes_few_writes(case: Case) -> None:
     """At 1,000 a second a worker that sends ten a second writes once for about ten emails."""
     case.rate = 1000.0
@@ -310,6 +333,30 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
         for end, recipients in departures[first:]:
             taken += recipients
             assert taken <= rate * (end - start) + burst + 0.001
+
+
+@pytest.mark.parametrize(("rate", "recipients"), [(1.0, 3), (14.0, 30)])
+def test_a_worker_never_waits_longer_than_its_function_allows(rate: float, recipients: int) -> None:
+    """However often others take the tokens first, an email gets a turn after 6 s at most.
+
+    Five seconds are for the waits, and one for the tokens that it takes in the end.
+    """
+    random.seed(1)
+    simulation, table = Simulation(), QuickTable()
+    waits: list[float] = []
+
+    def work() -> None:
+        worker = DynamoSendingRate(table, lambda: rate, lambda: simulation.now, simulation.sleep)
+        for _ in range(4):
+            start = simulation.now
+            worker.acquire(ACCOUNT, recipients, urgent=False)
+            waits.append((simulation.now - start).total_seconds())
+            simulation.sleep(0.1)
+
+    for _ in range(10):
+        simulation.start(work)
+    simulation.run(lambda: len(waits) == 40)
+    assert max(waits) <= 5 + 1 / USED + 0.25
 
 
 OTHER = "acct00000002"

@@ -633,6 +633,27 @@ def test_an_answer_that_cannot_be_saved_is_recorded_by_a_job(
     assert world.message().status == status
 
 
+def test_a_mistake_in_the_save_loses_no_answer(world: World, job: Job) -> None:
+    """An answer is recorded by a job even if AWS refused to save it for good at that moment."""
+    world.gate.fault = Fault(len(CALLS_TO_SEND) + 1, "before", RuntimeError("no permission"))
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT)
+    (record,) = world.store.queue
+    assert world.delivery.deliver(record) == DeliveryResult(Outcome.RECORDED)
+    assert (world.message().status, world.message().lease) == ("sent", None)
+
+
+def test_a_send_is_dated_before_the_hand_over(world: World, job: Job) -> None:
+    """The time is that before SES's call, so an event of SES is never older than it."""
+
+    def pass_time(call: str) -> None:
+        if call == "mailer.send":
+            world.advance(5 * SECOND)
+
+    world.gate.watch = pass_time
+    world.delivery.deliver(job)
+    assert [(e.kind, e.at) for e in world.message().events] == [(EventKind.SENT, at(0))]
+
+
 def test_an_answer_that_cannot_even_be_queued_waits_for_events(world: World, job: Job) -> None:
     """If the save and the queue both fail, the job is received again and nothing is sent twice."""
     delivery = replace(world.delivery, jobs=UnreachableQueue(world.store))
@@ -715,15 +736,14 @@ def test_the_mark_of_an_event_resolves_an_uncertain_mail(
 
 
 def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, job: Job) -> None:
-    """If the event leaves the queue after the check, its mark is read after the check."""
+    """If the event leaves the queue just before the check, its mark is read after the check."""
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
     message = world.message()
     advance(world, minutes=15)
     world.store.newest_event = world.now
     worker = Actor(world, lambda: world.delivery.deliver(job))
-    worker.run_to("seen_events.find")
-    world.gate.watch = lambda _: None
+    worker.run_to("event_queue.may_hold_older_than")
     mark = SeenEvent("ses-1", at(1))
     world.store.seen_events[ACCOUNT, message.message_id] = mark
     worker.finish()

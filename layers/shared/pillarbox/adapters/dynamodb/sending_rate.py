@@ -92,6 +92,9 @@ class DynamoSendingRate:
             return self._acquire(account_id, recipients, urgent=urgent)
         except ServiceError:
             return None
+        except ConditionFailed:  # somebody deleted the item, so the next email creates it
+            self._state = None
+            return None
 
     def slow_down(self) -> None:
         """Halve the rate of all workers. It recovers within seconds."""
@@ -106,6 +109,7 @@ class DynamoSendingRate:
             return None
         patience, spread = (_URGENT_PATIENCE, _URGENT_SPREAD) if urgent else (_PATIENCE, _SPREAD)
         gives_up_at = self._now() + patience
+        ends_at = gives_up_at + _LONGEST_PAUSE
         state = self._fresh(state)
         for _ in range(_TRIES):
             now = self._now()
@@ -126,7 +130,9 @@ class DynamoSendingRate:
                     self._wait_until(departs_at)
                     return None
             wait = state.empty_at - latest
-            if now > gives_up_at or wait > _LONGEST_PAUSE:
+            # Others may take the tokens at each try, so the waits have an end: the time of a
+            # worker is for several emails, and it must not end between lease and hand-over.
+            if now > gives_up_at or wait > _LONGEST_PAUSE or now + wait > ends_at:
                 break
             if wait > SECOND:  # a debt, for which everybody waits
                 gives_up_at = now + wait + patience

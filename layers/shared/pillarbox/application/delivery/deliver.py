@@ -25,7 +25,7 @@ from pillarbox.application.delivery.ports import (
 )
 from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
 from pillarbox.domain.address import domain_of, mailbox_key
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import ERASED_ADDRESS, MEANINGS, Event, EventKind, Lease, Message
 
@@ -297,7 +297,7 @@ class Delivery:
         """
         try:
             self._save(message, result)
-        except ServiceError:
+        except Exception:  # noqa: BLE001  that job meets a mistake again, and the caller logs it
             self.jobs.put_result(job, result)
 
     def _record(self, job: Job, result: HandOverResult) -> DeliveryResult:
