@@ -172,6 +172,12 @@ class _Run:
     def _patched(self) -> Iterator[None]:
         """Make calls one after another, in the same order in each run."""
         wire, drawn = self._system.wire, Random(1)  # noqa: S311  a repeatable run, no secret
+        places: dict[bytes, int] = {}
+
+        def place(name: bytes) -> int:
+            """Spread tasks over the timer's buckets in turn: their ids differ in each run."""
+            return places.setdefault(name, len(places))
+
         in_turn = beyond_patience if self._path.slow else one_after_another
         patches = (
             mock.patch.object(wire, "stand_in", self._stand_in),
@@ -180,6 +186,7 @@ class _Run:
             mock.patch.object(threads, "in_threads", in_turn),
             mock.patch.object(due_times, "in_parallel", lambda call, each: [*map(call, each)]),
             mock.patch("random.random", drawn.random),
+            mock.patch.object(keys, "crc32", place),
         )
         with ExitStack() as stack:
             for patch in patches:
