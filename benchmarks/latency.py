@@ -18,6 +18,9 @@ from tests.fakes.simulation import Latency, Service
 BULK = "acct00000002"
 #: What queue, worker and table may add to SES's own wait, in seconds.
 _ALLOWANCE = 0.3
+#: The calls that SES may throttle beside another system. If the rate were not halved, it would
+#: throttle a sixth of them.
+_THROTTLED = 0.1
 #: After so many receipts SQS moves a message to the dead-letter queue (template.yaml).
 MAX_RECEIPTS = 1_000
 
@@ -129,6 +132,22 @@ def units(rate: float, workers: int) -> Result:
     )
 
 
+def beside_another_system(rate: float = 14.0, others: float = 5.0) -> Result:
+    """Send 300 emails while another system sends with the same SES account."""
+    random.seed(1)
+    service = Service(rate, others=others)
+    for _ in range(300):
+        service.accept(0.0, "bulk")
+    report = service.run()
+    share = report.throttled / (report.throttled + len(report.sent_at))
+    return Result(
+        f"300 emails at {rate:g} a second, of which another system takes {others:g}",
+        "throttled calls < 10 %",
+        f"{share:.1%} throttled; drained in {max(report.sent_at):.0f} s",
+        share < _THROTTLED,
+    )
+
+
 def lone_worker(rate: float) -> Result:
     """Let one worker send a backlog."""
     service = Service(rate, workers=1, latency=Latency(prepare=0.01, table=0.002, ses=0.02))
@@ -159,6 +178,7 @@ def results(*, short: bool = False) -> Iterator[Result]:
     yield sandbox(minutes)
     yield codes_behind_bulk(1.0, 2.0, rounds)
     yield codes_behind_bulk(14.0, 0.5, rounds)
+    yield beside_another_system()
     yield lone_worker(1.0)
     yield lone_worker(14.0)
     yield units(100.0, 20)

@@ -145,6 +145,7 @@ class Service:
         rate: the recipients a second that SES grants.
         workers: the maximum number of workers of each queue.
         latency: how long each part takes.
+        others: the recipients a second that another system sends with the same SES account.
     """
 
     def __init__(
@@ -153,8 +154,10 @@ class Service:
         *,
         workers: int = 10,
         latency: Latency = Latency(),
+        others: float = 0.0,
     ) -> None:
         self.rate = rate
+        self._others, self._sent_by_others = others, 0
         self.latency = latency
         self.simulation = Simulation()
         self.table = _SlowTable(self)
@@ -255,6 +258,9 @@ class Service:
         """
         self.simulation.sleep(self._random.expovariate(1 / self.latency.jitter))
         arrived = (self.clock() - builders.NOW).total_seconds()
+        while self._sent_by_others < int(arrived * self._others):
+            self._sent_by_others += 1
+            self._ses.allow(1, self._sent_by_others / self._others)
         allowed = self._ses.allow(recipients, arrived)
         self.simulation.sleep(self.latency.ses)
         if not allowed:

@@ -231,6 +231,19 @@ def queued(url: str) -> list[tuple[str, str | None]]:
     ]
 
 
+@pytest.mark.parametrize("urgent", [False, True])
+def test_a_result_is_put_into_the_queue_of_its_job(
+    sqs_jobs: SqsJobs, aws: Aws, *, urgent: bool
+) -> None:
+    """The answer for a code does not wait behind bulk mail; its account is its message group."""
+    job = URGENT if urgent else JOB
+    sqs_jobs.put_result(job, HandOverResult(attempt=1))
+    queues = [aws.queue_url, aws.urgent_queue_url]
+    of_its_lane, other = reversed(queues) if urgent else queues
+    assert queued(of_its_lane) == [(str(job.message_id), job.account_id)]
+    assert queued(other) == []
+
+
 @pytest.mark.parametrize("together", [False, True])
 def test_a_job_is_put_into_the_queue_of_its_lane(
     sqs_jobs: SqsJobs, aws: Aws, *, together: bool

@@ -83,6 +83,24 @@ def test_waiting_messages_go_together() -> None:
     assert run_scenario(scenario).calls == [("a", [1]), ("a", [2]), ("a", [3, 4, 5])]
 
 
+def test_a_call_that_ends_does_not_forget_the_other_one() -> None:
+    """While one of two calls still runs, only one more begins; the next message waits."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = await submit_in_turn(batcher, 1, 2)
+        call.ends[0].set()
+        assert await tasks[0] == 2
+        tasks += await submit_in_turn(batcher, 3, 4)
+        assert call.calls == [("a", [1]), ("a", [2]), ("a", [3])]
+        call.ends[1].set()
+        await run_pending_tasks()
+        for end in call.ends:
+            end.set()
+        assert await asyncio.gather(*tasks) == [2, 4, 6, 8]
+
+    assert run_scenario(scenario).calls[-1] == ("a", [4])
+
+
 def test_simultaneous_messages_go_together() -> None:
     """Messages that arrive in one read of the sockets share a call."""
 
