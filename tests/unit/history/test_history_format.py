@@ -1,7 +1,6 @@
 """The ledger's items are stored octet for octet as earlier releases stored them."""
 
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 
@@ -19,29 +18,14 @@ from pillarbox.adapters.dynamodb.ledger_format import (
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import (
     Granularity,
-    IndexEntry,
     Rollup,
     Subset,
     SubsetKind,
     TimeRange,
 )
+from tests.unit.history.ledger_world import ACCOUNT, CREATED, entry
 
-ACCOUNT = "acct00000001"
-#: 2026-01-30T22:57:13.250Z.
-CREATED = 1_769_813_833_250
 SENT, DELIVERED, BOUNCED = Status.SENT, Status.DELIVERED, Status.BOUNCED
-
-
-def message_id(number: int, created: int = CREATED, shards: int = 1) -> UUID:
-    """Return an id whose random bits are a number; its lowest bits choose the shard."""
-    version = 0x7000 if shards == 1 else 0x8000 | (shards.bit_length() - 1) << 8 | number
-    return UUID(int=created << 80 | version << 64 | 0b10 << 62 | number)
-
-
-def entry(number: int, *, created: int = CREATED, shards: int = 1, **changes: object) -> IndexEntry:
-    """Return the entry of a message that waits, with some changes."""
-    values = {"revision": 1, "status": Status.PENDING, "updated": created} | changes
-    return IndexEntry(message_id(number, created, shards), **values)  # type: ignore[arg-type]
 
 
 def stored(item: Item) -> dict[str, object]:

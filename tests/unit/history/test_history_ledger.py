@@ -3,118 +3,54 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from itertools import islice
+from unittest.mock import Mock
 from uuid import UUID
 
 import pytest
 
-from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_item
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger, place
-from pillarbox.adapters.dynamodb.ledger_format import unpack
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.ledger import place
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import END_OF_TIME, IndexEntry, TimeRange
-from tests.unit.history.test_history_format import ACCOUNT, entry, message_id
+from tests.unit.history.ledger_world import (
+    ACCOUNT,
+    HOUR,
+    LedgerWorld,
+    WatchedEngine,
+    entry,
+    message_id,
+)
 
-#: An hour begins, and so does half a minute.
-HOUR = 1_769_810_400_000
 EVER = TimeRange(0, END_OF_TIME)
 
 
-class World:
-    """A ledger in a metered table."""
-
-    def __init__(self) -> None:
-        self.table, self.engine = metered_table()
-        self.ledger = DynamoLedger(self.table)
-
-    def put(self, *entries: IndexEntry) -> None:
-        self.ledger.put_entries(ACCOUNT, entries)
-
-    def created(self, since: int, until: int) -> list[IndexEntry]:
-        return self.ledger.entries_created(ACCOUNT, TimeRange(since, until))
-
-    def item(self, moment: int) -> dict[UUID, IndexEntry] | None:
-        """Return the entries of an item by creation, or None if there is no item."""
-        return self._entries(keys.entries(ACCOUNT, moment)["sk"]["S"])
-
-    def copies(self, group: str, moment: int) -> dict[UUID, IndexEntry] | None:
-        return self._entries(keys.updates(ACCOUNT, group, moment)["sk"]["S"])
-
-    def _entries(self, sort_key: str) -> dict[UUID, IndexEntry] | None:
-        item = self.engine.partition(f"STAT#{ACCOUNT}").get(sort_key)
-        return {one.message_id: one for one in unpack(from_item(item))} if item else None
-
-    def items_read(self, read: Callable[[], object]) -> int:
-        """Return how many items a read takes; each is small, so a query reports its count."""
-        engine = _Counting(self.engine)
-        vars(self.table)["client"] = engine
-        read()
-        vars(self.table)["client"] = self.engine
-        return engine.items
-
-
-class _Counting:
-    """The engine, which counts the items that queries return."""
-
-    def __init__(self, engine: Metered) -> None:
-        self._engine, self.items = engine, 0
-
-    def query(self, **request: Any) -> dict[str, Any]:
-        answer = self._engine.query(**request)
-        self.items += len(answer["Items"])
-        return answer
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-
-class _Overtaken:
-    """The engine of a writer whose next writes of items of one kind are each overtaken."""
-
-    def __init__(self, engine: Metered, sort_key: str, times: int) -> None:
-        self._engine, self._sort_key, self._left, self.tried = engine, sort_key, times, 0
-        other = Table("another writer's")
-        vars(other)["client"] = engine
-        self._other = DynamoLedger(other)
-
-    def put_item(self, **request: Any) -> dict[str, Any]:
-        if request["Item"]["sk"]["S"].startswith(self._sort_key):
-            self.tried += 1
-            if self._left:
-                self._left -= 1
-                one = entry(900 + self._left, created=HOUR, status=Status.SENT, updated=HOUR + 5)
-                self._other.put_entries(ACCOUNT, [one])
-        return self._engine.put_item(**request)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-
-class _Failing:
-    """The engine, which fails to put items of one kind."""
-
-    def __init__(self, engine: Metered, sort_key: str) -> None:
-        self._engine, self._sort_key = engine, sort_key
-
-    def put_item(self, **request: Any) -> dict[str, Any]:
-        if request["Item"]["sk"]["S"].startswith(self._sort_key):
-            raise RuntimeError("the engine failed")
-        return self._engine.put_item(**request)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-
 @pytest.fixture
-def world() -> World:
-    return World()
+def world() -> LedgerWorld:
+    return LedgerWorld()
 
 
-def test_entries_of_a_time_are_read_from_the_items_of_that_time(world: World) -> None:
+def items_read(world: LedgerWorld, read: Callable[[], object]) -> int:
+    """Return how many items a read takes."""
+    engine = world.watch()
+    read()
+    return len(engine.read)
+
+
+def overtake(world: LedgerWorld, kind: str, times: int) -> WatchedEngine:
+    """Let another writer get in before each of the next writes of items of one kind."""
+    other, numbers = LedgerWorld(), iter(range(900, 900 + times))
+    vars(other.table)["client"] = world.engine
+
+    def put_another(_: object) -> None:
+        for number in islice(numbers, 1):
+            other.put(entry(number, created=HOUR, status=Status.SENT, updated=HOUR + 5))
+
+    return world.watch(kind, put_another)
+
+
+def test_entries_of_a_time_are_read_from_the_items_of_that_time(world: LedgerWorld) -> None:
     """A range is read to the millisecond, from only the items that it touches."""
     moments = [HOUR - 1, HOUR, HOUR + 29_999, HOUR + 30_000, HOUR + 59_999, HOUR + 60_000]
     entries = [entry(n, created=created) for n, created in enumerate(moments)]
@@ -128,10 +64,10 @@ def test_entries_of_a_time_are_read_from_the_items_of_that_time(world: World) ->
         (HOUR + 30_000, HOUR + 60_001, entries[3:], 2),
     ):
         assert world.created(since, until) == expected
-        assert world.items_read(partial(world.created, since, until)) == items
+        assert items_read(world, partial(world.created, since, until)) == items
 
 
-def test_an_empty_time_reads_nothing(world: World) -> None:
+def test_an_empty_time_reads_nothing(world: LedgerWorld) -> None:
     """A range without a moment costs no call."""
     world.put(entry(1, created=HOUR))
     world.engine.reset()
@@ -141,7 +77,9 @@ def test_an_empty_time_reads_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 4, 256])
-def test_the_last_item_of_a_second_belongs_to_the_highest_shard(world: World, shards: int) -> None:
+def test_the_last_item_of_a_second_belongs_to_the_highest_shard(
+    world: LedgerWorld, shards: int
+) -> None:
     """Reads up to the end of a second include the items of all its shards, and none of the next."""
     highest = shards - 1
     last = entry(highest, created=HOUR + 999, shards=shards)
@@ -153,7 +91,7 @@ def test_the_last_item_of_a_second_belongs_to_the_highest_shard(world: World, sh
     # The items of shards alone, whose spans are seconds.
     second, read = TimeRange(HOUR, HOUR + 1000), world.ledger.entries_created
     assert read(ACCOUNT, second, 1000) == [last]
-    assert world.items_read(lambda: read(ACCOUNT, second, 1000)) == 1
+    assert items_read(world, lambda: read(ACCOUNT, second, 1000)) == 1
 
 
 def updated_entries() -> dict[str, IndexEntry]:
@@ -187,7 +125,7 @@ def updated_entries() -> dict[str, IndexEntry]:
     ],
 )
 def test_lists_by_update_have_both_ranges(
-    world: World, updated: TimeRange, created: TimeRange, names: set[str]
+    world: LedgerWorld, updated: TimeRange, created: TimeRange, names: set[str]
 ) -> None:
     """A list by update has what was updated and created in time, in its first hour or later."""
     entries = updated_entries()
@@ -198,7 +136,7 @@ def test_lists_by_update_have_both_ranges(
     assert world.ledger.entries_updated(ACCOUNT, Status.SENT, updated, created) == []
 
 
-def test_a_list_by_update_reads_only_the_items_of_its_time(world: World) -> None:
+def test_a_list_by_update_reads_only_the_items_of_its_time(world: LedgerWorld) -> None:
     """A list of one second reads one item of its hour, however many others there are."""
     world.put(
         *(
@@ -209,15 +147,15 @@ def test_a_list_by_update_reads_only_the_items_of_its_time(world: World) -> None
     second = TimeRange(HOUR + 60_000, HOUR + 61_000)
     read = world.ledger.entries_updated
     assert len(read(ACCOUNT, Status.SENT, second, EVER)) == 1
-    assert world.items_read(lambda: read(ACCOUNT, Status.SENT, second, EVER)) == 1
+    assert items_read(world, lambda: read(ACCOUNT, Status.SENT, second, EVER)) == 1
     assert len(read(ACCOUNT, Status.SENT, EVER, second)) == 1
     # The updates of a first hour are looked for in that hour alone, and not before the creation.
-    assert world.items_read(lambda: read(ACCOUNT, Status.SENT, EVER, second)) == 100
+    assert items_read(world, lambda: read(ACCOUNT, Status.SENT, EVER, second)) == 100
     other = TimeRange(HOUR + 3_600_000, HOUR + 3_601_000)
-    assert world.items_read(lambda: read(ACCOUNT, Status.SENT, EVER, other)) == 0
+    assert items_read(world, lambda: read(ACCOUNT, Status.SENT, EVER, other)) == 0
 
 
-def test_the_newest_entry_is_read_from_the_last_item(world: World) -> None:
+def test_the_newest_entry_is_read_from_the_last_item(world: LedgerWorld) -> None:
     """Without shards the newest of the last item is read in one call of one item."""
     assert world.ledger.newest_entry(ACCOUNT, 1000) is None
     assert world.ledger.newest_entry_time(ACCOUNT) is None
@@ -227,11 +165,13 @@ def test_the_newest_entry_is_read_from_the_last_item(world: World) -> None:
     assert world.ledger.newest_entry(ACCOUNT, 0) == newest
     assert world.ledger.newest_entry_time(ACCOUNT) == newest.created
     world.engine.reset()
-    assert world.items_read(lambda: world.ledger.newest_entry(ACCOUNT, 0)) == 1
+    assert items_read(world, lambda: world.ledger.newest_entry(ACCOUNT, 0)) == 1
     assert world.engine.calls == 1
 
 
-def test_with_shards_the_newest_is_that_of_the_shard_that_is_furthest_behind(world: World) -> None:
+def test_with_shards_the_newest_is_that_of_the_shard_that_is_furthest_behind(
+    world: LedgerWorld,
+) -> None:
     """Each shard's newest entry is looked for, and the oldest of them counts."""
     newest = [entry(shard, created=HOUR + 1000 * shard + 5, shards=4) for shard in range(4)]
     older = [entry(shard, created=HOUR + 3, shards=4) for shard in range(1, 4)]
@@ -241,7 +181,7 @@ def test_with_shards_the_newest_is_that_of_the_shard_that_is_furthest_behind(wor
 
 @pytest.mark.parametrize(("lag", "second"), [(999, 2), (1000, 1), (1999, 1), (2000, 0)])
 def test_a_shard_that_is_too_far_behind_is_not_waited_for(
-    world: World, lag: int, second: int
+    world: LedgerWorld, lag: int, second: int
 ) -> None:
     """The first entry that is older than the lag counts, whatever its shard."""
     entries = [entry(min(n, 1), created=HOUR + 1000 * n, shards=2) for n in range(4)]
@@ -249,28 +189,28 @@ def test_a_shard_that_is_too_far_behind_is_not_waited_for(
     assert world.ledger.newest_entry(ACCOUNT, lag) == entries[second]
 
 
-def test_two_items_of_each_shard_are_read_at_a_time(world: World) -> None:
+def test_two_items_of_each_shard_are_read_at_a_time(world: LedgerWorld) -> None:
     """The shards' newest entries are looked for in calls of two items for each of them."""
     world.put(*(entry(n % 4, created=HOUR + 1000 * n, shards=4) for n in range(20)))
     world.engine.reset()
-    assert world.items_read(lambda: world.ledger.newest_entry(ACCOUNT, 60_000)) == 1 + 8
+    assert items_read(world, lambda: world.ledger.newest_entry(ACCOUNT, 60_000)) == 1 + 8
     assert world.engine.calls == 2
 
 
-def test_an_entry_from_before_the_shards_ends_the_search(world: World) -> None:
+def test_an_entry_from_before_the_shards_ends_the_search(world: LedgerWorld) -> None:
     """What an account had before it got shards is complete: its newest entry counts."""
     before = entry(7, created=HOUR + 10)
     world.put(before, entry(6, created=HOUR + 9), entry(1, created=HOUR + 31_000, shards=4))
     assert world.ledger.newest_entry(ACCOUNT, 60_000) == before
 
 
-def test_shards_without_any_entry_are_not_known(world: World) -> None:
+def test_shards_without_any_entry_are_not_known(world: LedgerWorld) -> None:
     """While a shard has no entry at all, no time is known before which all have one."""
     world.put(entry(1, created=HOUR + 5, shards=2), entry(1, created=HOUR + 1005, shards=2))
     assert world.ledger.newest_entry(ACCOUNT, 60_000) is None
 
 
-def test_after_a_raise_all_the_shards_are_looked_for(world: World) -> None:
+def test_after_a_raise_all_the_shards_are_looked_for(world: LedgerWorld) -> None:
     """If the newest entries are of different numbers of shards, the higher number counts."""
     entries = [
         entry(0, created=HOUR + 5, shards=4),
@@ -286,12 +226,11 @@ def test_after_a_raise_all_the_shards_are_looked_for(world: World) -> None:
 @pytest.mark.parametrize(("times", "is_written"), [(0, True), (9, True), (10, False)])
 @pytest.mark.parametrize("kind", ["C#", "U#sent#"])
 def test_a_write_is_tried_ten_times(
-    world: World, kind: str, times: int, *, is_written: bool
+    world: LedgerWorld, kind: str, times: int, *, is_written: bool
 ) -> None:
     """A write that loses nine races wins the tenth; after ten it is a temporary error."""
     one = entry(1, created=HOUR, status=Status.SENT, updated=HOUR + 5)
-    others = _Overtaken(world.engine, kind, times)
-    vars(world.table)["client"] = others
+    engine = overtake(world, kind, times)
     if is_written:
         world.put(one)
         written = world.item(HOUR)
@@ -302,20 +241,21 @@ def test_a_write_is_tried_ten_times(
         with pytest.raises(ServiceError, match="Too many writers") as raised:
             world.put(one)
         assert raised.value.code == "service_unavailable"
-    assert others.tried == min(times + 1, 10)
+    tried = [sort_key for sort_key in engine.written if sort_key.startswith(kind)]
+    assert len(tried) == min(times + 1, 10)
 
 
-def test_a_copy_is_written_before_its_entry(world: World) -> None:
+def test_a_copy_is_written_before_its_entry(world: LedgerWorld) -> None:
     """After a failure of the second write the entry is missing and its copy is there."""
     one = entry(1, created=HOUR, status=Status.SENT, updated=HOUR + 5)
-    vars(world.table)["client"] = _Failing(world.engine, "C#")
+    world.watch("C#", Mock(side_effect=RuntimeError("the engine failed")))
     with pytest.raises(RuntimeError, match="the engine failed"):
         world.put(one)
     assert world.item(HOUR) is None
     assert world.copies("sent", HOUR) == {one.message_id: one}
 
 
-def test_a_change_moves_the_copy(world: World) -> None:
+def test_a_change_moves_the_copy(world: LedgerWorld) -> None:
     """An entry of a newer revision replaces the older one, and its copy moves to another list."""
     first = entry(1, created=HOUR, status=Status.SENT, updated=HOUR + 5, key_id="key_1")
     second = replace(first, revision=2, status=Status.DELIVERED, updated=HOUR + 40_000)
@@ -332,7 +272,7 @@ def test_a_change_moves_the_copy(world: World) -> None:
     assert world.copies("sent", HOUR) is None
 
 
-def test_several_revisions_at_once_leave_the_last(world: World) -> None:
+def test_several_revisions_at_once_leave_the_last(world: LedgerWorld) -> None:
     """Of several revisions of a message in one batch, in any order, the newest one counts."""
     revisions = [
         entry(1, created=HOUR, revision=n, status=status)
@@ -346,7 +286,9 @@ def test_several_revisions_at_once_leave_the_last(world: World) -> None:
 
 
 @pytest.mark.parametrize("revision", [4, 5, 6])
-def test_nothing_is_written_for_an_entry_that_says_nothing_new(world: World, revision: int) -> None:
+def test_nothing_is_written_for_an_entry_that_says_nothing_new(
+    world: LedgerWorld, revision: int
+) -> None:
     """An entry that differs from the stored one in its revision alone costs no write."""
     world.put(entry(1, created=HOUR, revision=5))
     world.engine.reset()
@@ -358,7 +300,7 @@ def test_nothing_is_written_for_an_entry_that_says_nothing_new(world: World, rev
 
 
 @pytest.mark.parametrize("revision", [4, 5])
-def test_an_entry_of_no_newer_revision_changes_nothing(world: World, revision: int) -> None:
+def test_an_entry_of_no_newer_revision_changes_nothing(world: LedgerWorld, revision: int) -> None:
     """What an older revision says, or the stored one in another form, is not written."""
     stored = entry(1, created=HOUR, revision=5, status=Status.SENT)
     world.put(stored)
@@ -369,7 +311,7 @@ def test_an_entry_of_no_newer_revision_changes_nothing(world: World, revision: i
 
 
 def correct(
-    world: World, right: Iterable[IndexEntry] = (), wrong: dict[UUID, int] | None = None
+    world: LedgerWorld, right: Iterable[IndexEntry] = (), wrong: dict[UUID, int] | None = None
 ) -> dict[UUID, IndexEntry] | None:
     """Correct the item of an hour's first half minute, and return it."""
     in_right = {one.message_id: one for one in right}
@@ -379,7 +321,7 @@ def correct(
 
 @pytest.mark.parametrize(("newest", "is_removed"), [(4, False), (5, True), (6, True)])
 def test_a_wrong_entry_is_removed_up_to_a_revision(
-    world: World, newest: int, *, is_removed: bool
+    world: LedgerWorld, newest: int, *, is_removed: bool
 ) -> None:
     """A correction removes an entry if its revision is not newer than the one that was wrong."""
     wrong, other = entry(1, created=HOUR, revision=5), entry(2, created=HOUR, revision=0)
@@ -391,7 +333,7 @@ def test_a_wrong_entry_is_removed_up_to_a_revision(
 
 @pytest.mark.parametrize(("revision", "is_put"), [(4, False), (5, True), (6, True)])
 def test_a_right_entry_is_put_unless_a_newer_one_is_there(
-    world: World, revision: int, *, is_put: bool
+    world: LedgerWorld, revision: int, *, is_put: bool
 ) -> None:
     """A correction replaces an entry of the same revision, but no newer one."""
     stored = entry(1, created=HOUR, revision=5)
@@ -400,7 +342,9 @@ def test_a_right_entry_is_put_unless_a_newer_one_is_there(
     assert correct(world, [right]) == {stored.message_id: right if is_put else stored}
 
 
-def test_a_correction_writes_items_that_are_missing_and_deletes_empty_ones(world: World) -> None:
+def test_a_correction_writes_items_that_are_missing_and_deletes_empty_ones(
+    world: LedgerWorld,
+) -> None:
     """A correction of nothing costs no write; the last entry takes its item with it."""
     one = entry(1, created=HOUR)
     assert correct(world, [one]) == {one.message_id: one}
@@ -411,10 +355,12 @@ def test_a_correction_writes_items_that_are_missing_and_deletes_empty_ones(world
 
 
 @pytest.mark.parametrize("times", [9, 10])
-def test_a_correction_never_undoes_what_was_written_meanwhile(world: World, times: int) -> None:
+def test_a_correction_never_undoes_what_was_written_meanwhile(
+    world: LedgerWorld, times: int
+) -> None:
     """A correction that is overtaken reads the item again, ten times at most."""
     one = entry(1, created=HOUR)
-    vars(world.table)["client"] = _Overtaken(world.engine, "C#", times)
+    overtake(world, "C#", times)
     if times < 10:
         corrected = correct(world, [one])
         assert corrected is not None
@@ -424,7 +370,7 @@ def test_a_correction_never_undoes_what_was_written_meanwhile(world: World, time
             correct(world, [one])
 
 
-def test_the_keys_of_many_entries_are_those_of_their_items(world: World) -> None:
+def test_the_keys_of_many_entries_are_those_of_their_items(world: LedgerWorld) -> None:
     """A batch over several items writes each item once, and its copies once."""
     entries = [entry(n, created=HOUR + 10_000 * n) for n in range(9)]
     world.engine.reset()

@@ -1,6 +1,6 @@
 """What the audit of a ledger finds wrong and what it writes, item by item."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,30 +8,23 @@ from uuid import UUID
 
 import pytest
 
-from benchmarks.metered import Metered
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
+from pillarbox.adapters.dynamodb.ledger_audit import items_of
 from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes, unpack
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
-from tests.unit.history.test_history_format import ACCOUNT, entry
-from tests.unit.history.test_history_ledger import HOUR, World
+from tests.unit.history.ledger_world import ACCOUNT, HOUR, HOUR_LENGTH, LedgerWorld, entry
 
-HOUR_LENGTH = 3_600_000
 PENDING, SENT = Status.PENDING, Status.SENT
 #: Half of the minute before the hour, which the hour's check must not touch.
 BEFORE = HOUR - 30_000
 RANGE = TimeRange(HOUR, HOUR + HOUR_LENGTH)
 
 
-class Audited(World):
-    """A ledger and its audit."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.audit = DynamoLedgerAudit(self.table)
+class Audited(LedgerWorld):
+    """What tests of the audit ask for."""
 
     def store(self, key: Item, *entries: IndexEntry) -> None:
         """Store entries in an item, whatever the item had."""
@@ -42,6 +35,7 @@ class Audited(World):
         return self.audit.find_wrong(ACCOUNT, created, {one.message_id: one for one in entries})
 
     def correct(self, *entries: IndexEntry, gone: IndexEntry | None = None) -> None:
+        """Correct the entries of messages, and those of one that does not exist."""
         of_messages: dict[UUID, IndexEntry | None] = {one.message_id: one for one in entries}
         if gone:
             of_messages[gone.message_id] = None
@@ -291,24 +285,6 @@ def test_items_that_should_not_be_are_deleted(world: Audited) -> None:
     assert right_items(world) == {}
 
 
-class _Overtaken:
-    """The engine of a repair that another writer overtakes before each write."""
-
-    def __init__(self, engine: Metered, change: Callable[[Item], None]) -> None:
-        self._engine, self._change = engine, change
-
-    def put_item(self, **request: Any) -> dict[str, Any]:
-        self._change(request["Item"])
-        return self._engine.put_item(**request)
-
-    def delete_item(self, **request: Any) -> dict[str, Any]:
-        self._change(request["Key"])
-        return self._engine.delete_item(**request)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-
 @pytest.mark.parametrize("kind", ["C#", "U#", "hour#", "subsets#"])
 @pytest.mark.parametrize("state", ["missing", "wrong", "superfluous"])
 def test_a_repair_never_overwrites_what_changed_meanwhile(
@@ -326,8 +302,7 @@ def test_a_repair_never_overwrites_what_changed_meanwhile(
     elif state == "wrong":
         partition.put(sort_key, wrong)
     newest = _changed(_changed(right))
-    change: Callable[[Mapping[str, Any]], None] = lambda _: partition.put(sort_key, newest)  # noqa: E731  one line
-    vars(world.table)["client"] = _Overtaken(world.engine, change)
+    world.watch(before=lambda _: partition.put(sort_key, newest))
     with pytest.raises(ServiceError, match="changed meanwhile") as raised:
         world.audit.repair(ACCOUNT, [] if state == "superfluous" else entries)
     assert raised.value.code == "service_unavailable"

@@ -1,79 +1,42 @@
 """What making rollups reads and writes, item by item."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from benchmarks.metered import Metered
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes, subset_attributes
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import Granularity, Rollup, Subset, SubsetKind, TimeRange
-from tests.unit.history.test_history_format import ACCOUNT, entry
-from tests.unit.history.test_history_ledger import World
+from tests.unit.history.ledger_world import (
+    ACCOUNT,
+    DAY_LENGTH,
+    HOUR_LENGTH,
+    LedgerWorld,
+    entry,
+)
 
 #: Midnight.
 DAY = 1_769_817_600_000
-HOUR_LENGTH, DAY_LENGTH = 3_600_000, 86_400_000
 KEY_1, OTP = Subset(SubsetKind.KEY, "key_1"), Subset(SubsetKind.TEMPLATE, "otp")
 SECONDS, HOURS, DAYS = Granularity.TEN_SECONDS, Granularity.HOUR, Granularity.DAY
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
-
-
-class _Watched:
-    """The engine, which notes the keys that are read and does something before some writes."""
-
-    def __init__(
-        self, engine: Metered, sort_key: str = "-", before: Callable[[Item], object] = id
-    ) -> None:
-        self._engine, self._sort_key, self._before = engine, sort_key, before
-        self.read: list[str] = []
-        self.written: list[str] = []
-
-    def query(self, **request: Any) -> dict[str, Any]:
-        answer = self._engine.query(**request)
-        self.read += [item["sk"]["S"] for item in answer["Items"]]
-        return answer
-
-    def batch_get_item(self, **request: Any) -> dict[str, Any]:
-        for requested in request["RequestItems"].values():
-            self.read += [key["sk"]["S"] for key in requested["Keys"]]
-        return self._engine.batch_get_item(**request)
-
-    def put_item(self, **request: Any) -> dict[str, Any]:
-        sort_key = request["Item"]["sk"]["S"]
-        self.written.append(sort_key)
-        if sort_key.startswith(self._sort_key):
-            self._before(request["Item"])
-        return self._engine.put_item(**request)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-
-def watch(world: World, sort_key: str = "-", before: Callable[[Item], object] = id) -> _Watched:
-    engine = _Watched(world.engine, sort_key, before)
-    vars(world.table)["client"] = engine
-    return engine
+def world() -> LedgerWorld:
+    return LedgerWorld()
 
 
 def stored(
-    world: World, granularity: Granularity, start: int, subset: Subset | None = None
+    world: LedgerWorld, granularity: Granularity, start: int, subset: Subset | None = None
 ) -> dict[str, Any]:
     """Return the item of a rollup, or nothing."""
-    key = keys.rollup(ACCOUNT, granularity, start, subset)
-    item = world.engine.partition(key["pk"]["S"]).get(key["sk"]["S"])
-    return from_item(item) if item else {}
+    return world.stored(keys.rollup(ACCOUNT, granularity, start, subset))
 
 
-def put_rollup(world: World, start: int, count: int = 1, revision: int = 1) -> Rollup:
+def put_rollup(world: LedgerWorld, start: int, count: int = 1, revision: int = 1) -> Rollup:
     """Put the rollup of an hour, right or wrong."""
     rollup = Rollup(HOURS, start)
     rollup.by_status_and_update[Status.PENDING, start] = count
@@ -82,7 +45,7 @@ def put_rollup(world: World, start: int, count: int = 1, revision: int = 1) -> R
     return rollup
 
 
-def test_rollups_of_a_time_are_those_that_start_in_it(world: World) -> None:
+def test_rollups_of_a_time_are_those_that_start_in_it(world: LedgerWorld) -> None:
     """The rollup that starts at the end of the range is left out; an empty range costs no call."""
     rollups = [put_rollup(world, DAY + n * HOUR_LENGTH) for n in range(4)]
     read = world.ledger.rollups
@@ -93,7 +56,7 @@ def test_rollups_of_a_time_are_those_that_start_in_it(world: World) -> None:
     assert world.engine.calls == 0
 
 
-def test_a_rollup_is_written_if_it_is_wrong(world: World) -> None:
+def test_a_rollup_is_written_if_it_is_wrong(world: LedgerWorld) -> None:
     """Making a rollup says whether one was wrong; a right one costs no write."""
     world.put(entry(1, created=DAY), entry(2, created=DAY + HOUR_LENGTH - 1))
     world.put(entry(3, created=DAY - 1), entry(4, created=DAY + HOUR_LENGTH))
@@ -109,17 +72,17 @@ def test_a_rollup_is_written_if_it_is_wrong(world: World) -> None:
     assert (item["cells"], item["rev"]) == ({"p0": 1, "s0": 1}, 2)
 
 
-def test_an_hour_of_no_messages_has_no_rollup(world: World) -> None:
+def test_an_hour_of_no_messages_has_no_rollup(world: LedgerWorld) -> None:
     """Nothing is written for a bucket without messages."""
     assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is False
     assert world.ledger.roll_up(ACCOUNT, DAYS, DAY) is False
     assert world.engine.write_units == 0
 
 
-def test_rollups_of_subsets_are_listed_first(world: World) -> None:
+def test_rollups_of_subsets_are_listed_first(world: LedgerWorld) -> None:
     """The list of the day is written before the rollups of the subsets, and not again."""
     world.put(entry(1, created=DAY, key_id="key_1", template="otp"), entry(2, created=DAY))
-    engine = watch(world)
+    engine = world.watch()
     assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
     hour = f"hour#{DAY:015}"
     assert engine.written == [f"subsets#{DAY:015}", hour, hour, hour]
@@ -133,12 +96,11 @@ def test_rollups_of_subsets_are_listed_first(world: World) -> None:
     assert [sk for sk in engine.written if not sk.startswith(("C#", "U#"))] == [hour, hour]
     world.put(entry(4, created=DAY + HOUR_LENGTH, key_id="key_2"))
     world.ledger.roll_up(ACCOUNT, HOURS, DAY + HOUR_LENGTH)
-    day = keys.subsets(ACCOUNT, DAY)
-    item = from_item(world.engine.partition(day["pk"]["S"]).get(day["sk"]["S"]) or {})
+    item = world.stored(keys.subsets(ACCOUNT, DAY))
     assert (item["subsets"], item["rev"]) == (["key#key_1", "key#key_2", "template#otp"], 2)
 
 
-def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: World) -> None:
+def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: LedgerWorld) -> None:
     """A listed subset is counted again too, and a rollup that it no longer has is emptied."""
     one = entry(1, created=DAY, key_id="key_1")
     world.put(one)
@@ -161,14 +123,14 @@ def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: World) -
     ],
 )
 def test_the_lists_of_the_days_of_a_bucket_are_read(
-    world: World, granularity: Granularity, start: int, days: list[int]
+    world: LedgerWorld, granularity: Granularity, start: int, days: list[int]
 ) -> None:
     """A bucket reads the lists of subsets of its own days, and no other."""
     for number in (-1, 0, 1):
         day = DAY + number * DAY_LENGTH
         names = subset_attributes([Subset(SubsetKind.KEY, f"key_{number}")], 1)
         world.engine.put_item(Item=keys.subsets(ACCOUNT, day) | names)
-    engine = watch(world)
+    engine = world.watch()
     world.ledger.roll_up(ACCOUNT, granularity, start)
     lists = [f"subsets#{DAY + number * DAY_LENGTH:015}" for number in days]
     assert [sk for sk in engine.read if sk.startswith("subsets#")] == lists
@@ -177,21 +139,21 @@ def test_the_lists_of_the_days_of_a_bucket_are_read(
     assert engine.read.count(own) == 1 + len(days)
 
 
-def test_an_hour_without_shards_is_made_from_its_entries(world: World) -> None:
+def test_an_hour_without_shards_is_made_from_its_entries(world: LedgerWorld) -> None:
     """Without rollups of ten seconds, an hour reads the items of its entries and no other."""
     world.put(*(entry(n, created=DAY + 30_000 * n) for n in (0, 119, 120)))
     world.put(entry(7, created=DAY - 1))
-    engine = watch(world)
+    engine = world.watch()
     world.ledger.roll_up(ACCOUNT, HOURS, DAY)
     items = [sk for sk in engine.read if sk.startswith("C#")]
     assert items == [f"C#{DAY:015}", f"C#{DAY + 119 * 30_000:015}"]
     assert "divisible" not in stored(world, HOURS, DAY)
 
 
-def test_ten_seconds_are_made_from_the_entries_of_shards(world: World) -> None:
+def test_ten_seconds_are_made_from_the_entries_of_shards(world: LedgerWorld) -> None:
     """Ten seconds read the items of shards in it; the hour then adds up such rollups alone."""
     world.put(*(entry(n % 4, created=DAY + 1000 * n, shards=4) for n in range(20)))
-    engine = watch(world)
+    engine = world.watch()
     assert world.ledger.roll_up(ACCOUNT, SECONDS, DAY) is True
     assert len([sk for sk in engine.read if sk.startswith("C#")]) == 10
     assert stored(world, SECONDS, DAY)["cells"] == {"p0": 10}
@@ -203,7 +165,7 @@ def test_ten_seconds_are_made_from_the_entries_of_shards(world: World) -> None:
     assert (item["cells"], item["divisible"]) == ({"p0": 20}, True)
 
 
-def test_a_day_is_made_from_its_hours(world: World) -> None:
+def test_a_day_is_made_from_its_hours(world: LedgerWorld) -> None:
     """A day adds up its hours, of all messages and of each subset that its list names."""
     for n in (0, 23, 24):
         world.put(entry(n, created=DAY + n * HOUR_LENGTH, key_id="key_1" if n else None))
@@ -216,13 +178,13 @@ def test_a_day_is_made_from_its_hours(world: World) -> None:
 @pytest.mark.parametrize(("times", "is_written"), [(0, True), (9, True), (10, False)])
 @pytest.mark.parametrize("kind", ["hour#", "subsets#"])
 def test_a_rollup_is_tried_ten_times(
-    world: World, kind: str, times: int, *, is_written: bool
+    world: LedgerWorld, kind: str, times: int, *, is_written: bool
 ) -> None:
     """A write that others overtake is made again from what is stored then, ten times at most."""
     world.put(entry(1, created=DAY, key_id="key_1"))
     left = [times]
 
-    def overtake(item: Item) -> None:
+    def overtake(item: Mapping[str, Any]) -> None:
         if left[0] and (kind == "subsets#" or item["pk"]["S"] == f"STAT#{ACCOUNT}"):
             left[0] -= 1
             if kind == "hour#":
@@ -231,7 +193,7 @@ def test_a_rollup_is_tried_ten_times(
                 other = subset_attributes([OTP], 100 + left[0])
                 world.engine.put_item(Item=keys.subsets(ACCOUNT, DAY) | other)
 
-    engine = watch(world, kind, overtake)
+    engine = world.watch(kind, overtake)
     if is_written:
         assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
         item = stored(world, HOURS, DAY)
