@@ -642,6 +642,20 @@ def test_a_mistake_in_the_save_loses_no_answer(world: World, job: Job) -> None:
     assert (world.message().status, world.message().lease) == ("sent", None)
 
 
+def test_a_throttle_is_saved_before_the_rate_is_lowered(world: World, job: Job) -> None:
+    """A worker that dies while it lowers the rate leaves a message that can be sent at once."""
+    fail_sending(world, SendThrottled(too_fast=True))
+
+    def die(call: str) -> None:
+        if call == "rate.slow_down":
+            raise Killed
+
+    world.gate.watch = die
+    with pytest.raises(Killed):
+        world.delivery.deliver(job)
+    assert (world.message().status, world.message().lease) == ("pending", None)
+
+
 def test_a_send_is_dated_before_the_hand_over(world: World, job: Job) -> None:
     """The time is that before SES's call, so an event of SES is never older than it."""
 

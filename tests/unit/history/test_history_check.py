@@ -213,6 +213,21 @@ def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
     assert [*world.marks.all()] == []
 
 
+def test_a_mark_stays_until_the_last_part_of_its_hour() -> None:
+    """If the sweep dies between two parts of a large hour, the next pass begins again."""
+    world = busy_hour()
+    hour = Granularity.HOUR.start(milliseconds(next(iter(world.messages.values())).created_at))
+    mark = RebuildMark(world.account_id, hour, world.now)
+    world.marks.put(mark)
+    check = check_of(world, Tuning(max_checked_messages=5))
+    rest, parts = check.rebuild_hour(mark).rest, 1
+    while rest is not None:
+        assert [*world.marks.all()] == [mark]
+        rest, parts = check.rebuild_hour(mark, rest).rest, parts + 1
+    assert parts >= 3
+    assert [*world.marks.all()] == []
+
+
 def test_a_mark_stays_while_changes_may_still_come() -> None:
     """An hour with a change that the stream may still deliver keeps its mark."""
     world = busy_hour()

@@ -254,9 +254,9 @@ class Delivery:
         try:
             provider_message_id = self.mailer.send(message, recipients, raw)
         except SendThrottled as throttled:
+            self._settle(job, message, HandOverResult(attempt=message.attempt))
             if throttled.too_fast:
                 self.rate.slow_down()
-            self._settle(job, message, HandOverResult(attempt=message.attempt))
             first = _FIRST_WAIT if throttled.too_fast else _FIRST_BACKOFF
             wait = backoff(message.attempt, job.deadline - self.clock(), first)
             return DeliveryResult(Outcome.THROTTLED, wait)
