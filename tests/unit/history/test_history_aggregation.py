@@ -150,6 +150,32 @@ def test_a_batch_continues_after_an_unreadable_record() -> None:
     assert wrong_items(world) == 0
 
 
+def test_a_mark_that_fails_does_not_stop_those_of_other_accounts() -> None:
+    """If one account's hour cannot be marked, the batch is retried, and others are marked."""
+    world = World()
+    created = milliseconds(world.now - timedelta(hours=3))
+
+    class MarksOfOthers(DynamoRebuildMarks):
+        def put(self, mark: RebuildMark) -> None:
+            if mark.account_id == "acct00000001":
+                raise RuntimeError("cannot be marked")
+            super().put(mark)
+
+    def read(number: int) -> Message:
+        raise UnreadableChange(f"acct0000000{number}", created)
+
+    aggregation = Aggregation[int](
+        read=read,
+        written_at=lambda _: None,
+        ledger=world.ledger,
+        marks=MarksOfOthers(world.table),
+        key_uses=world.key_uses,
+        clock=lambda: world.now,
+    )
+    assert aggregation.apply([1, 2]).retry_from == 0
+    assert [mark.account_id for mark in world.marks.all()] == ["acct00000002"]
+
+
 def test_a_record_without_a_readable_id_stops_nothing() -> None:
     """A record whose hour is unknown is reported and left out; there is nothing to mark."""
     world = World()
