@@ -11,6 +11,7 @@ import boto3
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.deliver import VISIBILITY, DeliveryResult, Outcome
 from pillarbox.domain.key import account_of_key
@@ -121,6 +122,15 @@ def test_only_a_repeated_hand_over_is_counted_as_one(
     with mock.patch.dict(vars(wiring.services()), delivery=delivery):
         assert work(receive(service, live)) == []
     assert ("ambiguous_resend" in capsys.readouterr().out) is resent
+
+
+def test_tokens_are_taken_in_one_try(service: Service) -> None:
+    """The SDK does not repeat a write to the bucket: its first try may have taken the tokens."""
+    assert service.queue_url
+    rate = wiring.services().delivery.rate
+    assert isinstance(rate, DynamoSendingRate)
+    retries: Any = rate._table.client.meta.config.retries
+    assert retries["total_max_attempts"] == 1
 
 
 def test_a_postponed_job_stays_hidden_for_its_wait(service: Service, live: Api) -> None:
