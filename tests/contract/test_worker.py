@@ -129,7 +129,7 @@ def test_tokens_are_taken_in_one_try(service: Service) -> None:
     assert service.queue_url
     rate = wiring.services().delivery.rate
     assert isinstance(rate, DynamoSendingRate)
-    retries: Any = rate._table.client.meta.config.retries
+    retries: Any = rate._bucket._table.client.meta.config.retries
     assert retries["total_max_attempts"] == 1
 
 
