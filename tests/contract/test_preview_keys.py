@@ -105,6 +105,32 @@ def test_a_new_key_ends_the_one_before(service: Service) -> None:
     assert second.send(otp(to="eve@example.com")).status == 200
 
 
+def test_a_second_form_of_an_address_gets_its_mail(service: Service) -> None:
+    """At a mailbox provider a key sends to the form that was confirmed now, as the widget shows."""
+    providers = "pillarbox.domain.preview_key._MAILBOX_PROVIDERS"
+    with mock.patch(providers, frozenset({"example.com"})):
+        get_key(service, "kay@example.com")
+        issued = get_key(service, "Kay+two@example.com").json
+        api = Api(issued["key"])
+        assert api.send(otp(to=issued["address"])).status == 200
+        assert api.send(otp(to="ray@example.com")).code == "recipient_not_allowed"
+
+
+def test_a_report_stops_mail_to_each_form_of_the_address(service: Service) -> None:
+    """Neither a code nor a test mail goes to another form of an address that stopped mail."""
+    api = Api(get_key(service, "dan@example.com").json["key"])
+    assert api.send(otp(to="dan@example.com")).status == 200
+    assert post("/reports", token=report_in(last_mail(service))).status == 204
+    forms = ("dan@example.com", "Dan+again@example.com")
+    for form in forms:
+        assert service.preview().send(otp(to=form)).code == "recipient_suppressed"
+        assert request_code(form).status == 202
+    mails = len(service.ses.mails)
+    service.mail_codes()
+    service.deliver()
+    assert len(service.ses.mails) == mails
+
+
 def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
     """The answers to requests for codes have the same form and length for both."""
     get_key(service, "kim@example.com")

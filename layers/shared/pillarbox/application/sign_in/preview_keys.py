@@ -31,6 +31,8 @@ from pillarbox.domain.key import (
     new_key_text,
 )
 from pillarbox.domain.preview_key import (
+    CODES_PER_ADDRESS,
+    CODES_PER_KEY,
     KEY_NAME,
     PER_BLOCK,
     PER_DOMAIN,
@@ -113,6 +115,7 @@ class PreviewKeys:
         verdict = self.domains.look_up([domain_of(address)])[domain_of(address)]
         if verdict is not DomainVerdict.ACCEPTS:
             raise _refused(_REFUSALS[verdict])
+        self._count_codes_of_day(digest)
         token, flow, request = new_flow(address, now, digest)
         self.flows.put(flow)
         self.queue.put(request)
@@ -162,6 +165,15 @@ class PreviewKeys:
     def _check_open(self) -> None:
         if not self.is_open:
             raise preview_keys_closed()
+
+    def _count_codes_of_day(self, digest: str) -> None:
+        """Count a code that will be mailed, perhaps to somebody who has not asked for it."""
+        most_in_all = CODES_PER_KEY * self.per_day
+        limits = [(f"mailbox#{digest}", CODES_PER_ADDRESS), ("codes", most_in_all)]
+        for subject, most in limits:
+            if not self.counts.count(f"{_COUNTS}{subject}", DAY, most, self.clock()):
+                message = "There are no more codes for you today. Try again tomorrow."
+                raise ServiceError("rate_limit_exceeded", message)
 
     def _count_key(self, address: str, client: str) -> None:
         """Count a key for its network and its domain before it counts among all."""
