@@ -12,6 +12,7 @@ import pytest
 from altcha.v1 import solve_challenge
 from botocore.client import BaseClient
 
+from pillarbox.application.authentication import PREVIEW_SUSPENDED
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.domain.preview_key import folded_digest
@@ -87,7 +88,9 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     assert post("/reports", token=report + "0").status == 204
     assert api.send(otp(to=address)).status == 200
     assert post("/reports", token=report).status == 204
-    assert api.send(otp(to=address)).code == "account_suspended"
+    refused = api.send(otp(to=address))
+    assert refused.code == "account_suspended"
+    assert refused.json["error"]["message"] == PREVIEW_SUSPENDED
     other = service.preview()
     assert other.send(otp(to=address)).code == "recipient_suppressed"
     mails = len(service.ses.mails)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.accounts.keys import IssuedKey
+from pillarbox.application.authentication import PREVIEW_SUSPENDED
 from pillarbox.application.ports import Clock, DomainVerdict, MailDomains
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
@@ -56,9 +57,6 @@ from pillarbox.domain.sign_up import DAY
 
 #: The start of the subjects of all counts here. No other function may change these.
 _COUNTS: Final = "preview#"
-_SUSPENDED: Final = (
-    "The preview key of this address is suspended. Ask the operator of the service why."
-)
 #: Two requests for one address take turns.
 _TRIES: Final = 5
 _REFUSALS: Final = {
@@ -193,7 +191,7 @@ class PreviewKeys:
         now = self.clock()
         before = self.accounts.get(account_id)
         if before is not None and before.suspension is not None:
-            raise ServiceError("account_suspended", _SUSPENDED)
+            raise ServiceError("account_suspended", PREVIEW_SUSPENDED)
         account = before or Account(
             account_id=account_id,
             name=KEY_NAME,
