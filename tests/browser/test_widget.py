@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local import template
 from local.dashboard import Dashboard
+from pillarbox.domain.preview_key import preview_keys_closed
 from pillarbox.domain.proof_of_work import ALGORITHM, Proof, check_proof, new_challenge
 from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE
@@ -282,13 +283,16 @@ def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
 def test_a_service_without_the_widget_says_so(visitor: Visitor) -> None:
     """The refusal of a closed service, or of one that does not answer, is shown; one can retry."""
     frame = visitor.frame()
-    refusals = {"preview_keys_closed": 403, "rate_limit_exceeded": 429}
+    closed = preview_keys_closed()
+    limit = "Too many codes were requested. Try again later."
+    refusals = {closed.code: (403, closed.message), "rate_limit_exceeded": (429, limit)}
     email = frame.get_by_label("Email address")
     email.fill(ADDRESS)
-    for code, status in refusals.items():
-        visitor.refusals["/preview-keys/challenges"] = (status, {"code": code, "message": code})
+    for code, (status, message) in refusals.items():
+        visitor.refusals["/preview-keys/challenges"] = (status, {"code": code, "message": message})
         enter(visitor, email)
-        expect(frame.get_by_role("alert").first).to_have_text(code)
+        expect(frame.get_by_role("alert").first).to_have_text(message)
+        expect(email).not_to_have_attribute("aria-invalid", "true")  # the address is right
     visitor.refusals["/preview-keys/challenges"] = (500, {"code": "x", "message": "x"})
     enter(visitor, email)
     expect(frame.get_by_role("alert").first).to_have_text("The service does not answer.")

@@ -12,6 +12,7 @@ import pytest
 from altcha.v1 import solve_challenge
 from botocore.client import BaseClient
 
+from pillarbox.application.authentication import PREVIEW_SUSPENDED
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.domain.preview_key import folded_digest
@@ -87,7 +88,9 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     assert post("/reports", token=report + "0").status == 204
     assert api.send(otp(to=address)).status == 200
     assert post("/reports", token=report).status == 204
-    assert api.send(otp(to=address)).code == "account_suspended"
+    refused = api.send(otp(to=address))
+    assert refused.code == "account_suspended"
+    assert refused.json["error"]["message"] == PREVIEW_SUSPENDED
     other = service.preview()
     assert other.send(otp(to=address)).code == "recipient_suppressed"
     mails = len(service.ses.mails)
@@ -103,6 +106,32 @@ def test_a_new_key_ends_the_one_before(service: Service) -> None:
     second = Api(get_key(service, "Eve+2@example.com").json["key"])
     assert first.send(otp(to="eve@example.com")).code == "invalid_api_key"
     assert second.send(otp(to="eve@example.com")).status == 200
+
+
+def test_a_second_form_of_an_address_gets_its_mail(service: Service) -> None:
+    """At a mailbox provider a key sends to the form that was confirmed now, as the widget shows."""
+    providers = "pillarbox.domain.preview_key._MAILBOX_PROVIDERS"
+    with mock.patch(providers, frozenset({"example.com"})):
+        get_key(service, "kay@example.com")
+        issued = get_key(service, "Kay+two@example.com").json
+        api = Api(issued["key"])
+        assert api.send(otp(to=issued["address"])).status == 200
+        assert api.send(otp(to="ray@example.com")).code == "recipient_not_allowed"
+
+
+def test_a_report_stops_mail_to_each_form_of_the_address(service: Service) -> None:
+    """Neither a code nor a test mail goes to another form of an address that stopped mail."""
+    api = Api(get_key(service, "dan@example.com").json["key"])
+    assert api.send(otp(to="dan@example.com")).status == 200
+    assert post("/reports", token=report_in(last_mail(service))).status == 204
+    forms = ("dan@example.com", "Dan+again@example.com")
+    for form in forms:
+        assert service.preview().send(otp(to=form)).code == "recipient_suppressed"
+        assert request_code(form).status == 202
+    mails = len(service.ses.mails)
+    service.mail_codes()
+    service.deliver()
+    assert len(service.ses.mails) == mails
 
 
 def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:

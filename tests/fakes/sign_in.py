@@ -8,6 +8,7 @@ from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.account_log import LogEntry
 from pillarbox.domain.key import ApiKey
+from pillarbox.domain.preview_key import fold_address
 from pillarbox.domain.proof_of_work import CheckedProof
 from pillarbox.domain.role import Role
 from pillarbox.domain.session import Access, Member, Session, SessionToken, User, digest_of
@@ -252,10 +253,10 @@ class FakePreviewAccounts:
             self.accounts[account_id] = replace(account, suspension=suspension)
 
     def stop_mail(self, mailbox: str, at: datetime) -> None:
-        self.stopped.setdefault(mailbox, at)
+        self.stopped.setdefault(fold_address(mailbox), at)
 
     def is_stopped(self, mailbox: str) -> bool:
-        return mailbox in self.stopped
+        return fold_address(mailbox) in self.stopped
 
 
 @dataclass

@@ -21,7 +21,7 @@ from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import EventKind, Lease, Message
-from pillarbox.domain.preview_key import PREVIEW_LIST
+from pillarbox.domain.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.quota import (
     NOTHING,
     WINDOWS,
@@ -105,7 +105,7 @@ class FakeDirectory:
                 mailbox: store.suppressed[PREVIEW_LIST, text]
                 for mailbox in mailboxes
                 if preview
-                and (text := hashed_mailbox(PREVIEW_LIST, mailbox))
+                and (text := stopped_mailbox(mailbox))
                 and (PREVIEW_LIST, text) in store.suppressed
             }
             | {

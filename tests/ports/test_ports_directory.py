@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.brand import NO_BRAND, Brand
-from pillarbox.domain.preview_key import PREVIEW_LIST
+from pillarbox.domain.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.suppression import hashed_mailbox
 from tests.fakes import builders
@@ -74,14 +74,13 @@ def test_unknown_records_are_absent(ports: Ports) -> None:
 
 def test_only_preview_mail_is_stopped_by_a_report(ports: Ports) -> None:
     """Who stopped preview mail is suppressed for preview keys of all accounts, and for no other."""
-    stopped, bounced = "ann@example.com", "bob@example.com"
+    stopped, tagged, bounced = "ann@example.com", "ann+x@example.com", "bob@example.com"
     for mailbox in (stopped, bounced):
-        text = hashed_mailbox(PREVIEW_LIST, mailbox)
-        ports.suppressions.put(PREVIEW_LIST, text, "stopped", NOW, None)
+        ports.suppressions.put(PREVIEW_LIST, stopped_mailbox(mailbox), "stopped", NOW, None)
     ports.suppressions.put(ACCOUNT, bounced, "bounced", NOW, None)
-    addresses = [stopped, bounced, "eve@example.com"]
+    addresses = [stopped, tagged, bounced, "eve@example.com"]
     found = ports.directory.look_up(ACCOUNT, addresses=addresses, preview=True)
-    assert found.suppressed == {stopped: "stopped", bounced: "bounced"}
+    assert found.suppressed == {stopped: "stopped", tagged: "stopped", bounced: "bounced"}
     assert ports.directory.look_up(ACCOUNT, addresses=addresses).suppressed == {bounced: "bounced"}
 
 

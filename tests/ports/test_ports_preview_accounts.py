@@ -77,8 +77,9 @@ def test_only_an_account_of_the_widget_is_suspended(store: PreviewAccounts) -> N
 
 
 def test_mail_is_stopped_for_a_mailbox(store: PreviewAccounts) -> None:
-    """It stays stopped, and others go on."""
+    """It stays stopped in each form of the address, and others go on."""
     store.stop_mail("bob@other.example", NOW)
     store.stop_mail("bob@other.example", at(1))
     assert store.is_stopped("bob@other.example")
+    assert store.is_stopped("Bob+news@other.example")
     assert not store.is_stopped("ann@other.example")

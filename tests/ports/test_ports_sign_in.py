@@ -234,6 +234,7 @@ def test_a_window_counts_up_to_its_limit(stores: Stores) -> None:
     assert stores.counts.count("b", MINUTE, 2, NOW)
     assert stores.counts.count("a", timedelta(hours=1), 2, NOW)
     assert stores.counts.count("a", MINUTE, 2, at(60))
+    assert not stores.counts.count("none", MINUTE, 0, NOW)
 
 
 def test_parallel_requests_do_not_exceed_a_limit(aws: Aws) -> None:

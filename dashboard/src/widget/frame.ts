@@ -40,14 +40,17 @@ function say(text: string): void {
   find("#status").textContent = text;
 }
 
-/** Show what is wrong with the field of a step, or with the step. */
-function refuse(step: HTMLElement, message: string): void {
+/** What a visitor typed is wrong. */
+class WrongInput extends Error {}
+
+/** Show what is wrong with a step. Only what was typed is marked as invalid. */
+function refuse(step: HTMLElement, message: string, isInput = false): void {
   find(".error", step).textContent = message;
   const input = step.querySelector("input");
   if (!input) return;
-  if (message) input.setAttribute("aria-invalid", "true");
+  if (isInput) input.setAttribute("aria-invalid", "true");
   else input.removeAttribute("aria-invalid");
-  if (message) input.focus();
+  if (isInput) input.focus();
 }
 
 /** Do what a button of a step asks for; meanwhile its other buttons do nothing. */
@@ -60,10 +63,16 @@ async function attempt(step: HTMLElement, doing: string, action: () => Promise<v
     await action();
   } catch (error) {
     say("");
-    refuse(step, explain(error));
+    refuse(step, explain(error), isAboutInput(error));
   } finally {
     step.ariaBusy = "false";
   }
+}
+
+function isAboutInput(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return error instanceof WrongInput;
+  const fields = error.details["errors"];
+  return error.code === "invalid_code" || (Array.isArray(fields) && fields.some(({ field }) => field === "address"));
 }
 
 function explain(error: unknown): string {
@@ -98,7 +107,7 @@ function startKey(): void {
     first,
     async () => {
       address = email.value.trim();
-      if (!email.validity.valid || !address) throw new Error("Enter an email address, such as ada@shop.example.");
+      if (!email.validity.valid || !address) throw new WrongInput("Enter an email address, such as ada@shop.example.");
       await requestCode();
       digits.value = "";
       refuse(second, "");
@@ -111,7 +120,7 @@ function startKey(): void {
     second,
     async () => {
       const code = digits.value.replace(/\s/g, "");
-      if (!/^\d{6}$/.test(code)) throw new Error("Enter the six digits of the email.");
+      if (!/^\d{6}$/.test(code)) throw new WrongInput("Enter the six digits of the email.");
       showKey(await api<Issued>("", { flow, code }));
     },
     "Checking the code.",

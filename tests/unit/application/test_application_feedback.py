@@ -60,6 +60,15 @@ def test_a_known_event_still_suppresses(world: World) -> None:
     assert world.store.suppressed
 
 
+def test_only_a_complaint_suspends_a_preview_account(world: World) -> None:
+    """The account of a message that a recipient complained about is named; a bounce names none."""
+    world.record(BOUNCE)
+    assert world.complaints == []
+    complaint = event(EventKind.COMPLAINED, 6, ANN)
+    world.record(replace(BOUNCE, events=(complaint,), suppress=((ANN, "complained"),)))
+    assert world.complaints == [ACCOUNT]
+
+
 def test_another_address_of_an_event_is_suppressed_as_it_is(world: World) -> None:
     """An address that the provider names and the message does not have is suppressed in clear."""
     world.record(replace(BOUNCE, suppress=(("forwarded@example.net", "bounced"),)))

@@ -14,6 +14,8 @@ from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.preview_key import (
+    CODES_PER_ADDRESS,
+    CODES_PER_KEY,
     PreviewRecipients,
     fold_address,
     folded_digest,
@@ -43,6 +45,7 @@ class World:
         self.accounts = FakePreviewAccounts()
         self.queue = FakeCodeRequests()
         self.domains = FakeDomains()
+        self.now = NOW
         self.keys = PreviewKeys(
             is_open=True,
             per_day=30,
@@ -53,7 +56,7 @@ class World:
             queue=self.queue,
             domains=self.domains,
             is_disposable=is_disposable,
-            clock=lambda: NOW,
+            clock=lambda: self.now,
         )
 
     def request(self, address: str = ADA, client: str = "") -> FlowToken:
@@ -72,11 +75,11 @@ class World:
 
 def solve(keys: PreviewKeys, address: str) -> Proof:
     """Solve a challenge as the check in the service does."""
-    given = keys.challenge(address)
+    given, now = keys.challenge(address), keys.clock()
     for number in range(MAX_NUMBER + 1):
         proof = Proof(given.challenge, given.salt, given.signature, ALGORITHM, number)
         try:
-            check_proof(proof, b"key", folded_digest(address), NOW)
+            check_proof(proof, b"key", folded_digest(address), now)
         except ValidationFailed:
             continue
         return proof
@@ -163,6 +166,32 @@ def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty() -> None:
     assert refusal(lambda: world.issue("u10@gmail.com")) == "rate_limit_exceeded"
 
 
+def test_an_address_gets_fifteen_codes_a_day() -> None:
+    """The sixteenth is refused hours later, from other networks and in another form too."""
+    world = World()
+    for number in range(CODES_PER_ADDRESS):
+        world.now = at(1_200 * number)
+        world.request("victim@gmail.com", f"192.0.{number}.1")
+    world.now = at(1_200 * CODES_PER_ADDRESS)
+    assert (
+        refusal(lambda: world.request("v.ictim+x@gmail.com", "203.0.113.1"))
+        == "rate_limit_exceeded"
+    )
+    assert len(world.queue.requests) == CODES_PER_ADDRESS
+
+
+def test_the_codes_of_a_day_are_limited_in_all() -> None:
+    """A list of addresses gets five codes for each key that may be given; refused ones are free."""
+    world = World()
+    world.keys = replace(world.keys, per_day=1)
+    world.domains.verdicts["no.example"] = DomainVerdict.NO_MX
+    for number in range(CODES_PER_KEY):
+        assert refusal(lambda: world.request("x@no.example")) == "validation_failed"
+        world.request(f"u{number}@shop.example")
+    assert refusal(lambda: world.request("late@shop.example")) == "rate_limit_exceeded"
+    assert len(world.queue.requests) == CODES_PER_KEY
+
+
 @pytest.mark.parametrize("domain", [min(blocklist), f"x.{min(blocklist)}"])
 def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
     """Neither a listed domain nor one below it is accepted."""
@@ -246,6 +275,7 @@ def test_of_two_requests_the_later_key_stays() -> None:
         (ADA, "bounce@simulator.amazonses.com", True),
         (ADA, "bob@other.example", False),
         ("ada@gmail.com", "ada@gmail.com", True),
+        ("ada@gmail.com", "A.da+two@googlemail.com", True),
         ("ada@gmail.com", "bob@gmail.com", False),
     ],
 )

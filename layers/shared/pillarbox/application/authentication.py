@@ -22,6 +22,10 @@ _MAX_KEYS: Final = 1_000
 
 #: The message to a caller of a suspended account, over every protocol.
 SUSPENDED: Final = "The account is suspended. Ask the operator of the service why."
+#: To somebody who has a key of the preview widget, and knows of no account.
+PREVIEW_SUSPENDED: Final = (
+    "The preview key of this address is suspended. Ask the operator of the service why."
+)
 
 #: Raises the error of a principal that may not make the request.
 type Authorize = Callable[[Principal], None]
@@ -71,7 +75,8 @@ def make_principal(directory: DirectoryResult) -> Principal:
     if key is None or account is None or key.revoked_at is not None:
         raise invalid_api_key()
     if account.suspension is not None:
-        raise ServiceError("account_suspended", SUSPENDED)
+        message = PREVIEW_SUSPENDED if account.widget_secret else SUSPENDED
+        raise ServiceError("account_suspended", message)
     return Principal(key, account)
 
 

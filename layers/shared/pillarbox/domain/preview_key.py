@@ -19,6 +19,7 @@ from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import token_of
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID_LENGTH, KEY_ID_PREFIX
+from pillarbox.domain.suppression import hashed_mailbox
 
 #: A key that sends nothing for so long does not send any more.
 UNUSED_TIME: Final = timedelta(days=90)
@@ -26,6 +27,10 @@ UNUSED_TIME: Final = timedelta(days=90)
 #: provider.
 PER_BLOCK: Final = 3
 PER_DOMAIN: Final = 20
+#: The most codes in a day for one folded address: nobody may have asked the person who reads it.
+CODES_PER_ADDRESS: Final = 15
+#: The most codes in a day in all, for each key that may be given.
+CODES_PER_KEY: Final = 5
 #: The account under which addresses are suppressed for the mail of all preview keys. No record of
 #: an account has this id.
 PREVIEW_LIST: Final = "preview"
@@ -84,7 +89,7 @@ class PreviewRecipients(StrEnum):
         if not is_mailbox_provider(domain_of(owner)):
             domains.add(domain_of(owner))
         for address in addresses:
-            own = mailbox_key(address) == mailbox_key(owner)
+            own = fold_address(address) == fold_address(owner)
             if not own and domain_of(address) not in domains:
                 raise ServiceError(
                     "recipient_not_allowed",
@@ -140,6 +145,11 @@ def fold_address(address: str) -> str:
     if domain in _GMAIL:
         local, domain = local.replace(".", ""), "gmail.com"
     return f"{local}@{domain}"
+
+
+def stopped_mailbox(address: str) -> str:
+    """Return the text in `PREVIEW_LIST` that stops preview mail to all forms of an address."""
+    return hashed_mailbox(PREVIEW_LIST, fold_address(address))
 
 
 def folded_digest(address: str) -> str:

@@ -11,8 +11,7 @@ from pillarbox.adapters.dynamodb.records import KEYS_MOVED, account_of, key_of, 
 from pillarbox.adapters.dynamodb.suppressions import hashed_reasons
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
-from pillarbox.domain.preview_key import PREVIEW_LIST
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.preview_key import PREVIEW_LIST, stopped_mailbox
 
 
 class DynamoDirectory:
@@ -43,13 +42,9 @@ class DynamoDirectory:
             requested.append(keys.quota(account_id))
         requested += [keys.template(account_id, template_id) for template_id in templates]
         requested += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
-        stopped = {}
-        if preview:
-            stopped = {
-                mailbox: keys.suppression(PREVIEW_LIST, hashed_mailbox(PREVIEW_LIST, mailbox))
-                for mailbox in sorted(mailboxes)
-            }
-            requested += stopped.values()
+        # Several forms of one address have one record.
+        stopped = {mailbox: stopped_mailbox(mailbox) for mailbox in mailboxes} if preview else {}
+        requested += [keys.suppression(PREVIEW_LIST, one) for one in sorted({*stopped.values()})]
         key_requested = (
             (self._identities, keys.api_key(key_digest))
             if self._identities and key_digest is not None
@@ -73,7 +68,7 @@ class DynamoDirectory:
             if (entry := item(keys.suppression(account_id, mailbox)))
         }
         for mailbox, stop in stopped.items():
-            if entry := item(stop):
+            if entry := item(keys.suppression(PREVIEW_LIST, stop)):
                 suppressions.setdefault(mailbox, entry["reason"])
         if account and account.get("hashed_suppressions"):
             suppressions = hashed_reasons(self._table, account_id, mailboxes) | suppressions

@@ -11,8 +11,7 @@ from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.key import ApiKey
-from pillarbox.domain.preview_key import PREVIEW_LIST, preview_key_id
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.preview_key import PREVIEW_LIST, preview_key_id, stopped_mailbox
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -86,12 +85,12 @@ class DynamoPreviewAccounts:
 
     def stop_mail(self, mailbox: str, at: datetime) -> None:
         """Put a suppression of the list that all preview keys share."""
-        text = hashed_mailbox(PREVIEW_LIST, mailbox)
+        text = stopped_mailbox(mailbox)
         DynamoSuppressions(self._table).put(PREVIEW_LIST, text, "stopped", at, None)
 
     def is_stopped(self, mailbox: str) -> bool:
         """Read one item."""
-        key = keys.suppression(PREVIEW_LIST, hashed_mailbox(PREVIEW_LIST, mailbox))
+        key = keys.suppression(PREVIEW_LIST, stopped_mailbox(mailbox))
         return self._table.get(key) is not None
 
     @property

@@ -112,6 +112,8 @@ class DynamoSignInCounts:
 
     def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
         """Count in one conditional update."""
+        if most < 1:  # the condition allows the first one always
+            return False
         seconds = round(window.total_seconds())
         number = int(now.timestamp()) // seconds
         try:

@@ -228,9 +228,9 @@ class PreviewAccounts(Protocol):
         ...
 
     def stop_mail(self, mailbox: str, at: datetime) -> None:
-        """Suppress a mailbox for the mail of all preview keys. Only a hash of it is stored."""
+        """Suppress all forms of an address for preview mail. Only a hash is stored."""
         ...
 
     def is_stopped(self, mailbox: str) -> bool:
-        """Return whether a mailbox is suppressed for the mail of all preview keys."""
+        """Return whether a form of the address is suppressed for preview mail."""
         ...

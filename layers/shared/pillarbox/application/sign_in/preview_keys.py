@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.accounts.keys import IssuedKey
+from pillarbox.application.authentication import PREVIEW_SUSPENDED
 from pillarbox.application.ports import Clock, DomainVerdict, MailDomains
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
@@ -31,6 +32,8 @@ from pillarbox.domain.key import (
     new_key_text,
 )
 from pillarbox.domain.preview_key import (
+    CODES_PER_ADDRESS,
+    CODES_PER_KEY,
     KEY_NAME,
     PER_BLOCK,
     PER_DOMAIN,
@@ -54,9 +57,6 @@ from pillarbox.domain.sign_up import DAY
 
 #: The start of the subjects of all counts here. No other function may change these.
 _COUNTS: Final = "preview#"
-_SUSPENDED: Final = (
-    "The preview key of this address is suspended. Ask the operator of the service why."
-)
 #: Two requests for one address take turns.
 _TRIES: Final = 5
 _REFUSALS: Final = {
@@ -113,6 +113,7 @@ class PreviewKeys:
         verdict = self.domains.look_up([domain_of(address)])[domain_of(address)]
         if verdict is not DomainVerdict.ACCEPTS:
             raise _refused(_REFUSALS[verdict])
+        self._count_codes_of_day(digest)
         token, flow, request = new_flow(address, now, digest)
         self.flows.put(flow)
         self.queue.put(request)
@@ -163,6 +164,15 @@ class PreviewKeys:
         if not self.is_open:
             raise preview_keys_closed()
 
+    def _count_codes_of_day(self, digest: str) -> None:
+        """Count a code that will be mailed, perhaps to somebody who has not asked for it."""
+        most_in_all = CODES_PER_KEY * self.per_day
+        limits = [(f"mailbox#{digest}", CODES_PER_ADDRESS), ("codes", most_in_all)]
+        for subject, most in limits:
+            if not self.counts.count(f"{_COUNTS}{subject}", DAY, most, self.clock()):
+                message = "There are no more codes for you today. Try again tomorrow."
+                raise ServiceError("rate_limit_exceeded", message)
+
     def _count_key(self, address: str, client: str) -> None:
         """Count a key for its network and its domain before it counts among all."""
         now, domain, block = self.clock(), domain_of(address), block_of(client)
@@ -181,7 +191,7 @@ class PreviewKeys:
         now = self.clock()
         before = self.accounts.get(account_id)
         if before is not None and before.suspension is not None:
-            raise ServiceError("account_suspended", _SUSPENDED)
+            raise ServiceError("account_suspended", PREVIEW_SUSPENDED)
         account = before or Account(
             account_id=account_id,
             name=KEY_NAME,
