@@ -22,6 +22,13 @@ def need_program(name: str) -> str:
     return shutil.which(name) or missing(f"{name} is not installed")
 
 
+def need_perl(module: str) -> None:
+    """Skip the test or, under CI, fail it if Perl lacks a module."""
+    command = [need_program("perl"), f"-M{module}", "-e1"]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        missing(f"Perl's {module} is not installed")
+
+
 def need_nodemailer() -> str:
     """Install nodemailer unless it is installed, and return the NODE_PATH of programs that use it.
 

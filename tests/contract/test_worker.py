@@ -129,8 +129,8 @@ def test_tokens_are_taken_in_one_try(service: Service) -> None:
     assert service.queue_url
     rate = wiring.services().delivery.rate
     assert isinstance(rate, DynamoSendingRate)
-    retries: Any = rate._bucket._table.client.meta.config.retries
-    assert retries["total_max_attempts"] == 1
+    config: Any = rate._bucket._table.client.meta.config
+    assert config.retries["total_max_attempts"] == 1
 
 
 def test_a_postponed_job_stays_hidden_for_its_wait(service: Service, live: Api) -> None:

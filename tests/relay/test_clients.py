@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.needs import need_nodemailer, need_program
+from tests.needs import need_nodemailer, need_perl, need_program
 from tests.relay.running_relay import KEY, PATIENCE, SENDER, TO, RunningRelay, certificate
 
 BODY = "Subject: From a program\r\n\r\nHello\r\n.dot\r\n..\r\n"
@@ -46,6 +46,7 @@ def trusted(tmp_path: Path) -> str:
 @pytest.mark.parametrize("mechanism", ["PLAIN", "LOGIN"])
 def test_swaks(relay: RunningRelay, trusted: str, mechanism: str) -> None:
     """With swaks: it sends with AUTH PLAIN and AUTH LOGIN and checks the certificate."""
+    need_perl("Net::SSLeay")
     run(
         *("swaks", "--server", f"127.0.0.1:{relay.port}", "--tls", "--tls-verify"),
         *("--tls-ca-path", trusted, "--auth", mechanism, "--auth-user", "apikey"),
