@@ -79,6 +79,15 @@ def test_an_hour_of_no_messages_has_no_rollup(world: LedgerWorld) -> None:
     assert world.engine.write_units == 0
 
 
+@pytest.mark.parametrize("granularity", [DAYS, Granularity.MONTH])
+def test_a_day_is_never_made_from_its_entries(world: LedgerWorld, granularity: Granularity) -> None:
+    """A day or month whose hours have no rollups yet has none, and reads no entries."""
+    world.put(entry(1, created=granularity.start(DAY)))
+    engine = world.watch()
+    assert world.ledger.roll_up(ACCOUNT, granularity, granularity.start(DAY)) is False
+    assert (engine.written, [sk for sk in engine.read if sk.startswith("C#")]) == ([], [])
+
+
 def test_rollups_of_subsets_are_listed_first(world: LedgerWorld) -> None:
     """The list of the day is written before the rollups of the subsets, and not again."""
     world.put(entry(1, created=DAY, key_id="key_1", template="otp"), entry(2, created=DAY))
