@@ -1,6 +1,7 @@
 """The edge in template.yaml: its limits, its origins and their firewalls."""
 
 import json
+import re
 from typing import Any, Final
 
 import pytest
@@ -270,6 +271,27 @@ def test_only_the_distribution_reads_the_dashboard() -> None:
     assert paths == ["/app/preview.html", "/app/*", "/widget*", "/assets/*"]
     (origin,) = (o for o in edge["Origins"] if o.get("Id") == "dashboard")
     assert origin["OriginAccessControlId"] == {"Fn::GetAtt": ["DashboardAccess", "Id"]}
+
+
+@pytest.mark.parametrize(
+    ("sites", "is_allowed"),
+    [
+        ("", True),
+        ("https://shop.example", True),
+        ("https://shop.example,http://localhost:8080,https://*.shop.example", True),
+        ("shop.example", False),
+        ("https://shop.example/", False),
+        ("https://shop.example, https://www.shop.example", False),
+        ("https://shop.example; script-src *", False),
+        ("https://shop.example,", False),
+        ("'self'", False),
+        ("*", False),
+    ],
+)
+def test_only_origins_reach_the_policy(sites: str, *, is_allowed: bool) -> None:
+    """`WidgetOrigins` is a part of a header: what would change another directive is refused."""
+    pattern = _SOURCE["Parameters"]["WidgetOrigins"]["AllowedPattern"]
+    assert bool(re.search(pattern, sites)) is is_allowed
 
 
 def test_only_the_sites_of_the_parameter_show_the_widget() -> None:
