@@ -85,7 +85,7 @@ _WRITTEN: Final = {
     "SignInRole": set[str](),
     "ManageDomainsRole": {"ACCT", "DOM"},
     # A transaction writes both tables, and this one has no record OF, SIGNUPS or TEAM.
-    "CreateAccountRole": {"ACCT", "ACCTS", "OF", "SIGNUPS", "TEAM"},
+    "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "SIGNUPS", "TEAM"},
     "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS"},  # and the list of stopped mail
     "MailCodeRole": set[str](),  # but see below
     "ManageKeysRole": {"KEY"},  # of older releases
@@ -181,6 +181,7 @@ _IDENTITIES: Final = {
     "CreateAccountRole": {
         "ACCT": {"PutItem"},
         "ACCTS": {"PutItem"},
+        "LOG": {"PutItem"},
         "OF": {"PutItem"},
         "POW": {"GetItem", "PutItem"},
         "PROOF": {"PutItem"},
@@ -356,7 +357,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     of_role = {
         "WriteWebhooksRole": {"ACCT", "HOOK"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
-        "CreateAccountRole": {"ACCT", "ACCTS", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
+        "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
         "ManageKeysRole": {"KEY", "KEYS"},
         "ManageMembersRole": {"LINK", "OF", "TEAM", "USER"},
