@@ -68,12 +68,15 @@ def test_foreign_objects_are_left_out(aws: Aws, spool: S3Spool) -> None:
         assert keys_before(spool, datetime.now(UTC) + LATER, account_id) == []
 
 
-def test_more_than_a_page_is_listed(aws: Aws, spool: S3Spool) -> None:
-    """S3 lists 1,000 objects at a time, and all pages are read."""
-    keys = {f"{ACCOUNT}/{MESSAGE}/{n:04d}" for n in range(1_001)}
+def test_more_than_a_page_is_listed(
+    aws: Aws, spool: S3Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 lists a limited number of objects at a time (1,000), and all pages are read."""
+    monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "10")
+    keys = {f"{ACCOUNT}/{MESSAGE}/{n:04d}" for n in range(21)}
     put(aws, *keys)
     first = spool.put_before(ACCOUNT, datetime.now(UTC) + LATER, None)
-    assert (len(first.items), first.next) == (1_000, f"{ACCOUNT}/{MESSAGE}/0999")
+    assert (len(first.items), first.next) == (10, f"{ACCOUNT}/{MESSAGE}/0009")
     assert set(keys_before(spool, datetime.now(UTC) + LATER)) == keys
 
 
