@@ -164,9 +164,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     ),
     "cross_site_request": ErrorText(
         when="A request that needs or sets the cookie has another `Origin` than the API, no"
-        " `Sec-Fetch-Site: same-origin`, or another content type than JSON.",
+        " `Sec-Fetch-Site: same-origin`, or another content type than JSON. Or a page of another"
+        " site asks for a code.",
         remedy="Send it from a page of the dashboard.",
-        message="Only the dashboard's own pages may send this, as JSON.",
+        message="Only this service's own pages may send this, as JSON.",
     ),
     "preview_keys_closed": ErrorText(
         when="A visitor asks for a preview key, and the service has no preview widget.",

@@ -78,6 +78,7 @@ SESSIONS: Final = (
         response=FlowItem,
         status=202,
         response_example={"flow": _FLOW},
+        errors=("cross_site_request",),
     ),
     _operation(
         id="sign_in",
@@ -210,7 +211,7 @@ SESSIONS: Final = (
         response=FlowItem,
         status=202,
         response_example={"flow": _FLOW},
-        errors=("preview_keys_closed", "rate_limit_exceeded"),
+        errors=("cross_site_request", "preview_keys_closed", "rate_limit_exceeded"),
     ),
     _of_widget(
         id="issue_preview_key",

@@ -11,7 +11,7 @@ from pillarbox.http.preview_keys import (
 )
 from pillarbox.http.replies import Reply, reply, reply_nothing
 from pillarbox.http.session_replies import flow_item
-from pillarbox.http.sessions import client_address
+from pillarbox.http.sessions import client_address, refuse_other_sites
 from pillarbox.wiring import services
 
 app = build_app()
@@ -26,6 +26,7 @@ def request_challenge() -> Reply:
 
 @app.post("/v1/preview-keys/codes")
 def request_code() -> Reply:
+    refuse_other_sites(app.current_event)
     address, proof = read_code_request(app.current_event)
     client = client_address(app.current_event)
     return reply(flow_item(services().preview_keys.request_code(address, proof, client)), 202)

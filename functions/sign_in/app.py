@@ -16,6 +16,7 @@ from pillarbox.http.sessions import (
     read_session,
     read_sign_in,
     read_token_request,
+    refuse_other_sites,
     user_agent,
 )
 from pillarbox.wiring import services
@@ -25,6 +26,7 @@ app = build_app()
 
 @app.post("/v1/session/codes")
 def request_code() -> Reply:
+    refuse_other_sites(app.current_event)
     address = read_code_request(app.current_event)
     flow = services().sign_in.request_code(address, client_address(app.current_event))
     return reply(flow_item(flow), 202)

@@ -22,6 +22,7 @@ from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse, handler
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser
+from tests.contract.sign_up import WRONG_PROOF
 from tests.contract.test_messages import event
 
 
@@ -212,6 +213,33 @@ def test_guesses_at_once_are_limited_too(service: Service) -> None:
 def test_a_body_needs_its_fields(path: str) -> None:
     """An empty object is 422."""
     assert post(path).status == 422
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/preview-keys/codes", {"address": "dan@example.com", "proof": WRONG_PROOF}),
+        ("/session/codes", {"email": "ada@shop.example"}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("site", "is_refused"),
+    [
+        (None, False),
+        ("same-origin", False),
+        ("none", False),
+        ("same-site", True),
+        ("cross-site", True),
+    ],
+)
+def test_pages_of_other_sites_ask_for_no_codes(
+    service: Service, path: str, body: dict[str, Any], site: str | None, *, is_refused: bool
+) -> None:
+    """A site cannot ask for codes from the networks of its visitors; programs can ask for one."""
+    headers = {"Sec-Fetch-Site": site} if site else {}
+    answer = Api().raw("POST", path, json.dumps(body), headers)
+    assert (answer.code == "cross_site_request") is is_refused
+    assert bool(service.codes()) is (path == "/session/codes" and not is_refused)
 
 
 def test_a_flow_serves_one_purpose(service: Service) -> None:

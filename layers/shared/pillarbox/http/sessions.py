@@ -127,9 +127,19 @@ def check_same_origin(event: "APIGatewayProxyEvent") -> None:
         or header_values(event, "sec-fetch-site") != ["same-origin"]
         or types != [_JSON]
     ):
-        raise ServiceError(
-            "cross_site_request", "Only the dashboard's own pages may send this, as JSON."
-        )
+        raise _cross_site_request()
+
+
+def refuse_other_sites(event: "APIGatewayProxyEvent") -> None:
+    """Refuse what a browser sends for a page of another site. Programs do not name a site.
+
+    Otherwise such a page could ask for codes from the networks of all its visitors.
+
+    Raises:
+        ServiceError: `cross_site_request`.
+    """
+    if {*header_values(event, "sec-fetch-site")} - {"same-origin", "none"}:
+        raise _cross_site_request()
 
 
 def client_address(event: "APIGatewayProxyEvent") -> str:
@@ -191,3 +201,9 @@ def _own_origin(event: "APIGatewayProxyEvent") -> str:
     hosts = header_values(event, "x-pillarbox-host") or header_values(event, "host")
     host = hosts[-1] if hosts else ""
     return f"{'http' if _LOOPBACK.fullmatch(host) else 'https'}://{host}"
+
+
+def _cross_site_request() -> ServiceError:
+    return ServiceError(
+        "cross_site_request", "Only this service's own pages may send this, as JSON."
+    )
