@@ -166,6 +166,17 @@ def test_a_time_without_messages_and_entries_costs_one_query(world: Audited) -> 
     assert world.engine.calls == 1 + 1 + 2 * len(Status)
 
 
+def test_the_lists_of_an_hour_are_read_up_to_its_end(world: Audited) -> None:
+    """An item that begins with the next hour is not read, but late entries of any time are."""
+    end = HOUR + HOUR_LENGTH
+    late = entry(1, created=HOUR, status=SENT, updated=end)
+    world.put(late, entry(2, created=end - 1), entry(3, created=end))
+    engine = world.watch()
+    assert world.wrong(late, entry(2, created=end - 1)) == set()
+    lists = {sort_key for sort_key in engine.read if sort_key.startswith("U#")}
+    assert lists == {f"U#pending#{end - 30_000:015}", f"U#sent-late#{end:015}"}
+
+
 def test_all_entries_are_read_by_creation(world: Audited) -> None:
     """The audit reads each entry once, from those by creation, of every time."""
     entries = [entry(n, created=moment) for n, moment in enumerate((1, HOUR, 2**48 - 2))]
