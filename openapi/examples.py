@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from pillarbox.domain.message import MEANINGS
+
 _ID: Final = "019b7998-4c00-7000-8000-000000000001"
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _LATER: Final = "2026-01-01T12:00:02.317+00:00"
@@ -92,6 +94,14 @@ MESSAGE: Final = _LISTED | {
         {"type": "delivered", "at": _LATER, "recipient": "ada@customer.example"},
     ],
 }
+_STATUS_COUNTS: Final = {
+    "pending": 0,
+    "sent": 0,
+    "delivered": 3,
+    "bounced": 1,
+    "complained": 0,
+    "failed": 0,
+}
 ANALYTICS: Final = {
     "totalMessages": 4,
     "deliveryRate": 0.75,
@@ -100,6 +110,7 @@ ANALYTICS: Final = {
     "windowStart": "2026-01-01T00:00:00.000+00:00",
     "windowEnd": "2026-01-02T00:00:00.000+00:00",
     "bucket": "day",
+    "statuses": _STATUS_COUNTS,
     "volume": [
         {
             "timestamp": "2026-01-01T00:00:00.000+00:00",
@@ -109,9 +120,10 @@ ANALYTICS: Final = {
             "bounced": 1,
             "complained": 0,
             "failed": 0,
+            "statuses": _STATUS_COUNTS,
         }
     ],
-    "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 1}],
+    "topErrors": [{"code": "general", "message": MEANINGS["general"], "count": 1}],
 }
 RPC_REQUESTS: Final = {
     "list": {

@@ -122,7 +122,8 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     "get_analytics": _Tool(
         title="Get figures",
         description="Count the emails of a time range by their status, and show the most frequent"
-        " errors. At most 31 days by the hour, or 400 days by the day.",
+        " errors. `statuses` counts by the status now, the others by each status ever reached, with"
+        " permanent bounces only. At most 31 days by the hour, or 400 days by the day.",
         shape=AnalyticsQuery,
     ),
     "check_domain": _Tool(

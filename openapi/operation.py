@@ -55,6 +55,11 @@ class Operation:
         return self.shared_function or self.id
 
     @property
+    def logical_id(self) -> str:
+        """The name of its function in the template."""
+        return self.function.title().replace("_", "")
+
+    @property
     def success(self) -> str:
         """The status of a success."""
         return str(self.status) if self.response else "204"
