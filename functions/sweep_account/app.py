@@ -20,7 +20,7 @@ def sweep_account(record: SQSRecord, lambda_context: LambdaContext) -> RecordRes
 
     report = services().sweep.run(task, has_time)
     ids = {"account_id": task.account_id, "step": task.step.value}
-    return RecordResult(outcome="swept", ids=ids, numbers=report.metrics())
+    return RecordResult(outcome="swept", ids=ids, numbers=report.metrics(task.pass_at))
 
 
 lambda_handler = consume_queue(sweep_account)

@@ -283,6 +283,34 @@ class Settings:
         default="0",  # a stack of an older release has no such parameter
         parameter="DeliveryReserve",
     )
+    webhook_concurrency = Setting(
+        number(least=1),
+        "invocations of post_webhooks at a time",
+        ("command",),
+        default="50",  # what a stack of an older release has
+        parameter="WebhookConcurrency",
+    )
+    worker_limits = Setting(
+        lambda text: text != "off",
+        "whether the queues of events, webhooks and the sweep have a maximum of workers",
+        ("command",),
+        default="on",  # a stack of an older release has no such parameter
+        parameter="WorkerLimits",
+    )
+    ses_rate_share = Setting(
+        number(least=1),
+        "the percentage of the account's sending rate at SES that the stack uses",
+        ("functions", "command"),
+        default="100",
+        parameter="SesRateShare",
+    )
+    deletion_protection = Setting(
+        flag,
+        "whether DynamoDB refuses to delete the tables",
+        ("command",),
+        default="false",
+        parameter="DeletionProtection",
+    )
     preview_sender = Setting(str, "the sender of preview keys", _SENDING, output="PreviewSender")
     upgrade_url = Setting(
         str,
@@ -410,7 +438,7 @@ class Settings:
     api_url = Setting(
         str,
         "the address of API and dashboard, without /api/v1",
-        ("functions", "command", "local"),
+        ("command", "local"),
         output="ApiUrl",
     )
     relay = Setting(

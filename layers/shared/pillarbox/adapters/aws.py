@@ -72,7 +72,7 @@ def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: AN
     if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
         # Only AWS has a host name for each bucket.
         config = config.merge(Config(s3={"addressing_style": "path"}))
-    client: Any = _session().create_client(service, config=config)
+    client: Any = sdk_session().create_client(service, config=config)
     if service in _ONE_ENDPOINT:
         _find_endpoint_once(client._ruleset_resolver)  # noqa: SLF001  no setting does it
     return client
@@ -92,7 +92,8 @@ def _find_endpoint_once(resolver: Any) -> None:  # noqa: ANN401  botocore has no
 
 
 @cache
-def _session() -> botocore.session.Session:
+def sdk_session() -> botocore.session.Session:
+    """Return the session that makes all clients of this module."""
     return botocore.session.get_session()
 
 

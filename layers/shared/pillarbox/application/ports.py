@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from pillarbox.domain.template import SavedTemplate
 
 
+class ServiceAddress(Protocol):
+    """Return the address of API and dashboard, for links in emails.
+
+    It never comes from a request, whose sender could choose it.
+
+    Raises:
+        ServiceError: `service_unavailable`: no deployment has stored it yet.
+    """
+
+    def __call__(self) -> str: ...
+
+
 class Clock(Protocol):
     """Return the time in UTC, with a time zone."""
 

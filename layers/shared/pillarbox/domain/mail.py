@@ -168,6 +168,11 @@ class Mail:
     body: Body
     attachments: tuple[Attachment, ...] = ()
 
+    @property
+    def has_report_link(self) -> bool:
+        """Return whether the email has a link by which its recipient stops such mail."""
+        return isinstance(self.body, StarterBody) and self.body.report is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOverResult:

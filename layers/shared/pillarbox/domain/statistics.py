@@ -146,7 +146,7 @@ class IndexEntry:
     status: Status
     #: The time of the last event.
     updated: int
-    #: The statuses of REACHABLE that the message ever had.
+    #: What `reached` returns for the message.
     reached: frozenset[Status] = frozenset()
     #: The code of the current failure, if the status is one.
     error: str | None = None
@@ -201,13 +201,17 @@ def index_entry(message: Message) -> IndexEntry:
 
 
 def reached(message: Message) -> frozenset[Status]:
-    """Return the statuses that a message ever had.
+    """Return the statuses that a message ever had, of the bounces only permanent ones.
+
+    A transient bounce is no sign of a bad address. It may even be an out-of-office reply to a
+    message that was delivered.
 
     Providers skip steps: a message with a complaint was delivered before, and a
     message that was delivered or bounced was sent before.
     """
     kinds = {event.kind for event in message.events}
-    statuses = {kind.status for kind in kinds} & set(REACHABLE)
+    lasting = kinds - {EventKind.BOUNCED_TRANSIENT}
+    statuses = {kind.status for kind in lasting} & set(REACHABLE)
     if kinds & _IMPLY_DELIVERED:
         statuses.add(Status.DELIVERED)
     if kinds & _IMPLY_SENT:
@@ -224,7 +228,7 @@ class Rollup:
     start: int
     #: (status, start of the bucket of the last update) -> number of messages.
     by_status_and_update: Counter[tuple[Status, int]] = field(default_factory=Counter)
-    #: Status of REACHABLE -> number of messages that ever had it.
+    #: Status of REACHABLE -> number of messages that reached it.
     reached: Counter[Status] = field(default_factory=Counter)
     #: Error code -> number of messages that have it now.
     errors: Counter[str] = field(default_factory=Counter)
@@ -247,6 +251,14 @@ class Rollup:
     def has_entries(self) -> bool:
         """Whether it has the entry of each of its messages."""
         return len(self.entries) == self.total
+
+    @property
+    def by_status(self) -> Counter[Status]:
+        """The number of messages that now have each status."""
+        result = Counter[Status]()
+        for (status, _), n in self.by_status_and_update.items():
+            result[status] += n
+        return result
 
     def count(self, statuses: frozenset[Status]) -> int:
         """Return the number of messages that now have one of the statuses."""

@@ -75,7 +75,7 @@ class SendingRates(TypedDict):
 
     emails: Annotated[int, Field(description="Those that were accepted.")]
     delivered: int
-    bounced: int
+    bounced: Annotated[int, Field(description="Permanent bounces only.")]
     complained: int
     bounceRate: Annotated[float, Field(description="`bounced` as a fraction of `emails`.")]
     complaintRate: Annotated[float, Field(description="`complained` as a fraction of `emails`.")]

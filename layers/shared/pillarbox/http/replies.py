@@ -199,6 +199,7 @@ def analytics_result(
         "windowStart": timestamp(since),
         "windowEnd": timestamp(until),
         "bucket": bucket,
+        "statuses": _status_counts(analytics.total),
         "volume": [_analytics_row(start, counts) for start, counts in analytics.volume.items()],
         "topErrors": [
             {"code": code, "message": _meaning(code), "count": count}
@@ -305,6 +306,19 @@ def _analytics_row(start: int, counts: MessageCounts) -> reply_types.AnalyticsRo
         "bounced": counts.reached[Status.BOUNCED],
         "complained": counts.reached[Status.COMPLAINED],
         "failed": counts.reached[Status.FAILED],
+        "statuses": _status_counts(counts),
+    }
+
+
+def _status_counts(counts: MessageCounts) -> reply_types.StatusCounts:
+    number = counts.by_status
+    return {
+        "pending": number[Status.PENDING],
+        "sent": number[Status.SENT],
+        "delivered": number[Status.DELIVERED],
+        "bounced": number[Status.BOUNCED],
+        "complained": number[Status.COMPLAINED],
+        "failed": number[Status.FAILED],
     }
 
 

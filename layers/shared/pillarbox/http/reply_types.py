@@ -175,6 +175,17 @@ MessageDetail = TypedDict(
 MessageDetail.__doc__ = "A message and its events."
 
 
+class StatusCounts(TypedDict):
+    """How many messages have each status now. Each message counts once."""
+
+    pending: Count
+    sent: Count
+    delivered: Count
+    bounced: Count
+    complained: Count
+    failed: Count
+
+
 class AnalyticsRow(TypedDict):
     """The messages that were created in one hour or day, and the statuses they ever reached."""
 
@@ -182,9 +193,10 @@ class AnalyticsRow(TypedDict):
     count: Annotated[Count, Field(description="All accepted messages.")]
     sent: Count
     delivered: Count
-    bounced: Count
+    bounced: Annotated[Count, Field(description="Permanent bounces only.")]
     complained: Count
     failed: Count
+    statuses: StatusCounts
 
 
 class TopError(TypedDict):
@@ -200,11 +212,24 @@ class AnalyticsResult(TypedDict):
 
     totalMessages: Count
     deliveryRate: Rate
-    bounceRate: Rate
+    bounceRate: Annotated[
+        Rate,
+        Field(
+            description="Permanent bounces only. A transient bounce is no sign of a bad address; it"
+            " may even be an out-of-office reply to a message that was delivered."
+        ),
+    ]
     complaintRate: Rate
     windowStart: Timestamp
     windowEnd: Timestamp
     bucket: Bucket
+    statuses: Annotated[
+        StatusCounts,
+        Field(
+            description="How many of the messages have each status now: the `total` of their list"
+            " with `status` and the same time range."
+        ),
+    ]
     volume: Annotated[
         list[AnalyticsRow],
         Field(description="A row for every hour or day of the time range, in order."),

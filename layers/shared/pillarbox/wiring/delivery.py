@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pillarbox.application.delivery.plan_sweep import SweepPlan
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
     from pillarbox.application.delivery.sweep import Sweep
+    from pillarbox.domain.mail import Mail
+    from pillarbox.domain.message import Message
 
 
 class DeliveryWiring(HistoryWiring):
@@ -36,7 +38,6 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.domain.ids import new_token
 
-        base_url = self.settings.api_url
         return Delivery(
             messages=DynamoMessages(self.table),
             directory=DynamoDirectory(self.table),
@@ -44,14 +45,17 @@ class DeliveryWiring(HistoryWiring):
             jobs=self.jobs,
             mailer=SesMailer(self.settings.configuration_set),
             rate=DynamoSendingRate(
-                Table(self.settings.table, retries=False), SesAccountRate().read, utc_now, sleep
+                Table(self.settings.table, retries=False),
+                SesAccountRate(self.settings.ses_rate_share).read,
+                utc_now,
+                sleep,
             ),
             seen_events=DynamoSeenEvents(self.table),
             event_queue=SqsEventQueue(
                 self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
             ),
             heartbeat=DynamoHeartbeat(self.table),
-            build=lambda mail, message: build_raw(mail, message, base_url),
+            build=lambda mail, message: build_raw(mail, message, self._host_of_link(mail)),
             clock=utc_now,
             pause=sleep,
             new_owner=lambda: new_token(16),
@@ -63,12 +67,20 @@ class DeliveryWiring(HistoryWiring):
         from dataclasses import replace
 
         from pillarbox.adapters.child_process import run_in_child
+        from pillarbox.application.delivery.build_message import build_raw
 
-        build = self.delivery.build
-        return replace(
-            self.delivery,
-            build=lambda mail, message: run_in_child(lambda: build(mail, message)),
-        )
+        def build(mail: "Mail", message: "Message") -> bytes:
+            base_url = self._host_of_link(mail)  # the child must not use connections
+            return run_in_child(lambda: build_raw(mail, message, base_url))
+
+        return replace(self.delivery, build=build)
+
+    def _host_of_link(self, mail: "Mail") -> str:
+        """Return the address of the service for a test mail, whose link stops such mail.
+
+        Other mail has no link, and needs no read.
+        """
+        return self.service_address.read() if mail.has_report_link else ""
 
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":

@@ -89,7 +89,7 @@ class SignInWiring(Stores):
             jobs=SqsJobs(self.settings.jobs_queue_url, "", bucket=""),
             messages=DynamoMessages(self.table),
             sender=self.settings.preview_sender,
-            base_url=self.settings.api_url,
+            base_url=self.service_address.read,
             clock=utc_now,
         )
 
@@ -127,7 +127,7 @@ class SignInWiring(Stores):
             jobs=jobs,
             messages=DynamoMessages(self.table),
             sender=self.settings.preview_sender,
-            base_url=self.settings.api_url,
+            base_url=self.service_address.read,
             clock=utc_now,
         )
 
@@ -194,8 +194,8 @@ class SignInWiring(Stores):
                 jobs=jobs,
                 messages=DynamoMessages(self.table),
                 sender=self.settings.preview_sender,
-                base_url=self.settings.api_url,
                 clock=utc_now,
             ),
+            base_url=self.service_address.read,
             clock=utc_now,
         )

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
+from pillarbox.wiring.clock import utc_now
 
 if TYPE_CHECKING:
+    from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
     from pillarbox.adapters.sqs.jobs import SqsJobs
 
 
@@ -26,6 +28,13 @@ class Stores:
     def identities(self) -> Table:
         """The table of API keys, secrets, users and sessions."""
         return Table(self.settings.identities_table)
+
+    @cached_property
+    def service_address(self) -> "DynamoServiceAddress":
+        """The address of API and dashboard, for links in emails."""
+        from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
+
+        return DynamoServiceAddress(self.table, utc_now)
 
     @cached_property
     def jobs(self) -> "SqsJobs":

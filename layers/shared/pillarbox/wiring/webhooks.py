@@ -80,7 +80,6 @@ class WebhookWiring(Stores):
             read=added_events,
             endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             queue=self.webhooks_queue,
-            clock=utc_now,
         )
 
     def webhook_worker(self, payloads: "PayloadWriter") -> "WebhookWorker":

@@ -6,6 +6,7 @@ from typing import Any
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item, from_text
 from pillarbox.adapters.dynamodb.records import account_of, message_of
+from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.adapters.dynamodb.sender_domains import sender_domain_of
 from pillarbox.adapters.dynamodb.suppressions import suppression_of
 from pillarbox.domain.sender_domain import SenderDomain
@@ -26,14 +27,14 @@ def changed_account(record: Mapping[str, Any]) -> str:
 
 
 def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
-    """Return the events that a record's change adds.
+    """Return the events that a record's change adds; none if an operator put the row back.
 
     Raises:
         KeyError, TypeError, ValueError: an image is not one that this version of the service
             writes.
     """
     images = record["dynamodb"]
-    if "NewImage" not in images:
+    if "NewImage" not in images or is_restored(record):
         return ()
     kind, account_id = keys.kind_and_account(images["Keys"])
     new = from_item(images["NewImage"])

@@ -43,6 +43,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | its versions| TPLV#<account>      | <template id>#<version> |
 | domain of an account | DOM#<account> | <domain>    |
 | heartbeat   | PULSE               | -              |
+| address of the service | ADDRESS  | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
 | share of it | RATE                | <account>      |
@@ -238,6 +239,13 @@ def webhook_endpoints(account_id: str) -> tuple[Item, Item]:
     return _key(f"HOOK#{account_id}", "0"), _key(f"HOOK#{account_id}", "g")
 
 
+def account_and_endpoint(item: Item) -> tuple[str, str] | None:
+    """Return the ids in the key of a webhook endpoint; None for every other record."""
+    kind, account_id = kind_and_account(item)
+    endpoint_id = item["sk"]["S"]
+    return (account_id, endpoint_id) if kind == "HOOK" and endpoint_id != _ALONE else None
+
+
 def user(digest: str) -> Item:
     """Return the key of the user whose address has a digest."""
     return _key(f"USER#{digest}")
@@ -308,6 +316,11 @@ def heartbeat() -> Item:
     return _key("PULSE")
 
 
+def service_address() -> Item:
+    """Return the key of the address of the service."""
+    return _key("ADDRESS")
+
+
 def seen_event(account_id: str, message_id: UUID) -> Item:
     """Return the key of the mark of an event that could not be merged into its message yet."""
     return _key(f"SEEN#{account_id}#{message_id}")
@@ -366,8 +379,12 @@ def kind_and_account(item: Item) -> tuple[str, str]:
             return kind, account_id
         case "DUE":
             return kind, str(item["sk"]["S"]).partition("#")[0]
-        case "ACCTS":
+        case "ACCTS" | "OF":
             return kind, str(item["sk"]["S"])
+        case "SIGNUPS":
+            return kind, str(item.get("account", {}).get("S", ""))
+        case "USER":
+            return kind, ""
         case _:
             return kind, rest.partition("#")[0]
 

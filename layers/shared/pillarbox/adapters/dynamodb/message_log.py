@@ -13,6 +13,7 @@ from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.records import message_of
+from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
 from pillarbox.application.ports import ScanPage
@@ -141,12 +142,13 @@ def change_time(record: Mapping[str, Any]) -> datetime | None:
 def count_changes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
     """Count the accepted messages in records of the stream, and the changes to each status.
 
-    The counts are for metrics: a batch that is retried is counted again.
+    The counts are for metrics: a batch that is retried is counted again. A message that an
+    operator put back was counted when it was accepted.
     """
     counts: Counter[str] = Counter()
     for record in records:
-        new = record["dynamodb"].get("NewImage", {})
-        if not keys.is_message(new):
+        new = record["dynamodb"].get("NewImage")  # a row that was deleted has none
+        if new is None or not keys.is_message(new) or is_restored(record):
             continue
         old = record["dynamodb"].get("OldImage", {})
         status = new.get("status", {}).get("S", "")

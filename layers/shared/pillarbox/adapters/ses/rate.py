@@ -1,4 +1,4 @@
-"""The sending rate that SES grants the account (API v2)."""
+"""The part of the account's sending rate at SES that the stack uses (API v2)."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 
 class SesAccountRate:
-    """Reads the account's rate. SES counts recipients."""
+    """Reads the account's rate. SES counts recipients.
+
+    Args:
+        share: the percentage of it that this stack uses; other stacks use the rest.
+    """
+
+    def __init__(self, share: int = 100) -> None:
+        self._share = share
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -20,10 +27,13 @@ class SesAccountRate:
         return client
 
     def read(self) -> float | None:
-        """Return the recipients per second that GetAccount reports; None if it reports none."""
+        """Return the stack's share of the recipients per second that GetAccount reports.
+
+        None if it reports none.
+        """
         try:
             quota = self._ses.get_account().get("SendQuota", {})
         except (ClientError, BotoCoreError):
             return None
         rate = quota.get("MaxSendRate", 0.0)
-        return rate if rate > 0 else None
+        return rate * self._share / 100 if rate > 0 else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.aws import make_client, operator_errors
@@ -40,23 +41,27 @@ class SqsQueues:
         return QueueStatus(waiting=waiting, in_flight=in_flight, delayed=delayed)
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
-        """Move messages and return how many.
+        """Move messages that the source has now, and return how many.
 
+        A message may fail again and come back at once. So no more are moved than SQS counted at
+        the start, and none whose text was moved before.
         Each message is sent before it is deleted, so a crash may duplicate but not lose one.
         """
-        moved = 0
-        for message in self._receive(source_url, at_most):
+        moved: set[bytes] = set()
+        for message in self._receive(source_url, min(at_most, self.status(source_url).waiting)):
+            text: str = message["Body"]
+            digest = sha256(text.encode()).digest()
+            if digest in moved:
+                continue
             with operator_errors(_NAME):
                 self._sqs.send_message(
-                    QueueUrl=target_url,
-                    MessageBody=message["Body"],
-                    **message.get("Attributes", {}),
+                    QueueUrl=target_url, MessageBody=text, **message.get("Attributes", {})
                 )
                 self._sqs.delete_message(
                     QueueUrl=source_url, ReceiptHandle=message["ReceiptHandle"]
                 )
-            moved += 1
-        return moved
+            moved.add(digest)
+        return len(moved)
 
     def _receive(self, queue_url: str, at_most: int) -> Iterator[Any]:
         while at_most > 0:

@@ -7,7 +7,7 @@ from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.aws import make_client
-from pillarbox.adapters.sqs.batches import send_all
+from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_all
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _VERSION: Final = 1
 #: Tasks that are made before they are queued: ten requests for each of ten threads.
 _TASKS_AT_A_TIME: Final = 1_000
+#: The most seconds for which SQS hides a new message.
+_MAX_DELAY: Final = 900
 
 
 class SqsSweepTasks:
@@ -32,14 +34,21 @@ class SqsSweepTasks:
         return client
 
     def put_all(self, tasks: Iterable[SweepTask]) -> int:
-        """Queue tasks in batches of ten, some of them at the same time."""
+        """Queue tasks in batches of ten, some of them at the same time.
+
+        Each second ten of them become visible, so a pass of many accounts takes few functions.
+        """
         count = 0
         for group in batched(tasks, _TASKS_AT_A_TIME, strict=False):
             send_all(
                 self._sqs,
                 self._queue_url,
                 (
-                    {"Id": str(number), "MessageBody": write_task(task)}
+                    {
+                        "Id": str(number),
+                        "MessageBody": write_task(task),
+                        "DelaySeconds": (count + number) // MAX_ENTRIES % _MAX_DELAY,
+                    }
                     for number, task in enumerate(group)
                 ),
             )

@@ -1,4 +1,4 @@
-"""Issue, list and revoke API keys (contract section 5)."""
+"""Issue, list, find and revoke API keys (contract section 5)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ from pillarbox.domain.key import (
     ApiKey,
     KeyType,
     Preset,
+    account_of_key,
     digest_of_key,
     new_key_text,
 )
@@ -97,6 +98,27 @@ class Keys:
         keys = self.records.of_account(account_id)
         return sorted(keys, key=lambda key: (key.created_at, key.key_id))
 
+    def find(self, text: str) -> ApiKey:
+        """Return the key that has a text, also if it is revoked.
+
+        Raises:
+            ValidationFailed: on `key`: the text is not a whole key. The error does not quote it.
+            ServiceError: `key_not_found`: the account in the text has no such key any more.
+        """
+        account_id = account_of_key(text)
+        if account_id is None:
+            message = "is not a key: it is mistyped or cut off"
+            raise ValidationFailed(FieldError("key", message, "invalid"))
+        digest = digest_of_key(text)
+        for key in self.records.of_account(account_id):
+            if key.digest == digest:
+                return key
+        message = (
+            f"The account {account_id} has no such key any more: it was revoked long ago, or the"
+            " account was deleted. Requests with it are refused."
+        )
+        raise ServiceError("key_not_found", message)
+
     def revoke(self, key_id: str, only_of: str | None = None) -> ApiKey:
         """Revoke a key. It stops working at once, and this cannot be undone.
 
@@ -107,7 +129,7 @@ class Keys:
         Raises:
             ServiceError: `key_not_found`.
         """
-        account_id = _account_of_key_id(key_id)
+        account_id = account_of_key_id(key_id)
         is_foreign = only_of is not None and account_id != only_of
         revoked = None
         if account_id and not is_foreign:
@@ -190,7 +212,8 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
     return scopes
 
 
-def _account_of_key_id(key_id: str) -> str | None:
+def account_of_key_id(key_id: str) -> str | None:
+    """Return the account id in the id of a key, or None if the text is not such an id."""
     token = key_id.removeprefix(KEY_ID_PREFIX)
     if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + KEY_ID_LENGTH):
         return None

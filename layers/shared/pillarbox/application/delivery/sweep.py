@@ -10,7 +10,7 @@ Claims need no sweep: if the owner of one died, the next request takes it over, 
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT, uncertain_event
@@ -26,6 +26,8 @@ TIME_RANGE: Final = timedelta(hours=2)
 OVERDUE: Final = MAX_DELIVERY_TIME + timedelta(hours=1)
 #: An id may be a day older than its job, if its claim was taken over late.
 HOPELESS: Final = OVERDUE + timedelta(hours=24)
+#: A pass reports the zero of `overdue` in each sixth hour of the day.
+ZERO_HOURS: Final = 6
 #: Long before this time a spooled message is committed, or never will be.
 SETTLED: Final = RECORD_WAIT * 4
 
@@ -49,10 +51,19 @@ class SweepReport:
     #: Wrong entries and rollups of the statistics, correct now.
     statistics_repaired: int = 0
 
-    def metrics(self) -> dict[str, int]:
-        """Return what to report: an alarm needs the zeros of `overdue`, and each metric costs."""
+    def metrics(self, pass_at: datetime | None = None) -> dict[str, int]:
+        """Return what to report: what is not zero, and now and then the zero of `overdue`.
+
+        An alarm needs the zero, and AWS charges for a metric by the hours with a value.
+
+        Args:
+            pass_at: when the pass began; without it the zero is reported in any case.
+        """
+        zero = pass_at is None or pass_at.hour % ZERO_HOURS == 0
         return {
-            name: number for name, number in asdict(self).items() if number or name == "overdue"
+            name: number
+            for name, number in asdict(self).items()
+            if number or (zero and name == "overdue")
         }
 
     def __add__(self, other: "SweepReport") -> "SweepReport":

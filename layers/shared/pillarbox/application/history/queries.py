@@ -37,13 +37,22 @@ class Bucket(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageCounts:
-    """The number of messages, and of those that ever reached each status (contract 2.8)."""
+    """The number of messages (contract 2.8).
+
+    `reached` has the number of those that reached each status (`statistics.reached`), and
+    `by_status` of those that have it now, which is the total of their list.
+    """
 
     count: int = 0
     reached: Counter[Status] = field(default_factory=Counter)
+    by_status: Counter[Status] = field(default_factory=Counter)
 
     def __add__(self, rollup: Rollup) -> "MessageCounts":
-        return MessageCounts(self.count + rollup.total, self.reached + rollup.reached)
+        return MessageCounts(
+            self.count + rollup.total,
+            self.reached + rollup.reached,
+            self.by_status + rollup.by_status,
+        )
 
 
 @dataclass(frozen=True, slots=True)

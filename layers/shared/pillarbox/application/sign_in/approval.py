@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.ports import Clock, Jobs, Messages, ServiceAddress
 from pillarbox.application.sign_in.ports import SignUps
 from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.application.sign_in.sign_up import changed_meanwhile, create_account
@@ -25,8 +25,7 @@ _NOT_ASKED: Final = "has asked for no account, or has it already"
 class SignUpApproval:
     """The sign-ups that wait for the operator.
 
-    `plan` is that of new accounts, `sender` the service's own address, and `base_url` that of the
-    app's host.
+    `plan` is that of new accounts, and `sender` the service's own address.
     """
 
     sign_ups: SignUps
@@ -36,7 +35,7 @@ class SignUpApproval:
     jobs: Jobs
     messages: Messages
     sender: str
-    base_url: str
+    base_url: ServiceAddress
     clock: Clock
 
     def pending(self) -> Sequence[SignUpRequest]:
@@ -60,12 +59,14 @@ class SignUpApproval:
         before = self._find(address, states, _NOT_ASKED)
         if before.name is None:  # an invitation that was taken back
             raise _refusal(_NOT_ASKED)
+        base_url = self.base_url()  # before any change, so that no account is left without an email
         request = replace(before, at=self.clock())
         entry = LogEntry(
             entry_id=str(new_id(request.at)), at=request.at, by=by, action=AccountAction.APPROVED
         )
         account = create_account(self.sign_ups, request, before, plan or self.plan, entry)
-        accept(self._approval(account, before.address), self.jobs, self.messages, request.at)
+        mail = self._approval(account, before.address, base_url)
+        accept(mail, self.jobs, self.messages, request.at)
         return account
 
     def refuse(self, address: str) -> SignUpRequest:
@@ -107,11 +108,11 @@ class SignUpApproval:
             raise changed_meanwhile()
         return request
 
-    def _approval(self, account: Account, address: str) -> Mail:
+    def _approval(self, account: Account, address: str, base_url: str) -> Mail:
         values: dict[str, Json] = {
             "title": "Your account is ready",
             "paragraphs": [f"The account “{account.name}” that you asked for has been created."],
-            "url": f"{self.base_url}/app/",
+            "url": f"{base_url}/app/",
             "reason": f"{address} asked for an account of Pillarbox",
         }
         subject = "Your account of Pillarbox is ready"

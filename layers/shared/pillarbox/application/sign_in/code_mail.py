@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.ports import Clock, Jobs, Messages
+from pillarbox.application.ports import Clock, Jobs, Messages, ServiceAddress
 from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, Users
 from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.domain.address import mailbox_key
@@ -29,7 +29,7 @@ _WHOM_TO_ASK: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeMail:
-    """Sends codes; `sender` is the service's own address, and `base_url` that of the app's host."""
+    """Sends codes; `sender` is the service's own address."""
 
     users: Users
     counts: SignInCounts
@@ -38,7 +38,7 @@ class CodeMail:
     jobs: Jobs
     messages: Messages
     sender: str
-    base_url: str
+    base_url: ServiceAddress
     clock: Clock
 
     def send(self, request: CodeRequest) -> bool:
@@ -48,6 +48,9 @@ class CodeMail:
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address is no user's and cannot sign up, an email says so, but not each
         time.
+
+        Raises:
+            ServiceError: `service_unavailable`; the request can be made again.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
         message_id = named_id(f"code {request.flow_id}", request.at)
@@ -56,15 +59,17 @@ class CodeMail:
         if request.for_preview:
             if self.previews.is_stopped(mailbox_key(request.address)):
                 return False
-            mail = self._code(request.address, request)
+            mail = self._code(request.address, request.code, link="")
             accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
             return True
         user = self.users.get(request.address)
         is_welcome = user is not None or self.terms.admits(request.address)
         address = user.address if user else request.address
+        # Before the count, which would otherwise count an email that is not sent.
+        link = self._link(request) if is_welcome else ""
         if user is None and not self._may_write(address, is_welcome=is_welcome):
             return False
-        mail = self._code(address, request) if is_welcome else self._refusal(address)
+        mail = self._code(address, request.code, link) if is_welcome else self._refusal(address)
         accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
         return is_welcome
 
@@ -79,15 +84,16 @@ class CodeMail:
             limits = [("codes", NEWCOMERS)]
         return all(self.counts.count(f"strangers#{name}", DAY, most, now) for name, most in limits)
 
-    def _code(self, address: str, request: CodeRequest) -> Mail:
+    def _link(self, request: CodeRequest) -> str:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.
+        return f"{self.base_url()}/app/sign-in#{request.flow_id}.{request.code}"
+
+    def _code(self, address: str, code: str, link: str) -> Mail:
         # The code of a preview key is typed into the page that asked for it, so it has no link.
-        url = f"{self.base_url}/app/sign-in#{request.flow_id}.{request.code}"
-        url = "" if request.for_preview else url
         values: dict[str, Json] = {
-            "code": request.code,
+            "code": code,
             "minutes": CODE_TIME.seconds // 60,
-            "url": url,
+            "url": link,
             "address": address,
         }
         return write_mail(self.sender, address, "Your Pillarbox code", code_source(), values)

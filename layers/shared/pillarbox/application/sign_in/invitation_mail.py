@@ -12,23 +12,23 @@ from pillarbox.rendering.notice import invitation_source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """What the email says. `inviter` is an address, and `account` a name."""
+    """What the email says. `inviter` is an address, `account` a name, `base_url` the app's host."""
 
     address: str
     inviter: str
     account: str
     role: Role
+    base_url: str
     link: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationMail:
-    """Sends invitations; `sender` is the service's own address, and `base_url` that of the app."""
+    """Sends invitations; `sender` is the service's own address."""
 
     jobs: Jobs
     messages: Messages
     sender: str
-    base_url: str
     clock: Clock
 
     def send(self, invitation: Invitation) -> None:
@@ -49,7 +49,7 @@ class InvitationMail:
                 "days": INVITATION_TIME.days,
                 "address": invitation.address,
                 # In the fragment, which no server sees.
-                "url": f"{self.base_url}/app/sign-in#{invitation.link}",
-                "sign_in": f"{self.base_url}/app/",
+                "url": f"{invitation.base_url}/app/sign-in#{invitation.link}",
+                "sign_in": f"{invitation.base_url}/app/",
             },
         )

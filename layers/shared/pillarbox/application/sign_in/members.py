@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, ServiceAddress
 from pillarbox.application.sign_in.invitation_mail import Invitation, InvitationMail
 from pillarbox.application.sign_in.ports import Flows, Members, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
@@ -35,6 +35,7 @@ class AccountMembers:
     flows: Flows
     counts: SignInCounts
     mail: InvitationMail
+    base_url: ServiceAddress
     clock: Clock
 
     def of_account(self, principal: MemberPrincipal) -> Sequence[Member]:
@@ -46,11 +47,13 @@ class AccountMembers:
 
         Raises:
             ValidationFailed: on `email`.
-            ServiceError: `member_exists`, `member_limit_exceeded`, `rate_limit_exceeded`.
+            ServiceError: `member_exists`, `member_limit_exceeded`, `rate_limit_exceeded`;
+                `service_unavailable`, with nothing changed.
         """
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
         if len(self.members.of_account(account.account_id)) >= MAX_MEMBERS:
             raise limit_exceeded("member_limit_exceeded", MAX_MEMBERS, "members")
+        base_url = self.base_url()  # before any change, so that no member is left without an email
         subject = f"invitations#{account.account_id}"
         if not self.counts.count(subject, _DAY, PER_DAY, now):
             raise ServiceError(
@@ -75,6 +78,7 @@ class AccountMembers:
                 inviter=principal.session.address,
                 account=account.name,
                 role=role,
+                base_url=base_url,
                 link=link,
             )
         )

@@ -50,7 +50,7 @@ class WebhookEndpoints(Protocol):
         ...
 
     def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
-        """Read an account's endpoints, the oldest first."""
+        """Read an account's endpoints consistently, the oldest first."""
         ...
 
     def change(

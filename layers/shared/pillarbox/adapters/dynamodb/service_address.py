@@ -1,0 +1,58 @@
+"""The address of the service: one item, which `pillarbox deploy` writes."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import to_attribute
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from pillarbox.application.ports import Clock
+
+#: A process may run for hours, and a deployment may change the address meanwhile.
+_REMEMBERED: Final = timedelta(minutes=5)
+_REMEDY: Final = "Run `pillarbox deploy`, which stores the stack's address in its table."
+
+
+class DynamoServiceAddress:
+    """Reads the address when a link is written.
+
+    CloudFormation knows the address only after it has created the functions, so no variable of a
+    function can contain it.
+    """
+
+    def __init__(self, table: Table, clock: "Clock") -> None:
+        self._table = table
+        self._clock = clock
+        self._url = ""
+        self._read_at: datetime | None = None
+
+    def read(self) -> str:
+        """Return the address of API and dashboard, without /api/v1.
+
+        Raises:
+            ServiceError: `service_unavailable`: no deployment has stored the address yet.
+        """
+        now = self._clock()
+        if self._read_at is None or now - self._read_at >= _REMEMBERED:
+            url = self.stored()
+            if url is None:
+                error = Unavailable(
+                    "address of the service",
+                    f"The address of the service is not known yet. {_REMEDY}",
+                )
+                error.log_fields["remedy"] = _REMEDY
+                raise error
+            self._url, self._read_at = url, now
+        return self._url
+
+    def stored(self) -> str | None:
+        """Return the address in the table; None if there is none."""
+        item = self._table.get(keys.service_address())
+        return item["url"] if item else None
+
+    def store(self, url: str) -> None:
+        """Store the address, in place of another one."""
+        self._table.put(keys.service_address() | {"url": to_attribute(url)})
