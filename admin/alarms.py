@@ -6,6 +6,7 @@ import typer
 
 from admin.aws import alarm_topic, stacks
 from admin.confirm import require_aws
+from admin.dry_run import DryRun, dry_run
 
 if TYPE_CHECKING:
     from admin.session import StackSession
@@ -19,6 +20,8 @@ def subscribe(
     address: Annotated[
         str, typer.Argument(metavar="ADDRESS", help="An email address, or an https: URL.")
     ],
+    *,
+    rehearse: DryRun = False,
 ) -> None:
     """Send all alarms of the stack to an address, once its owner has confirmed.
 
@@ -28,18 +31,19 @@ def subscribe(
     Example: `pillarbox alarms subscribe ops@shop.example`
     """
     session: StackSession = ctx.obj
-    stack = stacks.require(require_aws(session))
-    subscription = alarm_topic.subscribe(stack.stack_id, address)
-    hint = (
-        None
-        if subscription.confirmed
-        else "Not yet: AWS sends an email (to a URL, a request) with a link. Open it."
-    )
-    session.show(
-        {
-            "stack": stack.name,
-            "address": subscription.endpoint,
-            "status": "confirmed" if subscription.confirmed else "pending",
-        },
-        hint=hint,
-    )
+    with dry_run(session, wanted=rehearse):
+        stack = stacks.require(require_aws(session))
+        subscription = alarm_topic.subscribe(stack.stack_id, address)
+        hint = (
+            None
+            if subscription.confirmed
+            else "Not yet: AWS sends an email (to a URL, a request) with a link. Open it."
+        )
+        session.show(
+            {
+                "stack": stack.name,
+                "address": subscription.endpoint,
+                "status": "confirmed" if subscription.confirmed else "pending",
+            },
+            hint=hint,
+        )

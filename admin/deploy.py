@@ -13,11 +13,15 @@ import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor, programs
-from admin.aws import dashboard_files, deployment, edge_parts, stacks
+from admin import doctor, failed_stack, programs, ses_plan, stack_protection
+from admin.aws import dashboard_files, deployment, edge_parts
+from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.operations import parameters, preflight
 from admin.operations.first_steps import FirstStepsResult
+from admin.operations.preflight import AwsAccount
+from admin.operations.ses_plans import SesPlan
 from admin.programs import ROOT, Runner, execute
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
@@ -45,7 +49,7 @@ class Config:
     overrides: parameters.Parameters
 
 
-def deploy(
+def deploy(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
     environment: Annotated[
@@ -58,8 +62,19 @@ def deploy(
         str | None,
         typer.Option(metavar="ADDRESS", help="An address that the account sends from."),
     ] = None,
+    plan: Annotated[
+        SesPlan | None,
+        typer.Option(
+            "--ses-plan", help="Change the AWS account's pricing plan at SES in this region."
+        ),
+    ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Change the stack without asking first.")
+        bool,
+        typer.Option(
+            "--yes",
+            help="Ask nothing: change the stack and SES's plan, and remove a stack that failed and"
+            " has no data.",
+        ),
     ] = False,
 ) -> None:
     """Build the service, deploy it to AWS, and create what a first email needs.
@@ -70,7 +85,8 @@ def deploy(
 
     Arguments after `--` go to `sam deploy`. The command shows each program that it runs.
     A second run changes nothing: it creates no second account or key, and deploys only
-    changes.
+    changes. After a first deployment that failed it removes what is left, if that has no data,
+    and begins again.
 
     The command ends with the checks of the doctor. The exit code is 1 if a step or a check
     fails.
@@ -89,6 +105,8 @@ def deploy(
         json=session.json,
         account_name=account_name,
         sender=sender,
+        plan=plan,
+        yes=yes,
         sam=[*(["--no-confirm-changeset"] if yes else []), *ctx.args],
     )
     if doctor.count_failures(findings):
@@ -102,6 +120,8 @@ def roll_out(  # noqa: PLR0913  the same as the command
     json: bool,
     account_name: str = "First",
     sender: str | None = None,
+    plan: SesPlan | None = None,
+    yes: bool = False,
     sam: Sequence[str] = (),
 ) -> list[Finding]:
     """Run all steps of `deploy`, and return the findings of the doctor.
@@ -109,6 +129,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     Raises:
         ValidationFailed: on `AWS_DEFAULT_REGION`, a parameter, `account-name` or `sender`.
         ServiceError: `service_unavailable`: the preflight, a program or AWS failed.
+        Abort: the answer is no: to remove a stack that failed, or to change the plan of SES.
     """
     config = _read_config(environment)
     stack_name = config.stack_name
@@ -118,8 +139,12 @@ def roll_out(  # noqa: PLR0913  the same as the command
         raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
     arguments = parameters.parse_arguments(sam)
     chosen = parameters.choose(_read_defaults(), config.overrides, arguments.overrides)
-    _check_account(chosen)
-    stack = stacks.describe(stack_name)
+    account = _read_account()
+    own = {**config.overrides, **arguments.overrides}
+    chosen = preflight.choose_workers(account, chosen, own)
+    _check_account(account, chosen)
+    session = StackSession(stack_name=stack_name, json=json)
+    stack = failed_stack.make_way(session, yes=yes)
     deployed = stack.parameters if stack else {}
     chosen = _complete(chosen, deployed)
     if stack:
@@ -130,52 +155,84 @@ def roll_out(  # noqa: PLR0913  the same as the command
             *preflight.check_webhooks(deployed, chosen),
         ]
     )
+    if plan:
+        ses_plan.change(session, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     # Without an edge there is no address for the dashboard.
     with_edge = chosen["EdgeService"] != "none"
     execute(run, ["make", "build", *(["dashboard"] if with_edge else [])])
-    # Before, so that the policy covers this update; after, because a new stack had none before.
-    _protect(stack_name)
+    values = chosen if stack else stack_protection.without_protection(chosen)
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
-    execute(run, [_SAM, "deploy", *words, *parameters.to_words(chosen)])
-    _protect(stack_name)
-    session = StackSession(stack_name=stack_name, json=json)
+    _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(values)])
     session.connect()
     api_url = session.wiring.settings.api_url
+    # CloudFormation cannot: the address exists only after the functions that need it.
+    session.wiring.service_address.store(api_url)
     result = session.wiring.first_steps.run(account_name, sender)
     _upload_dashboard(stack_name)
     _tidy(stack_name)
+    _repair_queue_policies(stack_name)
+    stack_protection.protect_tables(stack_name, chosen)
     summary = _view(stack_name, region, api_url, result)
     if not json:
         session.show(summary, hint=_hint(stack_name, result))
+    session.connect()  # the stack's parameters have changed
     findings = doctor.run_checks(session)
     doctor.show_findings(session, findings, summary)
     return findings
 
 
-def _check_account(chosen: parameters.Parameters) -> None:
-    """Show what the preflight finds.
+def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None:
+    """Let sam create or update the stack, under the stack's policy.
 
     Raises:
-        ServiceError: `service_unavailable`: a check failed.
+        ServiceError: `service_unavailable`: it failed, or the operator did not confirm.
+    """
+    # Before, so that the policy covers this update; after, because a new stack had none before.
+    stack_protection.set_policy(stack_name)
+    try:
+        execute(run, [_SAM, "deploy", *words])
+    except ServiceError:
+        failed_stack.explain(stack_name)
+        raise
+    failed_stack.require_created(stack_name)
+    stack_protection.set_policy(stack_name)
+
+
+def _read_account() -> AwsAccount:
+    """Read what the preflight compares with the parameters.
+
+    Raises:
+        ServiceError: `service_unavailable`: there are no credentials.
     """
     try:
-        account = deployment.read_account()
+        return deployment.read_account()
     except (NoCredentialsError, CredentialRetrievalError) as error:
         message = (
             "There are no AWS credentials: run `aws sso login` or set AWS_PROFILE."
             f" Nothing was built. ({error})"
         )
         raise ServiceError("service_unavailable", message) from None
+
+
+def _check_account(account: AwsAccount, chosen: parameters.Parameters) -> None:
+    """Show what the preflight finds.
+
+    Raises:
+        ServiceError: `service_unavailable`: a check failed.
+    """
     findings = [
         *preflight.check_account(account),
         *preflight.check_concurrency(account, chosen),
         *preflight.check_cloudfront(account, chosen),
     ]
+    if account.region_has_ses:
+        findings += ses_plan.check(SesAccountPlan())
     if chosen["RelayImage"]:
         needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
         findings += preflight.check_relay(needs, chosen)
+        findings.append(preflight.check_cluster_role(deployment.ensure_cluster_role()))
     _show(findings)
 
 
@@ -221,7 +278,7 @@ def _complete(
     if not chosen["RelayImage"]:
         return chosen
     found: dict[str, str] = {}
-    front = chosen["EdgeService"] != "none"
+    front = chosen["EdgeService"] != "none" and chosen["LargeRequests"] != "off"
     if front and not chosen["CloudFrontPrefixList"]:
         found["CloudFrontPrefixList"] = deployment.look_up_prefix_list()
     if not (chosen["RelayZoneA"] and chosen["RelayZoneB"]):
@@ -230,7 +287,7 @@ def _complete(
         if pair is None:
             message = (
                 "Fewer than two zones of this region can have a VPC origin of CloudFront. Deploy"
-                " without RelayImage, or with EdgeService=none."
+                " without RelayImage, or with LargeRequests=off."
             )
             raise ServiceError("service_unavailable", message)
         found["RelayZoneA"], found["RelayZoneB"] = pair
@@ -265,16 +322,15 @@ def _tidy(stack_name: str) -> None:
         typer.echo(message, err=True)
 
 
-def _protect(stack_name: str) -> None:
-    """Make CloudFormation refuse an update that would replace or delete stored data.
-
-    A stack that does not exist, or whose first change set is not confirmed, has no data yet.
-    """
-    stack = stacks.describe(stack_name)
-    if stack is None or stack.status == "REVIEW_IN_PROGRESS":
+def _repair_queue_policies(stack_name: str) -> None:
+    """Write the policies of the queues for events again if they are not as they must be."""
+    try:
+        repaired = SqsQueuePolicies(stack_name).repair()
+    except ServiceError as error:
+        typer.echo(f"Could not check the queues' policies: {error.message}", err=True)
         return
-    policy = (ROOT / "stack-policy.json").read_text()
-    boto3.client("cloudformation").set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
+    if repaired:
+        typer.echo(f"Wrote the policy of {' and '.join(repaired)} again.", err=True)
 
 
 def _read_config(environment: Environment) -> Config:

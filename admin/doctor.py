@@ -14,7 +14,9 @@ from pillarbox.application.operation.checks import Finding, Verdict
 _NOT_LOCAL: Final = {
     "clock": "The local stand-ins for AWS use this machine's clock.",
     "rate": "The local stack does not limit its workers.",
+    "plan": "The local stand-in for SES charges nothing.",
     "functions": "The local stack has no limit on concurrent functions.",
+    "policies": "The local queues need no policies.",
     "domains": "The local name server has no records of sending domains.",
     "waiting": "Nothing measures the local queues; see `pillarbox --local queue status`.",
     "table": "The local table ends with its stack.",

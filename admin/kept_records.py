@@ -7,9 +7,10 @@ from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.claims import DONE
 from pillarbox.adapters.dynamodb.keys import is_identity, is_message, kind_and_account
 
-#: The heartbeat and the sending rate describe a run. The statistics and the search index are
-#: made anew from the messages, which the table's stream reports again when they are put back.
-_OF_ONE_RUN: Final = frozenset({"PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"})
+#: The address, the heartbeat and the sending rate describe a run. The statistics and the search
+#: index are made anew from the messages, which the table's stream reports again when they are put
+#: back.
+_OF_ONE_RUN: Final = frozenset({"ADDRESS", "PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"})
 
 
 def kept_records(items: Iterable[Item]) -> list[Item]:

@@ -1,6 +1,8 @@
 """The commands `pillarbox key …`."""
 
-from typing import Annotated
+import sys
+from getpass import getpass
+from typing import Annotated, Final
 
 import typer
 
@@ -12,6 +14,9 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
+
+#: No key is longer, and a wrong file may be.
+_MAX_INPUT: Final = 1_000
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
@@ -129,6 +134,26 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
             *("keyId", "name", "type", "selfService", "preset", "scopes", "agent"),
             *("createdAt", "lastUsedAt", "revokedAt"),
         ),
+    )
+
+
+@app.command("find")
+def find(ctx: typer.Context) -> None:
+    """Say which key a text is. The text is read from standard input, never from the command line.
+
+    In a terminal the command asks for it, and does not show what you type or paste. The key is
+    printed and logged nowhere. lastUsedAt is when it last sent an email, to within about an hour.
+
+    Example: `pillarbox key find < leaked.txt`
+    """
+    session = connected(ctx)
+    text = getpass("The key (not shown): ") if sys.stdin.isatty() else sys.stdin.read(_MAX_INPUT)
+    key = session.wiring.api_keys.find(text.strip())
+    last_use = session.wiring.key_uses.last_uses(key.account_id).get(key.key_id)
+    session.show(
+        {"accountId": key.account_id, "state": "revoked" if key.revoked_at else "valid"}
+        | used_key_view(key, last_use),
+        hint=None if key.revoked_at else f"Revoke it: pillarbox key revoke {key.key_id}",
     )
 
 

@@ -10,6 +10,7 @@ from admin.progress import progress
 from admin.session import connected
 from admin.times import HELP, parse_time
 from admin.views import View, event_view, message_row, message_view, time_text
+from pillarbox.application.accounts.keys import account_of_key_id
 from pillarbox.application.history.terms import search_recipient
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
@@ -67,6 +68,10 @@ def find(  # noqa: PLR0913  one parameter for each option
     subject: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A part of the subject.")
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(metavar="KEY_ID", help="The id of the API key that sent them."),
+    ] = None,
     since: Annotated[
         str | None,
         typer.Option(
@@ -80,15 +85,18 @@ def find(  # noqa: PLR0913  one parameter for each option
     limit: Annotated[int, typer.Option(min=1, help="The most messages to find.")] = 20,
     max_read: Annotated[int, typer.Option(min=1, help="The most messages to read.")] = 100_000,
 ) -> None:
-    """Find messages by recipient or subject, newest first.
+    """Find messages by recipient, subject or API key, newest first.
 
-    An address is found in the index. By a subject alone, and in an account that `message reindex`
-    has not indexed yet, the command reads every message of the time range. It says what it has
-    read. If it stops before the start of the range, it says how to go on. Upper and lower case are
-    the same.
+    An address is found in the index. By a subject or a key alone, and in an account that
+    `message reindex` has not indexed yet, the command reads every message of the time range. It
+    says what it has read. If it stops before the start of the range, it says how to go on. Upper
+    and lower case are the same.
 
     Example: `pillarbox message find --to ann@example.com --since 30d`
     """
+    of_key = account if key is None else _account_of_key(key)
+    if account not in {None, of_key}:
+        raise ValidationFailed(FieldError("key", "belongs to another account", "invalid"))
     session = connected(ctx)
     now = utc_now()
     search = Search(
@@ -96,11 +104,12 @@ def find(  # noqa: PLR0913  one parameter for each option
         until=parse_time("until", until, now),
         to=None if to is None else _recipient(to),
         subject=subject,
+        key_id=key,
         limit=limit,
         max_read=max_read,
     )
     with progress("Reading", "messages") as report:
-        result = session.wiring.message_search.find(account, search, report)
+        result = session.wiring.message_search.find(of_key, search, report)
     searched: View = {
         "read": result.read,
         "since": time_text(result.since),
@@ -152,6 +161,14 @@ def reindex(
             number = wiring.reindex.index_account(each, report)
         indexed.append({"accountId": each.account_id, "messages": number})
     session.show_list(indexed, ("accountId", "messages"))
+
+
+def _account_of_key(key_id: str) -> str:
+    account_id = account_of_key_id(key_id)
+    if account_id is None:
+        message = "is not the id of a key; for the text of a key use: pillarbox key find"
+        raise ValidationFailed(FieldError("key", message, "invalid"))
+    return account_id
 
 
 def _recipient(text: str) -> RecipientTerm:

@@ -1,11 +1,18 @@
 """The commands `pillarbox queue …`."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from admin.progress import progress
 from admin.session import connected
+from admin.views import dead_letter_view
+from pillarbox.wiring import utc_now
+
+_SHOWN: Final = (
+    *("queueMessageId", "accountId", "messageId", "endpointId", "task", "template", "bytes"),
+    *("receives", "ageMinutes", "status", "reason"),
+)
 
 app = typer.Typer(no_args_is_help=True, help="The queues and their dead letters.")
 
@@ -37,6 +44,33 @@ def status(ctx: typer.Context) -> None:
     )
 
 
+@app.command("show")
+def show(
+    ctx: typer.Context,
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks or sweep.")],
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="The most messages to show.")] = 20,
+) -> None:
+    """Show what was set aside, the oldest first, without content and addresses.
+
+    The status and the reason are those of the email, as in `message show`; the template is that
+    which it was made of. The messages stay where they are. SQS counts each look as a receipt.
+
+    Example: `pillarbox queue show jobs`
+    """
+    session = connected(ctx)
+    with progress("Looking"):
+        letters = session.wiring.dead_letter_inspection.look(queue, limit)
+    now = utc_now()
+    views = [dead_letter_view(letter, now) for letter in letters]
+    # People get what is known of these letters, and SQS's id only for lack of a better one.
+    known = {name for view in views for name, value in view.items() if value is not None}
+    shown = (
+        known if any(view["accountId"] is None for view in views) else known - {"queueMessageId"}
+    )
+    session.show_list(views, [name for name in _SHOWN if name in shown])
+
+
 @app.command("redrive")
 def redrive(
     ctx: typer.Context,
@@ -48,7 +82,8 @@ def redrive(
 
     This is safe at any time: emails that are finished or too old are not sent, and events
     that were already processed change nothing. Webhook events that were delivered are not
-    posted again. A sweep task can run at any time.
+    posted again. A sweep task can run at any time. The command moves at most what was there when
+    it began; a message that fails again stays for the next run.
 
     Example: `pillarbox queue redrive jobs`
     """

@@ -9,6 +9,7 @@ from admin import programs
 from admin.aws import certificate_secret, stacks
 from admin.aws.registry import Repository
 from admin.confirm import require_aws
+from admin.dry_run import DryRun, dry_run
 from admin.operations import certificate as certificates
 from admin.operations.image_sources import image_tag
 from admin.programs import ROOT, Docker
@@ -79,7 +80,7 @@ def image(
 
 
 @app.command("certificate")
-def certificate(
+def certificate(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
     chain: Annotated[
@@ -94,6 +95,7 @@ def certificate(
         str | None,
         typer.Option(help="The name that clients connect to. The default is RelayName."),
     ] = None,
+    rehearse: DryRun = False,
 ) -> None:
     """Put the relay's certificate into a secret, or replace the one that is there.
 
@@ -103,28 +105,29 @@ def certificate(
     Example: `pillarbox relay certificate --chain fullchain.pem --key privkey.pem`
     """
     session: StackSession = ctx.obj
-    stack = stacks.describe(require_aws(session))
-    parameters = stack.parameters if stack else {}
-    if host is None and parameters.get("RelayImage"):
-        host = parameters["RelayName"]
     texts = chain.read_bytes(), key.read_bytes()
-    checked = certificates.check(*texts, host, utc_now())
-    try:
-        decoded = [text.decode("ascii") for text in texts]
-    except UnicodeDecodeError:
-        message = "has characters that are not ASCII beside the PEM; remove them"
-        raise ValidationFailed(FieldError("--chain", message, "invalid")) from None
-    state = certificate_secret.store(name, *decoded)
-    for warning in checked.warnings:
-        session.note(warning)
-    session.show(
-        {
-            "relayCertificate": name,
-            "state": state,
-            "names": [*checked.names],
-            "expiresAt": time_text(checked.expires_at),
-        },
-        hint="Containers that run use it within five minutes."
-        if parameters.get("RelayCertificate") == name
-        else "Write RelayCertificate and RelayName into samconfig.toml, and deploy.",
-    )
+    with dry_run(session, wanted=rehearse):
+        stack = stacks.describe(require_aws(session))
+        parameters = stack.parameters if stack else {}
+        if host is None and parameters.get("RelayImage"):
+            host = parameters["RelayName"]
+        checked = certificates.check(*texts, host, utc_now())
+        try:
+            decoded = [text.decode("ascii") for text in texts]
+        except UnicodeDecodeError:
+            message = "has characters that are not ASCII beside the PEM; remove them"
+            raise ValidationFailed(FieldError("--chain", message, "invalid")) from None
+        state = certificate_secret.store(name, *decoded)
+        for warning in checked.warnings:
+            session.note(warning)
+        session.show(
+            {
+                "relayCertificate": name,
+                "state": state,
+                "names": [*checked.names],
+                "expiresAt": time_text(checked.expires_at),
+            },
+            hint="Containers that run use it within five minutes."
+            if parameters.get("RelayCertificate") == name
+            else "Write RelayCertificate and RelayName into samconfig.toml, and deploy.",
+        )

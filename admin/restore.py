@@ -1,23 +1,36 @@
 """The commands `pillarbox restore …`."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from typing import Annotated, Final
 
 import typer
 
 from admin import times
-from admin.aws import kept_table, stacks
-from admin.aws.table_copy import TableCopy
+from admin.aws import example_stack, kept_table, stacks
+from admin.aws.live_rows import LiveRows, decoded, replacement, row_key
+from admin.aws.table_copy import TableCopy, read_row
 from admin.confirm import agrees, confirm, require_aws, require_yes
-from admin.operations.restore import Choice
+from admin.dry_run import DryRun, dry_run
+from admin.operations.restore import (
+    REPLACED,
+    RESTORED,
+    Choice,
+    LeftOut,
+    differences,
+)
 from admin.progress import progress
-from admin.session import StackSession, connected
-from pillarbox.domain.errors import FieldError, ValidationFailed
+from admin.session import StackSession
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.wiring import utc_now
 
 _MOST_TABLES: Final = 2
+#: The name of the new stack in a dry run without AWS.
+_NEW_EXAMPLE: Final = f"{example_stack.NAME}-restored"
 _DEPLOY: Final = "The stack has its tables. Now deploy the rest: pillarbox deploy --environment …"
 
 app = typer.Typer(
@@ -40,15 +53,26 @@ def rows(  # noqa: PLR0913  one parameter for each option
     messages: Annotated[
         bool, typer.Option("--messages", help="Messages too, if they are older than two days.")
     ] = False,
+    replace: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="KIND ID",
+            help="With one --account: only this row, also if there is one, which is then replaced."
+            f" KIND: {', '.join(sorted(REPLACED))}.",
+        ),
+    ] = None,
     keep_copy: Annotated[
         bool, typer.Option("--keep-copy", help="Do not delete the copies of the tables at the end.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Restore without asking.")] = False,
+    rehearse: DryRun = False,
 ) -> None:
     """Bring back rows that the tables had at a time in the last 35 days and lack now.
 
-    Accounts, keys, suppressions and templates come back; a row that exists stays as it is. So
-    do keys that were revoked, but keys of an account that you deleted on purpose work again.
+    A row that exists stays as it is, unless --replace names it. So do keys that were revoked. But
+    what was removed on purpose since then works again: keys and webhook endpoints of an account,
+    and the access of its members. The command says which rows it leaves out, and why. Nothing that
+    comes back is announced to webhook endpoints.
 
     DynamoDB first makes a copy of each whole table, which takes twenty minutes or more. If the
     command is interrupted, run it again with the same exact time: it finds the copies.
@@ -57,66 +81,155 @@ def rows(  # noqa: PLR0913  one parameter for each option
     """
     if bool(account) == all_accounts:
         raise typer.BadParameter("say --account or --all-accounts", param_hint="'rows'")
-    require_aws(ctx.obj)
-    require_yes(ctx.obj, yes=yes)
-    session = connected(ctx)
-    now = utc_now()
-    moment = times.parse_time("--at", at, now).replace(microsecond=0)
-    choice = Choice(accounts=frozenset(account or ()), messages=messages, now=now)
-    copies = _copies(session, moment)
-    exact = moment.isoformat()
-    session.note(f"DynamoDB copies the tables as they were at {exact}.")
-    with progress("Waiting for the copies, which takes twenty minutes or more"):
-        for copy in copies:
-            copy.wait()
-    with progress("Comparing the copies with the tables"):
-        counts = sum((copy.count_missing(choice) for copy in copies), Counter[tuple[str, str]]())
-    if not session.json:
-        session.show_list(
-            [
-                {"accountId": account_id, "kind": kind, "missingRows": number}
-                for (account_id, kind), number in sorted(counts.items())
-            ],
-            ("accountId", "kind", "missingRows"),
+    if replace and len(account or ()) != 1:
+        raise typer.BadParameter("needs one --account", param_hint="--replace")
+    session: StackSession = ctx.obj
+    if not rehearse:
+        require_aws(session)
+        require_yes(session, yes=yes)
+    key = row_key(replace[0], account[0], replace[1]) if replace and account else None
+    known = True
+    with dry_run(session, wanted=rehearse) as without_aws:
+        session.connect()
+        now = utc_now()
+        moment = times.parse_time("--at", at, now).replace(microsecond=0)
+        copies = _copies(session, moment)
+        requested = [copy.request() for copy in copies]
+        # In a dry run nobody makes the copies. Only those of the example have rows all the same.
+        known = not (rehearse and any(requested)) or without_aws
+        session.note(f"DynamoDB copies the tables as they were at {moment.isoformat()}.")
+        with progress("Waiting for the copies, which takes twenty minutes or more"):
+            for copy in copies:
+                copy.wait()
+        run = _Restore(
+            session=session,
+            live=LiveRows(session.wiring.table, session.wiring.identities, now),
+            copies=copies,
+            choice=Choice(
+                accounts=frozenset(account or ()),
+                messages=messages,
+                now=now,
+                users=frozenset(user for copy in copies for user in copy.members(account or ())),
+            ),
+            yes=yes or rehearse,
         )
-    restored = 0
-    agreed = not counts or agrees(session, "Put these rows back?", yes=yes)
-    if counts and agreed:
-        with progress("Restoring", "rows", total=counts.total()) as report:
-            for number in chain.from_iterable(copy.put_missing(choice) for copy in copies):
-                restored += number
-                report(restored)
-    if not keep_copy:
-        for copy in copies:
-            copy.delete()
-    if not agreed:
-        state = "is kept" if keep_copy else "is deleted"
-        named = " ".join(f"The copy {copy.name} {state}." for copy in copies)
-        session.note(f"Nothing was restored. {named}")
-        raise typer.Abort
-    session.show(
-        {
-            "at": exact,
-            "restoredRows": restored,
-            "copy": " ".join(copy.name for copy in copies) if keep_copy else None,
-        },
-        hint="Now correct the statistics of each account: pillarbox stats rebuild --account ID"
-        if messages and restored
-        else None,
-    )
+        agreed, result = run.replace(key) if key and known else run.put_missing()
+        if not keep_copy:
+            for copy in copies:
+                copy.delete()
+        if not agreed:
+            state = "is kept" if keep_copy else "is deleted"
+            named = " ".join(f"The copy {copy.name} {state}." for copy in copies)
+            session.note(f"Nothing was restored. {named}")
+            raise typer.Abort
+        session.show(
+            {
+                "at": moment.isoformat(),
+                **result,
+                "copy": " ".join(copy.name for copy in copies) if keep_copy else None,
+            },
+            hint="Now correct the statistics of each account: pillarbox stats rebuild --account ID"
+            if (messages or (key and keys.is_message(key))) and result["restoredRows"]
+            else None,
+        )
+    if not known:
+        session.note("Only the copies tell which rows are missing: each is one more PutItem.")
 
 
 def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
-    """Let DynamoDB copy both tables; before there was a second one, the first had the keys."""
+    """Return both copies; before there was a second table, the first had the keys."""
     table, identities = session.wiring.table, session.wiring.identities
-    copies = [TableCopy(table, moment, identities)]
+    copies = [TableCopy(table, moment)]
     if identities.name != table.name:
         of_identities = TableCopy(identities, moment)
         if of_identities.is_possible():
             copies.append(of_identities)
-    for copy in copies:
-        copy.request()
     return copies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Restore:
+    """One run over copies that exist. Methods return whether it was agreed, and the result."""
+
+    session: StackSession
+    live: LiveRows
+    copies: list[TableCopy]
+    choice: Choice
+    yes: bool
+
+    def put_missing(self) -> tuple[bool, dict[str, Json]]:
+        """Show which rows are missing, and put them back if the operator agrees."""
+        session, left_out = self.session, Counter[LeftOut]()
+        counts: Counter[tuple[str, str]] = Counter()
+        with progress("Comparing the copies with the tables"):
+            for items in self._missing(left_out):
+                rows = map(read_row, items)
+                counts.update((row.account_id, RESTORED[row.kind].name) for row in rows)
+        if not session.json:
+            session.show_list(
+                [
+                    {"accountId": account_id or None, "kind": kind, "missingRows": number}
+                    for (account_id, kind), number in sorted(counts.items())
+                ],
+                ("accountId", "kind", "missingRows"),
+            )
+        stays_away = sorted(left_out.items(), key=lambda pair: (pair[0].name, pair[0].reason))
+        for one, number in stays_away:
+            session.note(f"Not restored: {one.name} ({number:,}), {one.reason}.")
+        agreed = not counts or agrees(session, "Put these rows back?", yes=self.yes)
+        restored = 0
+        if agreed:
+            with progress("Restoring", "rows", total=counts.total()) as report:
+                for items in self._missing(Counter()):
+                    restored += self.live.put_all(items)
+                    report(restored)
+        reasons: list[Json] = [
+            {"kind": one.name, "rows": number, "reason": one.reason} for one, number in stays_away
+        ]
+        result: dict[str, Json] = {"restoredRows": restored}
+        return agreed, result | ({"leftOut": reasons} if session.json else {})
+
+    def replace(self, key: Item) -> tuple[bool, dict[str, Json]]:
+        """Show what one row loses, and give it its former state if the operator agrees.
+
+        Raises:
+            ValidationFailed: on `--replace`: there was no such row, or it would be wrong today.
+            ServiceError: `service_unavailable`: it has changed meanwhile.
+        """
+        then = next((row for copy in self.copies if (row := copy.get(key))), None)
+        refused = None
+        if then and keys.is_message(key):
+            refused = self.choice.refused_message(read_row(then))
+        if then is None or refused:
+            why = refused.reason if refused else "was not there then"
+            named = " ".join(copy.name for copy in self.copies)
+            message = f"{why}. The copies stay until you delete them: {named}"
+            raise ValidationFailed(FieldError("--replace", message, "not_found"))
+        now = self.live.get(key)
+        former = replacement(now, then) if now else then
+        changes = [*differences(decoded(now) if now else {}, decoded(former))]
+        if not self.session.json:
+            self.session.show_list(
+                [{"attribute": one.attribute, "now": one.now, "then": one.then} for one in changes],
+                ("attribute", "now", "then"),
+            )
+        if not changes:
+            return True, {"restoredRows": 0}
+        question = "Replace what is there now?" if now else "Put this row back?"
+        agreed = agrees(self.session, question, yes=self.yes)
+        restored = 0
+        if agreed and now:
+            self.live.replace(now, former)
+            restored = 1
+        elif agreed:
+            restored = self.live.put_all([then])
+        return agreed, {"restoredRows": restored}
+
+    def _missing(self, left_out: Counter[LeftOut]) -> Iterator[Sequence[Item]]:
+        for copy in self.copies:
+            for items in copy.wanted(self.choice, left_out):
+                if missing := self.live.missing(items):
+                    yield missing
 
 
 @app.command("stack")
@@ -130,6 +243,7 @@ def stack(
     ],
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Create the stack without asking.")] = False,
+    rehearse: DryRun = False,
 ) -> None:
     """Create a stack with the tables that a deleted stack left. Then deploy it.
 
@@ -139,6 +253,11 @@ def stack(
     Example: `pillarbox restore stack pillarbox-Table-1MRWQ7 pillarbox-Identities-8KX2`
     """
     session: StackSession = ctx.obj
+    with dry_run(session, wanted=rehearse, example=_NEW_EXAMPLE):
+        _create_stack(session, tables, yes=yes or rehearse)
+
+
+def _create_stack(session: StackSession, tables: list[str], *, yes: bool) -> None:
     name = require_aws(session)
     existing = stacks.describe(name)
     if existing is not None and existing.status == "IMPORT_COMPLETE":
@@ -155,6 +274,7 @@ def stack(
         message = f"the API keys are not in {tables[0]}: name the table Identities too"
         raise ValidationFailed(FieldError("TABLES", message, "required"))
     confirm(session, f"Create the stack {name} over these tables?", yes=yes)
+    kept_table.forget_address(tables[0])
     with progress("Importing the tables"):
         kept_table.import_into(name, described)
     _show_stack(session, name, tables)

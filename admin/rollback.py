@@ -9,6 +9,7 @@ from admin.aws import stacks
 from admin.aws.function_versions import StackFunctions
 from admin.aws.stacks import StackDescription
 from admin.confirm import confirm, require_aws
+from admin.dry_run import DryRun, dry_run
 from admin.operations.rollback import Move, plan
 from admin.progress import progress
 from admin.session import StackSession
@@ -25,6 +26,7 @@ def rollback(
     ctx: typer.Context,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Move the functions without asking.")] = False,
+    rehearse: DryRun = False,
 ) -> None:
     """Undo the last deployment: each function runs its previous version at once.
 
@@ -38,8 +40,14 @@ def rollback(
     Example: `pillarbox rollback`
     """
     session: StackSession = ctx.obj
+    with dry_run(session, wanted=rehearse):
+        _roll_back(session, yes=yes, asks=not rehearse)
+
+
+def _roll_back(session: StackSession, *, yes: bool, asks: bool) -> None:
+    """Move the functions; `yes` answers the questions, and without `asks` there are none."""
     stack = stacks.require(require_aws(session))
-    if _is_taken_back(session, stack, yes=yes):
+    if _is_taken_back(session, stack, yes=yes or not asks):
         return
     if not stack.stable:
         # A deployment that just ended cleans up, and then its events name what it replaced.
@@ -64,7 +72,7 @@ def rollback(
         _show(session, moves)
     if undone:
         session.note(f"{_UNDONE} This is the deployment before it.")
-    confirm(session, "Move these functions now?", yes=yes)
+    confirm(session, "Move these functions now?", yes=yes or not asks)
     functions.move(moves)
     session.note("The functions run these versions. Next, CloudFormation gets to know them.")
     _tell_cloudformation(session, stack, functions, moves)

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +17,7 @@ from rich.text import Text
 from admin.local_stack import read_local_stack
 from admin.tables import Record, print_list, print_record
 from admin.wiring import OperatorWiring
+from pillarbox.adapters.aws import sdk_session
 from pillarbox.domain.errors import ServiceError
 from pillarbox.settings import PREFIX, Settings, read_stack
 
@@ -31,6 +33,8 @@ class StackSession:
 
     stack_name: str | None
     json: bool
+    #: Whether the results of a dry run are hidden: they would say what did not happen.
+    rehearses: bool = False
     #: The stack's use cases, once the session is connected.
     wiring: OperatorWiring = field(init=False, repr=False)
 
@@ -50,6 +54,8 @@ class StackSession:
 
     def show(self, record: Record, *, hint: str | None = None) -> None:
         """Show one record. The hint goes to people only."""
+        if self.rehearses:
+            return
         if self.json:
             typer.echo(json.dumps(record, indent=2))
             return
@@ -59,13 +65,18 @@ class StackSession:
 
     def note(self, text: str) -> None:
         """Tell people something that is not the result."""
-        if not self.json:
+        if not self.json and not self.rehearses:
             Console(stderr=True, highlight=False).print(Text(text, style="yellow"), soft_wrap=True)
 
     def show_list(
         self, items: Sequence[Record], columns: Sequence[str], more: Record | None = None
     ) -> None:
-        """Show a list: whole in JSON, with `more` beside `items`; some columns in a table."""
+        """Show a list: whole in JSON, with `more` beside `items`; some columns in a table.
+
+        In a dry run people see it too: it is what the run would work on.
+        """
+        if self.json and self.rehearses:
+            return
         if self.json:
             typer.echo(json.dumps({"items": [*items], **(more or {})}, indent=2))
             return
@@ -106,7 +117,7 @@ def _local_settings() -> Settings:
     """Read what the local stack wrote down, and point the SDK at that stack."""
     stack = read_local_stack()
     variables: dict[str, str] = stack["environment"]
-    _point_sdk({name: text for name, text in variables.items() if not name.startswith(PREFIX)})
+    point_sdk(variables)
     # The doctor needs the rest. It skips the checks of the first two.
     variables |= {Settings.stack.variable: "local", Settings.delivery_concurrency.variable: "1"}
     if smtp := stack.get("smtp"):
@@ -115,15 +126,31 @@ def _local_settings() -> Settings:
     return Settings(variables)
 
 
-def _point_sdk(variables: Mapping[str, str]) -> None:
-    """Set the variables that botocore itself reads, and no others of AWS.
+def point_sdk(variables: Mapping[str, str]) -> None:
+    """Set those of these variables that botocore itself reads, and no others of AWS.
 
     The user's own lead to AWS or to another stack. docs/decisions.md says why these go through
     the environment.
     """
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
-    os.environ.update(variables)
+    os.environ.update(
+        (name, text) for name, text in variables.items() if not name.startswith(PREFIX)
+    )
+
+
+@contextmanager
+def sdk_pointed_at(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let the SDK use these variables within a `with` block; give the environment back after it."""
+    before = dict(os.environ)
+    sdk_session.cache_clear()  # it keeps the credentials that it was made with
+    point_sdk(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        sdk_session.cache_clear()
 
 
 def _aws_settings(stack_name: str) -> Settings:

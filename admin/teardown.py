@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-import boto3
 import typer
 
 from admin.aws import kept_data, stacks
@@ -18,7 +17,6 @@ from pillarbox.adapters.sqs.queues import SqsQueues
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 
 _QUEUES: Final = ("JobsQueueUrl", "UrgentJobsQueueUrl")
-_DELETED: Final = "DELETE_COMPLETE"
 #: What a stack uses, and what is not part of it, by the parameter that names it.
 _OUTSIDE: Final = {
     "RelayImage": "image",
@@ -68,7 +66,8 @@ def teardown(
             _parts(stack, data, waiting, delete_data=delete_data), ("part", "name", "then")
         )
     _ask(session, name, confirm)
-    _delete_stack(stack)
+    with progress("Deleting the stack, which takes a quarter of an hour"):
+        stacks.delete(stack)
     with progress("Emptying the buckets", "objects") as report:
         deleted = 0
         for bucket in data.buckets:
@@ -128,32 +127,12 @@ def _ask(session: StackSession, name: str, confirmed: str | None) -> None:
         raise ValidationFailed(FieldError("The name", message, "mismatch"))
 
 
-def _delete_stack(stack: StackDescription) -> None:
-    """Delete the stack, and wait until it is gone.
-
-    Raises:
-        ServiceError: `service_unavailable`: CloudFormation could not delete everything.
-    """
-    if stack.status == _DELETED:
-        return
-    if stack.status != "DELETE_IN_PROGRESS":
-        boto3.client("cloudformation").delete_stack(StackName=stack.stack_id)
-    with progress("Deleting the stack, which takes a quarter of an hour"):
-        ended = stacks.wait(stack.stack_id, lambda _: None)
-    if ended.status != _DELETED:
-        message = (
-            f"CloudFormation could not delete everything: {ended.status} {ended.reason}"
-            " Run the command again; it goes on."
-        )
-        raise ServiceError("service_unavailable", message)
-
-
 def _parts(
     stack: StackDescription, data: KeptData, waiting: int, *, delete_data: bool
 ) -> list[Record]:
     """Return each part of the stack, and what happens to it."""
     parts = []
-    if stack.status != _DELETED:
+    if stack.status != stacks.DELETED:
         parts.append(("stack", stack.name, "deleted"))
     if waiting:
         parts.append(("emails", f"{waiting} that wait", "never sent"))

@@ -1,8 +1,10 @@
 """Convert domain objects to the JSON that the command shows."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
+from admin.operations.dead_letters import ExaminedLetter
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.preview import Problem
@@ -16,6 +18,8 @@ from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 
 type View = dict[str, Json]
+
+_MINUTE: Final = timedelta(minutes=1)
 
 
 def account_view(account: Account) -> View:
@@ -67,6 +71,25 @@ def issued_key_view(issued: IssuedKey) -> View:
         "scopes": [*sorted(record.scopes)],
         "name": record.name,
         "accountId": record.account_id,
+    }
+
+
+def dead_letter_view(examined: ExaminedLetter, now: datetime) -> View:
+    """Return what is known of a dead letter."""
+    letter, message = examined.letter, examined.message
+    return {
+        "queueMessageId": letter.queue_message_id,
+        "accountId": letter.account_id,
+        "messageId": str(letter.message_id) if letter.message_id else None,
+        "endpointId": letter.endpoint_id,
+        "task": letter.task,
+        "template": examined.template,
+        "bytes": letter.size,
+        "receives": letter.receive_count,
+        "sentAt": time_text(letter.sent_at),
+        "ageMinutes": max((now - letter.sent_at) // _MINUTE, 0),
+        "status": message.status.value if message else None,
+        "reason": examined.reason,
     }
 
 

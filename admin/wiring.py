@@ -8,12 +8,17 @@ from admin.aws.account_data import DynamoAccountData
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
+from admin.aws.dead_letters import SqsDeadLetterQueues
 from admin.aws.key_migration import DynamoFormerKeys
 from admin.aws.message_rewrite import DynamoMessageRewrite
+from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.route53 import Route53Zones
+from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.smtp_probe import SmtpProbe
+from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.account_deletion import AccountDeletion
+from admin.operations.dead_letters import DeadLetterInspection
 from admin.operations.doctor import Doctor
 from admin.operations.erasure import RecipientErasure
 from admin.operations.first_steps import FirstSteps
@@ -23,12 +28,14 @@ from admin.operations.reindex import Reindex
 from admin.operations.round_trip import RoundTrip
 from admin.operations.suppression_files import SuppressionFiles
 from admin.operations.usage import QuotaUsage
+from admin.operations.workers import WorkerMaximums
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
@@ -159,6 +166,15 @@ class OperatorWiring(Wiring):
         )
 
     @cached_property
+    def dead_letter_inspection(self) -> DeadLetterInspection:
+        """Look into the dead-letter queues."""
+        return DeadLetterInspection(
+            queues=SqsDeadLetterQueues(),
+            messages=DynamoMessages(self.table),
+            urls=self.queue_operations.urls,
+        )
+
+    @cached_property
     def statistics_audit(self) -> Audit:
         """Compare an account's statistics with its messages."""
         return Audit(
@@ -175,6 +191,7 @@ class OperatorWiring(Wiring):
         relay = settings.relay
         return Doctor(
             provider=SesAccount(utc_now),
+            plans=SesAccountPlan(),
             accounts=DynamoAccounts(self.table),
             ledger=DynamoLedger(self.table),
             domains=self.domains,
@@ -183,14 +200,23 @@ class OperatorWiring(Wiring):
             identities=DynamoTableProtection(self.identities),
             former_keys=self.key_migration.records,
             monitoring=CloudWatchMonitoring(settings.stack),
+            queue_policies=SqsQueuePolicies(settings.stack),
+            shares=CloudFormationShares(),
             api_probe=HttpApiProbe(settings.api_url),
+            api_url=settings.api_url,
+            stored_address=self.service_address.stored,
             certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,
             clock=utc_now,
             configuration_set=settings.configuration_set,
             preview_sender=settings.preview_sender,
-            workers=settings.delivery_concurrency,
+            workers=WorkerMaximums(
+                settings.delivery_concurrency,
+                settings.webhook_concurrency if settings.webhooks else None,
+                limited=settings.worker_limits or settings.delivery_reserve > 0,
+            ),
             reserve=settings.delivery_reserve,
-            webhooks=settings.webhooks,
+            share=settings.ses_rate_share,
+            protected=settings.deletion_protection,
             open_widget=bool(settings.widget_origins) and settings.preview_recipients == "any",
         )
 

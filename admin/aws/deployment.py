@@ -11,10 +11,12 @@ from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from admin.aws.function_versions import LIVE
-from admin.operations.preflight import AwsAccount, RelayNeeds
+from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
 
 #: Where the distribution of template.yaml looks for the page.
 ERROR_PAGE: Final = "errors/unavailable.json"
+_DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException"})
+_CLUSTER_ROLE: Final = "AWSServiceRoleForECS"
 _PREFIX_LIST: Final = "com.amazonaws.global.cloudfront.origin-facing"
 _IMAGE: Final = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[\w-]+)\.amazonaws\.com/(?P<repository>[\w./-]+)"
@@ -59,7 +61,7 @@ def _count_distributions(cloudfront: Any) -> int | None:  # noqa: ANN401  no typ
     try:
         page = cloudfront.list_distributions(MaxItems="1")["DistributionList"]
     except ClientError as error:
-        if error.response["Error"]["Code"] in {"AccessDenied", "AccessDeniedException"}:
+        if error.response["Error"]["Code"] in _DENIED:
             return None
         raise
     return len(page.get("Items", []))
@@ -76,6 +78,34 @@ def read_relay_needs(image: str, certificate: str) -> RelayNeeds:
         certificate=fields is not None,
         fields=fields or frozenset(),
     )
+
+
+def ensure_cluster_role() -> ClusterRole:
+    """Create the role with which ECS manages clusters, unless the account has it.
+
+    ECS would create it with the first cluster, and then refuse that cluster, because it cannot
+    assume the role yet.
+    """
+    iam = boto3.client("iam")
+    try:
+        iam.get_role(RoleName=_CLUSTER_ROLE)
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code in _DENIED:
+            return ClusterRole.UNKNOWN
+        if code != "NoSuchEntity":
+            raise
+    else:
+        return ClusterRole.EXISTS
+    try:
+        iam.create_service_linked_role(AWSServiceName="ecs.amazonaws.com")
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code in _DENIED:
+            return ClusterRole.MISSING
+        if code != "InvalidInput":  # somebody created it in between
+            raise
+    return ClusterRole.CREATED
 
 
 def _architectures(match: re.Match[str]) -> frozenset[str] | None:

@@ -18,6 +18,7 @@ _FIREWALLS: Final = ("ApiFirewall", "FrontFirewall")
 _EDGE: Final = "Edge"
 _SECRET: Final = "EdgeSecret"  # noqa: S105  a name
 _RELAY: Final = "Relay"
+_RULES: Final = "EdgeRules"
 
 # No type stubs are installed for these services.
 
@@ -121,7 +122,9 @@ class AwsEdgeParts:
 
     def _firewalls(self) -> Iterator[tuple[Mapping[str, str], Any, str]]:
         """Yield identity, content and lock of each firewall that has the rule."""
-        for physical_id in (self._named[name] for name in _FIREWALLS if name in self._named):
+        rules = self._named.get(_RULES)
+        nested = stacks.resources(rules) if rules else {}
+        for physical_id in (nested[name] for name in _FIREWALLS if name in nested):
             name, number, scope = physical_id.split("|")
             identity = {"Name": name, "Scope": scope, "Id": number}
             answer = self._wafv2.get_web_acl(**identity)

@@ -9,12 +9,18 @@ from botocore.exceptions import ClientError
 from admin.aws import stacks
 from admin.aws.stacks import StackDescription
 from admin.operations.teardown import KeptData, KeptTable
+from pillarbox.adapters.dynamodb import keys
 
 #: The logical ids in the template.
 _TABLE: Final = "Table"
 _IDENTITIES: Final = "Identities"
 _BUCKETS: Final = ("SpoolBucket", "ErrorPages", "DashboardFiles")
 _TABLE_OUTPUTS: Final = ("TableName", "IdentitiesTableName")
+#: The partitions of what the service notes for itself.
+_OWN_NOTES: Final = frozenset(
+    key["pk"]["S"]
+    for key in (keys.heartbeat(), keys.due_minute(), keys.sending_rate(), keys.service_address())
+)
 #: S3's and DynamoDB's words for what does not exist.
 _MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})
 
@@ -62,14 +68,38 @@ def _table(name: str | None) -> KeptTable | None:
     return KeptTable(name=name, items=found["ItemCount"], protected=protected)
 
 
+def has_rows(name: str) -> bool:
+    """Return whether a table has rows of somebody; one that does not exist has none.
+
+    The timers of a stack write their own notes as soon as they exist, also if the creation of the
+    rest fails. DynamoDB's count of items is up to six hours old, so this reads the rows.
+    """
+    pages = (
+        boto3.client("dynamodb")
+        .get_paginator("scan")
+        .paginate(TableName=name, ConsistentRead=True, ProjectionExpression="pk")
+    )
+    try:
+        return any(item["pk"]["S"] not in _OWN_NOTES for page in pages for item in page["Items"])
+    except ClientError as error:
+        _ignore_missing(error)
+        return False
+
+
+def unprotect(name: str) -> None:
+    """Switch the table's deletion protection off."""
+    dynamodb = boto3.client("dynamodb")
+    if dynamodb.describe_table(TableName=name)["Table"].get("DeletionProtectionEnabled"):
+        dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
+        # DynamoDB deletes no table that is being updated.
+        dynamodb.get_waiter("table_exists").wait(TableName=name)
+
+
 def delete_table(name: str) -> None:
     """Switch the table's deletion protection off, and delete it."""
     dynamodb = boto3.client("dynamodb")
     try:
-        if dynamodb.describe_table(TableName=name)["Table"].get("DeletionProtectionEnabled"):
-            dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
-            # DynamoDB deletes no table that is being updated.
-            dynamodb.get_waiter("table_exists").wait(TableName=name)
+        unprotect(name)
         dynamodb.delete_table(TableName=name)
         dynamodb.get_waiter("table_not_exists").wait(TableName=name)
     except ClientError as error:

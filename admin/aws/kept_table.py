@@ -57,6 +57,10 @@ def describe(name: str) -> dict[str, Any]:
         "AttributeDefinitions": table["AttributeDefinitions"],
         "KeySchema": table["KeySchema"],
         "DeletionProtectionEnabled": table.get("DeletionProtectionEnabled", False),
+        # DynamoDB describes only a KMS key; without one the table has a key that AWS owns.
+        "SSESpecification": {
+            "SSEEnabled": table.get("SSEDescription", {}).get("Status") in {"ENABLED", "ENABLING"}
+        },
         "PointInTimeRecoverySpecification": {
             "PointInTimeRecoveryEnabled": recovery.get("PointInTimeRecoveryStatus") == "ENABLED"
         },
@@ -68,8 +72,6 @@ def describe(name: str) -> dict[str, Any]:
             "AttributeName": expiry["AttributeName"],
             "Enabled": True,
         }
-    if table.get("SSEDescription", {}).get("Status") in {"ENABLED", "ENABLING"}:
-        properties["SSESpecification"] = {"SSEEnabled": True}
     return {
         "Type": _TYPE,
         "DeletionPolicy": "Retain",
@@ -94,6 +96,14 @@ def need_identities(name: str) -> bool:
             if KEYS_MOVED in dynamodb.get_item(TableName=name, Key=key).get("Item", {}):
                 return True
     return False
+
+
+def forget_address(name: str) -> None:
+    """Delete the address of the service that a table had under its former stack.
+
+    Links in emails would lead there. The next deployment stores that of the new stack.
+    """
+    boto3.client("dynamodb").delete_item(TableName=name, Key=keys.service_address())
 
 
 def imported_tables(stack_id: str) -> list[str]:

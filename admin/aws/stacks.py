@@ -11,6 +11,8 @@ from botocore.exceptions import ClientError
 from pillarbox.domain.errors import ServiceError
 
 _POLL_SECONDS: Final = 5.0
+DELETED: Final = "DELETE_COMPLETE"
+_STACK: Final = "AWS::CloudFormation::Stack"
 #: What a template with roles and nested stacks needs.
 CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
 
@@ -68,6 +70,28 @@ def every() -> Iterator[StackDescription]:
         yield from map(_description, page["Stacks"])
 
 
+def first_failure(stack_id: str) -> str:
+    """Return the first resource that a stack's creation failed at, with AWS's reason.
+
+    The other failures follow from it. Empty if CloudFormation has no such event.
+    """
+    pages: Any = boto3.client("cloudformation").get_paginator("describe_stack_events")
+    failures = [
+        event
+        for page in pages.paginate(StackName=stack_id)
+        for event in page["StackEvents"]
+        if event["ResourceStatus"] == "CREATE_FAILED"
+        and event.get("PhysicalResourceId") != stack_id
+    ]
+    if not failures:
+        return ""
+    first = failures[-1]  # the newest comes first
+    nested = first.get("ResourceType") == _STACK and first.get("PhysicalResourceId")
+    # The event of a nested stack does not say why, but its own events do.
+    reason = nested and first_failure(nested)
+    return f"{first['LogicalResourceId']}: {reason or first.get('ResourceStatusReason', '')}"
+
+
 def resources(stack: str, kind: str | None = None) -> Mapping[str, str]:
     """Return the physical ids of a stack's resources by their logical ids.
 
@@ -97,6 +121,25 @@ def wait(
         if stack.stable:
             return stack
         pause(_POLL_SECONDS)
+
+
+def delete(stack: StackDescription) -> None:
+    """Delete a stack, and wait until it is gone.
+
+    Raises:
+        ServiceError: `service_unavailable`: CloudFormation could not delete everything.
+    """
+    if stack.status == DELETED:
+        return
+    if stack.status != "DELETE_IN_PROGRESS":
+        boto3.client("cloudformation").delete_stack(StackName=stack.stack_id)
+    ended = wait(stack.stack_id, lambda _: None)
+    if ended.status != DELETED:
+        message = (
+            f"CloudFormation could not delete everything: {ended.status} {ended.reason}"
+            " Run the command again; it goes on."
+        )
+        raise ServiceError("service_unavailable", message)
 
 
 def update_parameters(

@@ -1,7 +1,7 @@
 """A table as it was: a copy that DynamoDB makes from its point-in-time recovery."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import batched
 from time import sleep
@@ -9,14 +9,16 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from admin.operations.restore import MESSAGES, Choice, FormerRow
+from admin.operations.restore import Choice, FormerRow, LeftOut
 from admin.times import HELP
-from pillarbox.adapters.aws import code_of, in_parallel, operator_errors
+from pillarbox.adapters.aws import code_of, operator_errors
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.attributes import Item, to_attribute
+from pillarbox.adapters.dynamodb.restored import unmarked
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
+from pillarbox.domain.message import Status
 
 _NAME: Final = "table"
 _POLL_SECONDS: Final = 15.0
@@ -26,36 +28,15 @@ _LOOKS: Final = 4
 _BECOMES_ACTIVE: Final = (None, "CREATING", "UPDATING")
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
-#: The kinds of records that go back. A former quota, claim or statistic would be wrong today.
-_KINDS: Final = {
-    "ACCT": "accounts",
-    "ACCTS": "accounts",
-    "DOM": "domains",
-    "KEY": "keys",
-    "KEYS": "keys",
-    "LOG": "logEntries",
-    "MSG": MESSAGES,
-    "SUP": "suppressions",
-    "TPL": "templates",
-    "TPLD": "templateDrafts",
-    "TPLV": "templateVersions",
-}
 
 
 class TableCopy:
     """A copy of a live table at a moment. The name has the moment, so a second run finds it."""
 
-    def __init__(self, live: Table, moment: datetime, identities: Table | None = None) -> None:
-        """Store the tables.
-
-        Args:
-            live: the table to copy.
-            moment: the moment.
-            identities: the table into which its keys go back; None if that is the same one.
-        """
+    def __init__(self, live: Table, moment: datetime) -> None:
+        """Store the table to copy, and the moment."""
         self._live = live
         self._moment = moment
-        self._identities = identities or live
         self.name = f"{live.name}-at-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
     def is_possible(self) -> bool:
@@ -66,14 +47,14 @@ class TableCopy:
         """
         return self._status() is not None or self._window()[0] <= self._moment
 
-    def request(self) -> None:
-        """Let DynamoDB make the copy, unless there is one already.
+    def request(self) -> bool:
+        """Let DynamoDB make the copy; return False if there is one already.
 
         Raises:
             ValidationFailed: on `--at`: the recovery does not reach the moment.
         """
         if self._status() is not None:
-            return
+            return False
         with operator_errors(_NAME):
             first, last = self._window()
             if not first <= self._moment <= last:
@@ -84,6 +65,7 @@ class TableCopy:
                 TargetTableName=self.name,
                 RestoreDateTime=self._moment,
             )
+        return True
 
     def wait(self, pause: Callable[[float], None] = sleep) -> None:
         """Wait until DynamoDB has made the copy, which takes twenty minutes or more.
@@ -103,20 +85,33 @@ class TableCopy:
                 raise ServiceError("service_unavailable", message)
             pause(_POLL_SECONDS)
 
-    def count_missing(self, choice: Choice) -> Counter[tuple[str, str]]:
-        """Count the rows that the live table lacks, by account and kind."""
-        counts: Counter[tuple[str, str]] = Counter()
-        for items in self._missing(choice):
-            counts.update((row.account_id, str(row.kind)) for row in map(_row, items))
-        return counts
+    def members(self, account_ids: Iterable[str]) -> Iterator[str]:
+        """Yield the ids of the users that were members of accounts."""
+        copy = Table(self.name)
+        for account_id in account_ids:
+            for member in copy.query(keys.member(account_id)):
+                yield member["sk"]
 
-    def put_missing(self, choice: Choice) -> Iterator[int]:
-        """Put the rows that the live table lacks, and yield the number of each step.
+    def get(self, key: Item) -> Item | None:
+        """Read one row as it was, without the mark of an earlier restore."""
+        with operator_errors(_NAME):
+            response: Any = self._live.client.get_item(TableName=self.name, Key=key)
+        return unmarked(response["Item"]) if "Item" in response else None
 
-        A row that the table has by now stays as it is.
+    def wanted(self, choice: Choice, left_out: Counter[LeftOut]) -> Iterator[Sequence[Item]]:
+        """Yield the rows that go back if the tables lack them, up to a hundred at a time.
+
+        Count in `left_out` the rows of the accounts that stay away.
         """
-        for items in self._missing(choice):
-            yield sum(in_parallel(self._put, items))
+        pages = self._live.client.get_paginator("scan").paginate(TableName=self.name)
+        with operator_errors(_NAME):
+            for page in pages:
+                items: list[Any] = page["Items"]
+                rows = [(read_row(item), item) for item in items]
+                reasons = (choice.left_out(row) for row, _ in rows if choice.covers(row))
+                left_out.update(filter(None, reasons))
+                wanted = [item for row, item in rows if choice.wants(row)]
+                yield from batched(wanted, _BATCH, strict=False)
 
     def delete(self) -> None:
         """Delete the copy."""
@@ -145,53 +140,19 @@ class TableCopy:
             raise
         return found["TableStatus"]
 
-    def _missing(self, choice: Choice) -> Iterator[Sequence[Item]]:
-        pages = self._live.client.get_paginator("scan").paginate(TableName=self.name)
-        with operator_errors(_NAME):
-            for page in pages:
-                items: list[Any] = page["Items"]
-                wanted = [item for item in items if choice.wants(_row(item))]
-                for batch in batched(wanted, _BATCH, strict=False):
-                    found = self._live.get_all([_key(item) for item in batch])
-                    moved = [_key(item) for item in batch if keys.is_identity(item)]
-                    found += self._identities.get_all(moved)
-                    have = {(item["pk"], item["sk"]) for item in found}
-                    lost = [item for item in batch if _names(item) not in have]
-                    if lost:
-                        yield lost
 
-    def _put(self, item: Item) -> int:
-        live = self._identities if keys.is_identity(item) else self._live
-        try:
-            live.client.put_item(
-                TableName=live.name,
-                Item=item,
-                ConditionExpression="attribute_not_exists(pk)",
-            )
-        except ClientError as error:
-            if code_of(error) == "ConditionalCheckFailedException":
-                return 0
-            raise
-        return 1
-
-
-def _row(item: Item) -> FormerRow:
+def read_row(item: Item) -> FormerRow:
+    """Return what decides whether a row goes back."""
     kind, account_id = keys.kind_and_account(item)
     created = None
     if keys.is_message(item) and (message_id := keys.message_ids(item)[1]):
         created = created_at(message_id)
     expiry = item.get("expires_at")
     return FormerRow(
-        kind=_KINDS.get(kind),
+        kind=kind,
         account_id=account_id,
+        user_id=item["id"]["S"] if kind == "USER" else None,
         expires_at=datetime.fromtimestamp(int(expiry["N"]), UTC) if expiry else None,
         created_at=created,
+        pending=item.get("status") == to_attribute(Status.PENDING.value),
     )
-
-
-def _key(item: Item) -> Item:
-    return {"pk": item["pk"], "sk": item["sk"]}
-
-
-def _names(item: Mapping[str, Any]) -> tuple[str, str]:
-    return item["pk"]["S"], item["sk"]["S"]

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Final
 
 from admin.operations.ports import TableProtectionState
+from admin.operations.workers import WorkerMaximums
 from pillarbox.application.operation.checks import Finding, Verdict
 from pillarbox.application.operation.ports import SendingStatus
 from pillarbox.domain.account import SHARD_COUNTS, SHARD_RATE, Account
@@ -22,8 +23,8 @@ _FREE_FUNCTIONS: Final = 50
 _UNRESERVED: Final = 100
 #: How much faster than on average an account is assumed to send at times in its busiest hour.
 _BURST: Final = 4
-#: In this time the hourly sweep of a new stack has run twice.
-_FIRST_DATA: Final = timedelta(hours=3)
+#: In this time the sweep of a new stack has reported a number, which it does each six hours.
+_FIRST_DATA: Final = timedelta(hours=7)
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)
 #: AWS refuses requests that are signed five minutes off.
@@ -44,6 +45,18 @@ def check_address(status_code: int, reply: Json) -> Iterator[Finding]:
             yield Finding("address", Verdict.FAIL, message, remedy)
 
 
+def check_stored_address(stored: str | None, address: str) -> Finding:
+    """Compare the address that links in emails have with that of the stack."""
+    if stored == address:
+        return Finding("address", Verdict.PASS, f"Links in emails lead to {address}.")
+    message = (
+        f"Links in emails lead to {stored} and not to {address}."
+        if stored
+        else "The functions do not know the address of the service: no code or invitation is sent."
+    )
+    return Finding("address", Verdict.FAIL, message, "Run `pillarbox deploy`, which stores it.")
+
+
 def check_clock(status: SendingStatus) -> Iterator[Finding]:
     """Compare this machine's clock with AWS's."""
     if status.provider_time is None:
@@ -60,33 +73,59 @@ def check_clock(status: SendingStatus) -> Iterator[Finding]:
         yield Finding("clock", Verdict.PASS, message)
 
 
-def check_rate(status: SendingStatus, workers: int) -> Iterator[Finding]:
-    """Check whether the workers can use the sending rate."""
-    message = f"{status.max_rate:g} recipients per second for {workers} workers."
-    if status.max_rate > workers * _MAX_WORKER_RATE:
-        fitting = min(-int(-status.max_rate // _MAX_WORKER_RATE), 1000)
+def check_rate(status: SendingStatus, workers: int, share: int) -> Iterator[Finding]:
+    """Check whether the workers can use the stack's share of the sending rate.
+
+    Args:
+        status: the AWS account at SES.
+        workers: how many work on each of the two queues of jobs.
+        share: the percentage of the rate that this stack uses.
+    """
+    rate = status.max_rate * share / 100
+    part = "" if share == 100 else f" ({share} % of SES's {status.max_rate:g})"  # noqa: PLR2004  all
+    message = f"{rate:g} recipients per second{part} for {workers} workers."
+    if rate > workers * _MAX_WORKER_RATE:
+        fitting = min(-int(-rate // _MAX_WORKER_RATE), 1000)
         remedy = f"Deploy with DeliveryConcurrency={fitting} to use the whole rate."
         yield Finding("rate", Verdict.WARN, message, remedy)
     else:
         yield Finding("rate", Verdict.PASS, message)
 
 
-def check_concurrency(limit: int, workers: int, *, production: bool) -> Iterator[Finding]:
-    """Check whether requests get a function while all workers deliver.
+def check_shares(shares: Mapping[str, int]) -> Finding:
+    """Check whether the stacks of a region together use more than SES's rate.
+
+    Args:
+        shares: the percentage of each stack by its name.
+    """
+    total = sum(shares.values())
+    parts = ", ".join(f"{name} {share} %" for name, share in sorted(shares.items()))
+    message = f"The stacks of this account and region use {total} % of SES's rate: {parts}."
+    if total > 100:  # noqa: PLR2004  all of it
+        remedy = "Deploy them with SesRateShare, such as 90 and 10, or SES throttles both at times."
+        return Finding("rate", Verdict.WARN, message, remedy)
+    return Finding("rate", Verdict.PASS, message)
+
+
+def check_concurrency(
+    limit: int, workers: WorkerMaximums, *, production: bool
+) -> Iterator[Finding]:
+    """Check whether requests get a function while all queues and the stream have work.
 
     Args:
         limit: what the AWS account runs at a time.
-        workers: those that deliver.
+        workers: the maximums of the stack.
         production: whether a limit that is too low for everything fails.
     """
-    message = f"This AWS account runs {limit} functions at a time; {workers} of them deliver."
-    if limit - workers < _FREE_FUNCTIONS:
+    message = f"This AWS account runs {limit} functions at a time; {workers.describe()}."
+    if limit - workers.total < _FREE_FUNCTIONS:
         yield Finding(
             "functions",
             Verdict.FAIL if production and limit < _FREE_FUNCTIONS else Verdict.WARN,
             message,
-            "Ask for a higher limit (Service Quotas, Lambda, Concurrent executions). New accounts"
-            " have 10, and AWS refuses requests beyond the limit.",
+            f"Ask for a limit of {workers.total + _FREE_FUNCTIONS} or more (Service Quotas, Lambda,"
+            " Concurrent executions). New accounts have 10, and AWS refuses requests beyond the"
+            " limit.",
         )
     else:
         yield Finding("functions", Verdict.PASS, message)
@@ -105,8 +144,16 @@ def check_reserve(workers: int, reserve: int) -> Finding:
     return Finding("functions", Verdict.PASS, message)
 
 
-def check_table(state: TableProtectionState, name: str = "The table") -> Iterator[Finding]:
-    """Check whether a table is protected against loss, and whether old items expire."""
+def check_table(
+    state: TableProtectionState, name: str = "The table", *, protected: bool = False
+) -> Iterator[Finding]:
+    """Check whether a table is protected against loss, and whether old items expire.
+
+    Args:
+        state: what was read.
+        name: the table's name in messages.
+        protected: whether the stack was deployed with DeletionProtection=true.
+    """
     redeploy = "Deploy again: somebody changed the table by hand."
     if state.point_in_time_recovery:
         message = f"{name} can be restored to any second of the last 35 days."
@@ -116,6 +163,8 @@ def check_table(state: TableProtectionState, name: str = "The table") -> Iterato
         yield Finding("table", Verdict.FAIL, message, redeploy)
     if state.deletion_protection:
         yield Finding("table", Verdict.PASS, f"{name} is protected against deletion.")
+    elif protected:
+        yield Finding("table", Verdict.FAIL, f"{name} can be deleted.", redeploy)
     else:
         remedy = "In production, deploy with DeletionProtection=true."
         yield Finding("table", Verdict.WARN, f"{name} can be deleted.", remedy)
@@ -170,16 +219,16 @@ def check_alarms(
         subscribers: how many get notified.
     """
     for name in firing:
-        remedy = "See docs/operations.md, Alarms."
+        remedy = "See docs/alarms.md."
         yield Finding("alarms", Verdict.FAIL, f"In alarm: {name}", remedy)
     for name, duration in silent.items():
         if duration < _FIRST_DATA:
             message = f"No data yet: {name}"
-            remedy = "A new stack has data after the first pass of the hourly sweep."
+            remedy = "A new stack has data when the sweep has reported, each six hours."
             yield Finding("alarms", Verdict.WARN, message, remedy)
         else:
             message = f"No data for {duration // timedelta(hours=1)} hours: {name}"
-            remedy = "See docs/operations.md, Alarms."
+            remedy = "See docs/alarms.md."
             yield Finding("alarms", Verdict.FAIL, message, remedy)
     if not firing:
         yield Finding("alarms", Verdict.PASS, "No alarm fires.")

@@ -9,9 +9,14 @@ from admin.operations.key_migration import FormerKeys
 from admin.operations.ports import (
     ApiProbe,
     CertificateProbe,
+    QueuePolicies,
     StackMonitoring,
+    StackShares,
     TableProtection,
 )
+from admin.operations.queue_policies import check_policies
+from admin.operations.ses_plans import SesPlans, check_plan
+from admin.operations.workers import WorkerMaximums, check_maximums
 from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
@@ -32,16 +37,20 @@ class Doctor:
     """Runs the checks: reads what each one needs, and passes it to `checks`.
 
     Args:
+        api_url: the address of API and dashboard.
+        stored_address: reads the one that links in emails have.
         certificate_probe: None without a relay.
         configuration_set: the name of the configuration set that emails are sent with.
         preview_sender: the address that preview keys send from.
-        workers: how many functions deliver at the same time, for each of the two queues.
-        reserve: how many functions Lambda reserves for them; 0 for none.
-        webhooks: whether the stack posts webhooks.
+        workers: how many functions the queues and the stream use at a time.
+        reserve: how many functions Lambda reserves for delivery; 0 for none.
+        share: the percentage of SES's rate that the stack uses.
+        protected: whether the tables were deployed with deletion protection.
         open_widget: whether visitors get preview keys that send to anybody.
     """
 
     provider: ProviderAccount
+    plans: SesPlans
     accounts: AccountRecords
     ledger: Ledger
     domains: Domains
@@ -50,14 +59,19 @@ class Doctor:
     identities: TableProtection
     former_keys: FormerKeys
     monitoring: StackMonitoring
+    queue_policies: QueuePolicies
+    shares: StackShares
     api_probe: ApiProbe
+    api_url: str
+    stored_address: Callable[[], str | None]
     certificate_probe: CertificateProbe | None
     clock: Clock
     configuration_set: str
     preview_sender: str
-    workers: int
+    workers: WorkerMaximums
     reserve: int
-    webhooks: bool = True
+    share: int = 100
+    protected: bool = False
     open_widget: bool = False
 
     def run(
@@ -78,13 +92,15 @@ class Doctor:
             configuration_set=self.configuration_set,
         ).runs()
         runs: dict[str, Callable[[], Iterator[Finding]]] = {
-            "address": lambda: checks.check_address(*self.api_probe.request("GET", "/v1/emails")),
+            "address": self._check_address,
             "clock": lambda: checks.check_clock(self.provider.sending_status()),
             "sending": service["sending"],
             "rate": self._check_quota_and_rate,
+            "plan": lambda: check_plan(self.plans.read()),
             "functions": self._check_functions,
             "events": service["events"],
             "domains": self._check_domains,
+            "policies": lambda: check_policies(self.queue_policies.read()),
             "queues": service["queues"],
             "waiting": service["waiting"],
             "table": self._check_tables,
@@ -101,26 +117,33 @@ class Doctor:
             else:
                 yield from run_checks({name: run})
 
+    def _check_address(self) -> Iterator[Finding]:
+        yield from checks.check_address(*self.api_probe.request("GET", "/v1/emails"))
+        yield checks.check_stored_address(self.stored_address(), self.api_url)
+
     def _check_quota_and_rate(self) -> Iterator[Finding]:
         status = self.provider.sending_status()
         yield from check_quota(status)
-        yield from checks.check_rate(status, self.workers)
+        yield from checks.check_rate(status, self.workers.delivery, self.share)
+        yield checks.check_shares(self.shares.read())
 
     def _check_tables(self) -> Iterator[Finding]:
-        yield from checks.check_table(self.table.read())
-        yield from checks.check_table(self.identities.read(), "The table Identities")
+        tables = {"The table": self.table, "The table Identities": self.identities}
+        for name, table in tables.items():
+            yield from checks.check_table(table.read(), name, protected=self.protected)
 
     def _check_keys(self) -> Iterator[Finding]:
         left = sum(map(self.former_keys.count, self.former_keys.account_ids()))
         yield checks.check_former_keys(left, len(self.former_keys.unmarked()))
 
     def _check_functions(self) -> Iterator[Finding]:
-        limit, workers = self.monitoring.function_concurrency(), 2 * self.workers
+        limit = self.monitoring.function_concurrency()
         # A stack whose table may be deleted is for trying things out.
         production = self.table.read().deletion_protection
-        yield from checks.check_concurrency(limit, workers, production=production)
-        yield checks.check_reserve(workers, self.reserve)
-        if not self.webhooks:
+        yield from checks.check_concurrency(limit, self.workers, production=production)
+        yield from check_maximums(limit, self.workers)
+        yield checks.check_reserve(self.workers.deliver, self.reserve)
+        if self.workers.webhooks is None:
             message = "Webhooks are off: no endpoint receives anything, and none can be created."
             yield Finding("functions", Verdict.PASS, message)
         if self.open_widget:

@@ -28,21 +28,24 @@ class Search:
     """What to search for: a message must match all that is given.
 
     `to` is an address in To, Cc or Bcc or its start, and `subject` a part of the subject. The case
-    of both does not matter.
+    of both does not matter. `key_id` is the id of the API key that sent the message.
     """
 
     since: datetime
     until: datetime
     to: RecipientTerm | None = None
     subject: str | None = None
+    key_id: str | None = None
     #: The most messages to find, and to read.
     limit: int
     max_read: int
 
     def matches(self, message: Message) -> bool:
         """Return whether a message is one of those."""
-        return (self.to is None or self.to.matches(message)) and (
-            self.subject is None or self.subject.casefold() in message.subject.casefold()
+        return (
+            (self.to is None or self.to.matches(message))
+            and (self.subject is None or self.subject.casefold() in message.subject.casefold())
+            and (self.key_id is None or self.key_id == message.origin.key_id)
         )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from admin.operations.queue_policies import QueuePolicy
 from pillarbox.domain.errors import Json
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Window
@@ -102,6 +103,22 @@ class StackMonitoring(Protocol):
 
     def function_concurrency(self) -> int:
         """Return the AWS account's limit of concurrent functions."""
+        ...
+
+
+class QueuePolicies(Protocol):
+    """The policies of the queues for SES's events."""
+
+    def read(self) -> Mapping[str, QueuePolicy]:
+        """Return each policy by the queue's name in the template."""
+        ...
+
+
+class StackShares(Protocol):
+    """What the stacks of an AWS account and region have of SES's rate."""
+
+    def read(self) -> Mapping[str, int]:
+        """Return the percentage of each stack, also of this one, by its name."""
         ...
 
 

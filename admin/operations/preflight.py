@@ -2,16 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from admin.operations.parameters import Parameters
+from admin.operations.workers import (
+    MANY_FUNCTIONS,
+    WorkerMaximums,
+    check_maximums,
+    choose_webhook_workers,
+    most_delivery_workers,
+)
 from pillarbox.application.operation.checks import Finding, Verdict
 
 #: The zones in which CloudFront cannot reach a VPC origin, by id:
 #: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
 _WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "cac1-az3"})
+#: The values of Firewall with which requests are refused.
+_BLOCKING: Final = frozenset({"basic", "managed"})
 #: The architecture of the relay's tasks (stacks/relay.yaml), as an image names it.
 _ARCHITECTURE: Final = "arm64"
+#: The parameters of the queues' maximums.
+_CONCURRENCIES: Final = ("DeliveryConcurrency", "WebhookConcurrency")
 #: The regions that lack a service; a rule in template.yaml has the same list, and
 #: docs/operations.md the reasons.
 REFUSED_REGIONS: Final = frozenset(
@@ -31,6 +43,17 @@ class AwsAccount:
     concurrency: int
     #: None if the credentials may not list them.
     distributions: int | None
+
+
+class ClusterRole(StrEnum):
+    """The role of the account with which ECS manages clusters."""
+
+    EXISTS = "exists"
+    CREATED = "created"
+    #: It does not exist, and the credentials may not create it.
+    MISSING = "missing"
+    #: The credentials may not look it up.
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,28 +91,89 @@ def check_account(account: AwsAccount) -> Iterator[Finding]:
 
 
 def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
-    """Check that the workers of both queues leave half of the functions to requests."""
-    maximum = parameters["DeliveryConcurrency"]
-    if not (maximum.isascii() and maximum.isdecimal()):
-        message = f"DeliveryConcurrency is not a number: {maximum}"
-        yield Finding("functions", Verdict.FAIL, message, "Set it to a number of 2 or more.")
-        return
-    workers = 2 * int(maximum)
-    message = (
-        f"The account runs {account.concurrency} functions at a time; {workers} of them deliver."
+    """Check what the queues and the stream of the stack leave to requests.
+
+    Neither delivery nor webhooks may have more than half of the account's functions.
+    """
+    for name in _CONCURRENCIES:
+        text = parameters[name]
+        if not (text.isascii() and text.isdecimal()):
+            message = f"{name} is not a number: {text}"
+            yield Finding("functions", Verdict.FAIL, message, "Set it to a number of 2 or more.")
+            return
+    delivery, webhooks = (int(parameters[name]) for name in _CONCURRENCIES)
+    workers = WorkerMaximums(
+        delivery,
+        webhooks if parameters["Webhooks"] == "on" else None,
+        limited=parameters["WorkerLimits"] != "off" or parameters["DeliveryReserve"] != "0",
     )
-    if workers * 2 > account.concurrency:
-        # The smallest maximum that Lambda accepts for a queue is 2.
-        fitting = max(account.concurrency // 4, 2)
-        yield Finding(
-            "functions",
-            Verdict.FAIL,
-            message,
-            f"Deploy with DeliveryConcurrency={fitting}, or ask for a higher limit first (Service"
-            " Quotas, Lambda, Concurrent executions). New accounts have 10.",
-        )
+    limit = account.concurrency
+    message = f"The account runs {limit} functions at a time; {workers.describe()}."
+    quota = "Service Quotas, Lambda, Concurrent executions"
+    ask = f"ask for a higher limit ({quota}). New accounts have 10."
+    if workers.deliver * 2 > limit:
+        remedy = f"Deploy with DeliveryConcurrency={most_delivery_workers(limit)}, or first {ask}"
+        yield Finding("functions", Verdict.FAIL, message, remedy)
+    elif workers.of_functions.get("PostWebhooks", 0) * 2 > limit:
+        remedy = f"Deploy with WebhookConcurrency={choose_webhook_workers(limit)}, or first {ask}"
+        yield Finding("functions", Verdict.FAIL, message, remedy)
+    elif workers.total >= limit:
+        remedy = f"While all of them are busy, requests get 503. To avoid that, {ask}"
+        yield Finding("functions", Verdict.WARN, message, remedy)
     else:
         yield Finding("functions", Verdict.PASS, message)
+    yield from check_maximums(limit, workers)
+
+
+def check_cluster_role(role: ClusterRole) -> Finding:
+    """Say whether ECS can create a cluster in the account.
+
+    ECS creates its role when it needs it first, and then does not wait for it.
+    """
+    match role:
+        case ClusterRole.EXISTS:
+            message = "The account has the role AWSServiceRoleForECS."
+            return Finding("relay", Verdict.PASS, message)
+        case ClusterRole.CREATED:
+            message = "Created the role AWSServiceRoleForECS, which every cluster needs."
+            return Finding("relay", Verdict.PASS, message)
+        case ClusterRole.UNKNOWN:
+            message = "These credentials may not see whether the role AWSServiceRoleForECS exists."
+            verdict = Verdict.WARN
+        case ClusterRole.MISSING:
+            message = "The account lacks the role AWSServiceRoleForECS, and these credentials may"
+            message += " not create it."
+            verdict = Verdict.FAIL
+    remedy = (
+        "Unless the account uses ECS already, let somebody run: aws iam create-service-linked-role"
+        " --aws-service-name ecs.amazonaws.com"
+    )
+    return Finding("relay", verdict, message, remedy)
+
+
+def choose_workers(account: AwsAccount, parameters: Parameters, own: Parameters) -> Parameters:
+    """Return the parameters with the maximums of workers that fit the account.
+
+    `WorkerLimits=auto` becomes `on` or `off`: Lambda polls an idle queue with five pollers if it
+    has a maximum, otherwise with two
+    (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
+
+    Args:
+        account: the AWS account.
+        parameters: the value of each parameter.
+        own: those that the operator set. A WebhookConcurrency among them needs the maximums.
+    """
+    chosen = dict(parameters)
+    delivery = chosen["DeliveryConcurrency"]
+    if "DeliveryConcurrency" not in own and delivery.isdecimal():
+        most = most_delivery_workers(account.concurrency)
+        chosen["DeliveryConcurrency"] = str(min(int(delivery), most))
+    if "WebhookConcurrency" not in own:
+        chosen["WebhookConcurrency"] = str(choose_webhook_workers(account.concurrency))
+    if chosen["WorkerLimits"] == "auto":
+        enough = account.concurrency >= MANY_FUNCTIONS and "WebhookConcurrency" not in own
+        chosen["WorkerLimits"] = "off" if enough else "on"
+    return chosen
 
 
 def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
@@ -118,11 +202,21 @@ def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Fi
 
 
 def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
-    """Check that a firewall is not removed while it still asks for the edge's secret.
+    """Check that no firewall asks for the edge's secret while the edge does not send it.
 
     CloudFormation changes the edge first and deletes last. Without a relay the edge then sends no
-    secret any more, and until the firewall is gone every request would get 403.
+    secret any more, and until the firewall is gone every request would get 403. A firewall that
+    exists is changed before the edge, so it would refuse every request until there is an edge.
     """
+    former = deployed.get("Firewall", "none")
+    if former != "none" and chosen["Firewall"] in _BLOCKING and _adds_edge(deployed, chosen):
+        yield Finding(
+            "firewall",
+            Verdict.FAIL,
+            "The firewall would refuse every request until CloudFormation has created the edge.",
+            "Deploy with Firewall=count first, which lets all requests pass, then with"
+            f" Firewall={chosen['Firewall']}.",
+        )
     removed = chosen["Firewall"] == "none" and deployed.get("Firewall", "none") != "none"
     edge = "none" not in (deployed.get("EdgeService"), chosen["EdgeService"])
     if removed and deployed["Firewall"] != "count" and edge and not chosen["RelayImage"]:
@@ -133,6 +227,10 @@ def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding
             "Deploy with Firewall=count first, which lets all requests pass, then with"
             " Firewall=none.",
         )
+
+
+def _adds_edge(deployed: Parameters, chosen: Parameters) -> bool:
+    return deployed.get("EdgeService") == "none" and chosen["EdgeService"] != "none"
 
 
 def check_webhooks(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:

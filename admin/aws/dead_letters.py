@@ -1,0 +1,147 @@
+"""Look into dead-letter queues without taking anything out of them."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import batched
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import UUID
+
+from admin.operations.dead_letters import DeadLetter
+from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.dynamodb.attributes import from_milliseconds
+from pillarbox.adapters.ses.events import read_provider_event, snake_case
+from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
+from pillarbox.application.ports import UnreadableJob
+from pillarbox.domain.ids import is_token, is_uuid
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.webhook import WebhookEvent
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_NAME: Final = "queue"
+#: SQS returns and changes at most ten messages in a request.
+_BATCH: Final = 10
+#: Seconds in which nobody else sees a message that is looked at, unless the command is killed.
+_VISIBILITY_TIMEOUT: Final = 30
+_UNREADABLE: Final = "not a message of a known version"
+
+
+class _Content(NamedTuple):
+    """What may be shown of a text."""
+
+    task: str | None = None
+    account_id: str | None = None
+    message_id: UUID | None = None
+    endpoint_id: str | None = None
+    problem: str | None = None
+
+
+class SqsDeadLetterQueues:
+    """Implements `operations.dead_letters.DeadLetterQueues`."""
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    def look(self, queue: str, url: str, at_most: int) -> Sequence[DeadLetter]:
+        """Receive messages, and make them visible to others again.
+
+        SQS counts each look as a receipt.
+        """
+        letters: dict[str, DeadLetter] = {}
+        receipts: dict[str, str] = {}
+        with operator_errors(_NAME):
+            try:
+                while len(letters) < at_most and (messages := self._receive(url, at_most)):
+                    for message in messages:
+                        letters[message["MessageId"]] = _letter(_READERS[queue], message)
+                        receipts[message["MessageId"]] = message["ReceiptHandle"]
+            finally:
+                for batch in batched(receipts.values(), _BATCH, strict=False):
+                    self._sqs.change_message_visibility_batch(
+                        QueueUrl=url,
+                        Entries=[
+                            {"Id": str(number), "ReceiptHandle": receipt, "VisibilityTimeout": 0}
+                            for number, receipt in enumerate(batch)
+                        ],
+                    )
+        return [*letters.values()][:at_most]
+
+    def _receive(self, url: str, at_most: int) -> Sequence[Any]:
+        return self._sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=min(at_most, _BATCH),
+            VisibilityTimeout=_VISIBILITY_TIMEOUT,
+            MessageSystemAttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
+            # A long poll asks all SQS servers; a short poll may miss messages.
+            WaitTimeSeconds=1,
+        ).get("Messages", [])
+
+
+def _letter(read: Callable[[str], _Content], message: Mapping[str, Any]) -> DeadLetter:
+    text, attributes = message["Body"], message["Attributes"]
+    try:
+        content = read(text)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        # The error may quote the text.
+        content = _Content(problem=_UNREADABLE)
+    return DeadLetter(
+        queue_message_id=message["MessageId"],
+        task=content.task,
+        # A text that we did not write may have anything in place of an id.
+        account_id=content.account_id
+        if content.account_id and is_token(content.account_id, ACCOUNT_ID_LENGTH)
+        else None,
+        message_id=content.message_id,
+        endpoint_id=content.endpoint_id
+        if content.endpoint_id and is_uuid(content.endpoint_id)
+        else None,
+        size=len(text.encode()),
+        receive_count=int(attributes["ApproximateReceiveCount"]),
+        sent_at=from_milliseconds(int(attributes["SentTimestamp"])),
+        problem=content.problem,
+    )
+
+
+def _read_job(text: str) -> _Content:
+    try:
+        job = job_format.read_job(text)
+    except UnreadableJob as error:
+        return _Content(None, error.account_id, error.message_id, problem=str(error))
+    if job.result:
+        task = "result to record"
+    else:
+        task = "email in the bucket" if job.spool_key else "email in the queue"
+    return _Content(task, job.account_id, job.message_id)
+
+
+def _read_event(text: str) -> _Content:
+    event = read_provider_event(text)
+    if event is None:
+        return _Content("event that changes nothing")
+    record = json.loads(text)
+    kind = snake_case(record.get("detail", record)["eventType"].replace(" ", ""))
+    return _Content(kind, event.account_id, event.message_id)
+
+
+def _read_webhook_task(text: str) -> _Content:
+    task = webhook_jobs.read_task(text)
+    if isinstance(task, WebhookEvent):
+        return _Content(task.type.value, task.account_id, task.message_id, task.endpoint_id)
+    return _Content("events that wait", task.account_id, endpoint_id=task.endpoint_id)
+
+
+def _read_sweep_task(text: str) -> _Content:
+    task = sweep_tasks.read_task(text)
+    return _Content(task.step.value, task.account_id)
+
+
+_READERS: Final[Mapping[str, Callable[[str], _Content]]] = {
+    "jobs": _read_job,
+    "events": _read_event,
+    "webhooks": _read_webhook_task,
+    "sweep": _read_sweep_task,
+}

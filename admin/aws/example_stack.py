@@ -1,0 +1,182 @@
+"""A stack that exists only on paper: its answers let a dry run go on without AWS."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from admin.aws.recording import ExampleError, Parameters
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH
+
+NAME: Final = "pillarbox-example"
+#: The variables with which the SDK makes clients; no call is signed or leaves this machine.
+SDK_VARIABLES: Final = {
+    "AWS_ACCESS_KEY_ID": "example",
+    "AWS_SECRET_ACCESS_KEY": "example",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+_ARN: Final = "arn:aws:{service}:us-east-1:123456789012:{name}"
+_STACK: Final = _ARN.format(service="cloudformation", name=f"stack/{NAME}/1")
+_TABLE: Final = f"{NAME}-Table"
+_IDENTITIES: Final = f"{NAME}-Identities"
+#: The functions, with the versions before and after the last deployment.
+_VERSIONS: Final = {"SendBatch": (2, 4), "SendEmail": (6, 7)}
+_ACCOUNT: Final = "example".ljust(ACCOUNT_ID_LENGTH, "0")
+#: What the copies of the tables have and the tables lack.
+_ROWS: Final[tuple[Item, ...]] = (
+    keys.account(_ACCOUNT) | to_item({"name": "Example"}),
+    keys.account_list(_ACCOUNT),
+    keys.suppression(_ACCOUNT, "ann@example.com"),
+    keys.quota(_ACCOUNT),
+)
+_IDENTITY_ROWS: Final[tuple[Item, ...]] = (
+    keys.api_key("0") | to_item({"account": _ACCOUNT}),
+    keys.key_list(_ACCOUNT, "key_example"),
+    keys.webhook_endpoint(_ACCOUNT, "0190f000-0000-7000-8000-000000000000"),
+)
+
+
+def answer(operation: str, parameters: Parameters) -> Parameters:
+    """Answer a call that reads, as AWS would.
+
+    Raises:
+        ExampleError: AWS would refuse the call.
+        KeyError: no command with a dry run makes such a call.
+    """
+    answers: dict[str, Any] = {
+        "BatchGetItem": lambda: {"Responses": {}},
+        "DescribeContinuousBackups": _backups,
+        "DescribeSecret": _absent,
+        "DescribeStackEvents": _events,
+        "DescribeStacks": lambda: _stacks(parameters.get("StackName", NAME)),
+        "DescribeTable": lambda: _table(parameters["TableName"]),
+        "DescribeTimeToLive": lambda: {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}},
+        "GetAlias": lambda: _alias(parameters["FunctionName"]),
+        "GetFunctionConfiguration": dict,
+        "GetItem": lambda: _item(parameters["TableName"], parameters["Key"]),
+        "GetSecretValue": _absent,
+        "GetTemplate": _template,
+        "ListStackResources": _resources,
+        "ListSubscriptionsByTopic": lambda: {"Subscriptions": []},
+        "ListTags": lambda: {"Tags": {}},
+        "Query": lambda: {"Items": [], "Count": 0},
+        "Scan": lambda: _scan(parameters["TableName"]),
+    }
+    found: Parameters = answers[operation]()
+    return found
+
+
+def _absent() -> Parameters:
+    raise ExampleError("ResourceNotFoundException")
+
+
+def _stacks(name: str) -> Parameters:
+    if name not in {NAME, _STACK}:
+        raise ExampleError("ValidationError")
+    outputs = {"TableName": _TABLE, "IdentitiesTableName": _IDENTITIES}
+    stack = {
+        "StackId": _STACK,
+        "StackName": NAME,
+        "StackStatus": "UPDATE_COMPLETE",
+        "Parameters": [{"ParameterKey": "LogLevel", "ParameterValue": "INFO"}],
+        "Outputs": [{"OutputKey": key, "OutputValue": text} for key, text in outputs.items()],
+    }
+    return {"Stacks": [stack]}
+
+
+def _template() -> Parameters:
+    url = f"https://s3.us-east-1.amazonaws.com/{NAME}-artifacts/alarms.template"
+    resources: dict[str, Any] = {
+        "Alarms": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+    }
+    for name in _VERSIONS:
+        resources[f"{name}Aliaslive"] = {
+            "Type": "AWS::Lambda::Alias",
+            "Properties": {
+                "FunctionName": {"Ref": name},
+                "FunctionVersion": {"Fn::GetAtt": [f"{name}Version", "Version"]},
+            },
+        }
+    return {"TemplateBody": json.dumps({"Resources": resources})}
+
+
+def _resources() -> Parameters:
+    ids = {"AlarmTopic": _ARN.format(service="sns", name=f"{NAME}-AlarmTopic")}
+    for name, (_, deployed) in _VERSIONS.items():
+        ids |= {name: f"{NAME}-{name}", f"{name}Version": _version(name, deployed)}
+    return {
+        "StackResourceSummaries": [
+            {"LogicalResourceId": name, "PhysicalResourceId": text, "ResourceType": ""}
+            for name, text in ids.items()
+        ]
+    }
+
+
+def _version(name: str, number: int) -> str:
+    return _ARN.format(service="lambda", name=f"function:{NAME}-{name}:{number}")
+
+
+def _events() -> Parameters:
+    """Return the events of the last deployment, the newest first."""
+    events = [
+        *(("DELETE_SKIPPED", _version(name, before)) for name, (before, _) in _VERSIONS.items()),
+        *(("CREATE_COMPLETE", _version(name, after)) for name, (_, after) in _VERSIONS.items()),
+        ("UPDATE_IN_PROGRESS", _STACK),
+    ]
+    return {
+        "StackEvents": [
+            {
+                "ResourceStatus": status,
+                "PhysicalResourceId": name,
+                "ResourceType": "AWS::CloudFormation::Stack"
+                if name == _STACK
+                else "AWS::Lambda::Version",
+            }
+            for status, name in events
+        ]
+    }
+
+
+def _alias(function: str) -> Parameters:
+    name = function.removeprefix(f"{NAME}-")
+    arn = _ARN.format(service="lambda", name=f"function:{function}:live")
+    return {"AliasArn": arn, "FunctionVersion": str(_VERSIONS[name][1])}
+
+
+def _backups() -> Parameters:
+    now = datetime.now(UTC)
+    window = {
+        "PointInTimeRecoveryStatus": "ENABLED",
+        "EarliestRestorableDateTime": now - timedelta(days=35),
+        "LatestRestorableDateTime": now,
+    }
+    return {"ContinuousBackupsDescription": {"PointInTimeRecoveryDescription": window}}
+
+
+def _table(name: str) -> Parameters:
+    if "-at-" in name:  # a copy that does not exist yet
+        raise ExampleError("ResourceNotFoundException")
+    schema = [("pk", "HASH"), ("sk", "RANGE")]
+    table = {
+        "TableStatus": "ACTIVE",
+        "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
+        "AttributeDefinitions": [
+            {"AttributeName": each, "AttributeType": "S"} for each, _ in schema
+        ],
+        "KeySchema": [{"AttributeName": each, "KeyType": kind} for each, kind in schema],
+    }
+    return {"Table": table}
+
+
+def _scan(name: str) -> Parameters:
+    return {"Items": [*_rows(name)]}
+
+
+def _item(name: str, key: Item) -> Parameters:
+    found = [item for item in _rows(name) if key.items() <= item.items()] if "-at-" in name else []
+    return {"Item": found[0]} if found else {}
+
+
+def _rows(name: str) -> tuple[Item, ...]:
+    return _IDENTITY_ROWS if name.startswith(_IDENTITIES) else _ROWS

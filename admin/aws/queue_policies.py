@@ -1,0 +1,61 @@
+"""The policies of the queues for SES's events."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from admin.aws import stacks
+from admin.operations.queue_policies import QUEUES, QueuePolicy, required_policy
+from pillarbox.adapters.aws import make_client, operator_errors
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_NAME: Final = "queues"
+#: The logical id in the template of the rule that writes to the queues.
+_RULE: Final = "EventsRule"
+
+
+class SqsQueuePolicies:
+    """Implements `operations.ports.QueuePolicies` for a CloudFormation stack."""
+
+    def __init__(self, stack_name: str) -> None:
+        self._stack_name = stack_name
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    @cached_property
+    def _resources(self) -> Mapping[str, str]:
+        with operator_errors(_NAME):
+            return stacks.resources(self._stack_name)
+
+    def read(self) -> Mapping[str, QueuePolicy]:
+        """Return the policy of each queue by the queue's name in the template."""
+        return {name: self._read(name) for name in QUEUES}
+
+    def repair(self) -> list[str]:
+        """Write each policy that is not as it must be, and return the names of the queues."""
+        wrong = [policy for policy in self.read().values() if not policy.right]
+        for policy in wrong:
+            with operator_errors(_NAME):
+                self._sqs.set_queue_attributes(
+                    QueueUrl=self._resources[policy.queue],
+                    Attributes={"Policy": json.dumps(policy.required)},
+                )
+        return [policy.queue for policy in wrong]
+
+    def _read(self, queue: str) -> QueuePolicy:
+        with operator_errors(_NAME):
+            answer = self._sqs.get_queue_attributes(
+                QueueUrl=self._resources[queue], AttributeNames=["Policy", "QueueArn"]
+            )
+        attributes = answer["Attributes"]
+        return QueuePolicy(
+            queue=queue,
+            found=attributes.get("Policy", ""),
+            required=required_policy(attributes["QueueArn"], self._resources[_RULE]),
+        )

@@ -1,0 +1,43 @@
+"""The AWS account's pricing plan at SES (API v2: GetAccount, PutAccountPricingAttributes)."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, cast
+
+from admin.operations.ses_plans import ChosenPlan, SesPlan
+from pillarbox.adapters.aws import make_client, operator_errors
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
+    from mypy_boto3_sesv2.literals import PricingPlanType
+
+_NAME: Final = "SES API"
+
+
+class SesAccountPlan:
+    """Implements `operations.ses_plans.SesPlans`."""
+
+    @cached_property
+    def _ses(self) -> "SESV2Client":
+        client: SESV2Client = make_client("sesv2")
+        return client
+
+    def read(self) -> ChosenPlan:
+        """Read the plan in force and the one that follows it.
+
+        Raises:
+            ServiceError: `service_unavailable`: AWS refuses or does not answer.
+        """
+        with operator_errors(_NAME):
+            attributes = self._ses.get_account().get("PricingAttributes", {})
+        return ChosenPlan(attributes.get("CurrentPlan"), attributes.get("NextPlan"))
+
+    def change(self, plan: SesPlan) -> None:
+        """Ask for another plan. SES decides whether it begins now or with the next month.
+
+        Raises:
+            ServiceError: `service_unavailable`: AWS refuses, such as during a review.
+        """
+        with operator_errors(_NAME):
+            self._ses.put_account_pricing_attributes(
+                Plan=cast("PricingPlanType", plan.value.upper())
+            )
