@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,7 +20,17 @@ from local.template import ROOT, Template
 DIST: Final = ROOT / "dashboard" / "dist"
 _PAGE: Final = "/app/index.html"
 _WIDGET: Final = "/widget.html"
-_MISSING: Final = "The dashboard is not built. Run `make dashboard`, which says why.\n"
+_MISSING: Final = (
+    "The dashboard is not built. `make up` builds it, and prints a line when it is ready or has"
+    " failed. `make dashboard` shows why it failed.\n"
+)
+_HOME: Final = "/"
+_REFERENCE: Final = "/docs"
+
+
+def is_built(dist: Path = DIST) -> bool:
+    """Return whether there is a dashboard to serve."""
+    return (dist / _PAGE.lstrip("/")).exists()
 
 
 class Dashboard:
@@ -33,7 +43,7 @@ class Dashboard:
 
         Args:
             api: the application that answers every other path.
-            template: what `template.load` returns.
+            template: what `template.inlined` returns.
             dist: the folder of the files.
             widget_origins: the parameter `WidgetOrigins`.
         """
@@ -47,8 +57,11 @@ class Dashboard:
         self._files = StaticFiles(directory=dist, check_dir=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it to the API."""
+        """Answer a request, or pass it to the API. Without a dashboard `/` leads to `/docs`."""
         path = scope.get("path", "")
+        if path == _HOME and not is_built(self._dist):
+            await RedirectResponse(_REFERENCE, 302)(scope, receive, send)
+            return
         patterns = [pattern for pattern in self._headers if fnmatchcase(path, pattern)]
         if scope["type"] != "http" or not patterns:
             await self._api(scope, receive, send)
@@ -64,7 +77,7 @@ class Dashboard:
         return _PAGE if path.startswith("/app/") and not self._file.search(path) else path
 
     async def _respond(self, path: str, scope: Scope) -> Response:
-        if not (self._dist / _PAGE.lstrip("/")).exists():
+        if not is_built(self._dist):
             return PlainTextResponse(_MISSING, 503)
         try:
             return await self._files.get_response(self.page(path).lstrip("/"), scope)

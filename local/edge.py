@@ -101,7 +101,7 @@ class Edge:
         """Read the rules.
 
         Args:
-            template: what `template.load` returns.
+            template: what `template.inlined` returns.
             stage: answers every other request.
             front: answers sends that are too large for Lambda.
             client: sends requests to both; the caller closes it.

@@ -1,4 +1,4 @@
-"""Decides path, method and origin as the CloudFront function in template.yaml does.
+"""Decides path, method and origin as the CloudFront function in stacks/edge.yaml does.
 
 The limits, patterns and routes are read from the source of that function. A test runs the function
 in Node.js and compares the results.
@@ -6,7 +6,9 @@ in Node.js and compares the results.
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
+from typing import Any
 
 from local.template import Template
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
@@ -37,8 +39,7 @@ class Route:
         self._literal = _pattern(code, "LITERAL")
         self._default_agents = _pattern(code, "DEFAULT_AGENTS")
         self._home = _pattern(code, "HOME")
-        #: The methods of each route, in the format of `Allow`.
-        self.routes: dict[str, str] = json.loads(_constant(code, "ROUTES"))
+        self._routes = json.loads(_constant(code, "ROUTES"))
 
     def check_agent(self, agent: str | None) -> None:
         """Accept a User-Agent that names an application.
@@ -64,12 +65,10 @@ class Route:
         Raises:
             MethodNotAllowed: another method.
         """
-        for route, allow in self.routes.items():
-            pattern = re.sub(r"\{\w+\}", "[^/]+", route)
-            if re.fullmatch(f"/api{pattern}/?", path):
-                if method not in allow.split(", "):
-                    raise MethodNotAllowed(allow)
-                return
+        _, _, *segments = path.removesuffix("/").split("/")
+        allow = _find(self._routes, segments[1:]) if segments[:1] == ["v1"] else None
+        if allow and method not in allow.split(", "):
+            raise MethodNotAllowed(allow)
 
     def origin(self, method: str, path: str, length: int | None) -> tuple[Origin, int]:
         """Return the origin and its limit in bytes; `length` is None without a Content-Length."""
@@ -80,6 +79,17 @@ class Route:
         if large and (length is None or length > self.lambda_bytes):
             return Origin.FRONT, limit
         return Origin.API, limit
+
+
+def _find(routes: Mapping[str, Any], segments: Sequence[str]) -> str | None:
+    """Return the methods of a path; a literal segment comes before a parameter."""
+    if not segments:
+        return routes.get("/")
+    first, *rest = segments
+    literal = _find(routes[first], rest) if first in routes else None
+    if literal or not first or "{}" not in routes:
+        return literal
+    return _find(routes["{}"], rest)
 
 
 def _constant(code: str, name: str) -> str:

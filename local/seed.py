@@ -45,6 +45,8 @@ _PRESETS: Final = {"live": Preset.CUSTOM, "live_free": Preset.SEND}
 def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: str) -> None:
     """Create a Standard, a free and a preview account with a key each; verify their senders.
 
+    Store the address of the service, as a deployment does.
+
     What an earlier run kept of an account stays as it is, except the receiver's port. The records
     are written directly, because the use cases make new ids and keys.
 
@@ -56,6 +58,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
     """
     for address in (SENDER, wiring.settings.preview_sender):
         mailbox.create_identity(address)
+    wiring.service_address.store(wiring.settings.api_url)
     now = wiring.accounts.clock()
     for role, account_id in keys.accounts.items():
         name, plan = _ACCOUNTS[role]

@@ -25,6 +25,7 @@ from front.protocol import Protocol
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
 from local.dashboard import Dashboard
+from local.dashboard_build import DashboardBuild, building
 from local.dns import DnsServer, Zone, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
@@ -100,8 +101,13 @@ class StackSettings:
         return self.state / "kept.jsonl"
 
 
-async def run(settings: StackSettings, console: Console) -> int:
+async def run(settings: StackSettings, console: Console, *, build_dashboard: bool = False) -> int:
     """Start everything, print the banner, and run until a signal or until the engine stops.
+
+    Args:
+        settings: the settings.
+        console: says what happens.
+        build_dashboard: whether to build the dashboard beside, if its sources are newer.
 
     Returns:
         0 after a signal, 1 when the engine stopped unexpectedly.
@@ -116,20 +122,22 @@ async def run(settings: StackSettings, console: Console) -> int:
     with _locked(settings.state), contextlib.ExitStack() as cleanup:
         _clear(settings.state)
         cleanup.callback(_clear, settings.state)
-        running = asyncio.create_task(_run(settings, console))
-        stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            stopping.cancel()
-            return await running
-        console.print("\nStopping …")
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
-        return 0
+        beside = building(settings.state / "dashboard.log") if build_dashboard else None
+        async with beside or contextlib.nullcontext() as build:
+            running = asyncio.create_task(_run(settings, console, build))
+            stopping = asyncio.create_task(stop.wait())
+            await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                stopping.cancel()
+                return await running
+            console.print("\nStopping …")
+            running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
+            return 0
 
 
-async def _run(settings: StackSettings, console: Console) -> int:
+async def _run(settings: StackSettings, console: Console, build: DashboardBuild | None) -> int:
     """Start every part, and stop the started parts in reverse order at the end or on an error."""
     keys = keep_keys(settings.state / "keys.json", settings.live_key)
     async with contextlib.AsyncExitStack() as parts:
@@ -146,8 +154,6 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
             Settings.dns_servers.variable: name_server,
             Settings.local_webhooks.variable: "true",
-            # The template knows only the address of a distribution.
-            Settings.api_url.variable: urls["edge"],
             Settings.relay.variable: urls["smtp"].rpartition("/")[2],
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
@@ -158,12 +164,12 @@ async def _run(settings: StackSettings, console: Console) -> int:
         os.environ.update(
             {name: text for name, text in environment.items() if not name.startswith(PREFIX)}
         )
-        console.print("Starting …")
+        banner.show_start(console, build, is_first=not (settings.state / "build").exists())
         packaging = asyncio.to_thread(package, settings.state / "build")
         parts.push_async_callback(engine.stop)
         packaged, _ = await asyncio.gather(packaging, engine.start())
         outputs = await asyncio.to_thread(engine.deploy, packaged)
-        environment |= read_stack(outputs, PARAMETERS) | endpoints
+        environment |= read_stack(outputs, PARAMETERS) | endpoints | _address(urls)
         wiring = OperatorWiring(Settings(environment))
 
         await parts.enter_async_context(follow_logs(engine.client("logs"), settings.log))
@@ -242,7 +248,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             )
         _write_json(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
-        banner.show(console, state, settings.log, keep=settings.keep)
+        banner.show(console, state, settings.log, build, keep=settings.keep)
         status = await engine.wait()
         console.print(
             f"[bold red]The engine stopped unexpectedly (exit {status}).[/] {settings.log}"
@@ -254,7 +260,7 @@ def _edge(
     stage: StageOrigin, front_origin: FrontOrigin, client: httpx.AsyncClient, key: str
 ) -> App:
     """Return what answers at the stack's own address: dashboard, reference and API."""
-    rules = template.load()
+    rules = template.inlined(template.load())
     api = ApiReference(Edge(rules, stage, front_origin, client), key)
     return Dashboard(api, rules, widget_origins=PARAMETERS["WidgetOrigins"])
 
@@ -387,6 +393,11 @@ def _bind(port: int, host: str) -> socket.socket:
             " to another port (0: any free port)."
         ) from error
     return listener
+
+
+def _address(urls: Mapping[str, str]) -> dict[str, str]:
+    """Return the setting that AWS's stack has as an output: the template knows no local edge."""
+    return {Settings.api_url.variable: urls["edge"]}
 
 
 def _url(listener: socket.socket) -> str:

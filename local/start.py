@@ -1,5 +1,6 @@
 """Runs the whole service on this machine, in the foreground."""
 
+import argparse
 import asyncio
 import logging
 import os
@@ -15,6 +16,11 @@ from pillarbox.settings import SettingError, Settings
 
 def main() -> int:
     """Run the local stack until Ctrl-C; return 0 after a regular stop, else 1."""
+    parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
+    parser.add_argument(
+        "--build-dashboard", action="store_true", help="build the dashboard beside the stack"
+    )
+    arguments = parser.parse_args()
     # The SAM translator logs warnings about feature toggles that only AWS can set.
     logging.getLogger("samtranslator").setLevel(logging.ERROR)
     errors = Console(stderr=True)
@@ -24,7 +30,7 @@ def main() -> int:
         errors.print(f"[bold red]{error}[/]")
         return 1
     try:
-        return asyncio.run(run(settings, Console()))
+        return asyncio.run(run(settings, Console(), build_dashboard=arguments.build_dashboard))
     except EngineFailed as failure:
         errors.print(f"[bold red]{failure}[/]\nEngine log: {settings.log}")
     except (KeysInvalid, PackagingFailed, StackInUse) as failure:

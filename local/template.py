@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+import yaml
 from samtranslator.yaml_helper import yaml_parse
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -37,22 +38,42 @@ _EDGE_TYPES: Final = (
 )
 
 
-#: How the template names a function's alias, and the function itself.
-_ALIASED: Final = ".Arn}:live"
-_UNALIASED: Final = ".Arn}"
+#: How api.yaml names the alias of a function.
+_ALIAS: Final = re.compile(r"\$\{(\w+)Aliaslive\}")
+#: How the template names one, in an ARN and in a reference.
+_ALIASED_ARN: Final = ".Arn}:live"
+_ALIAS_OF: Final = re.compile(r'"(\w+)\.Alias"')
+_ANY_METHOD: Final = "x-amazon-apigateway-any-method"
 
 
-def is_without_edge(event: str) -> bool:
-    """Return whether a function's event is for requests that an edge rewrites or refuses.
+class _LongForms(yaml.SafeLoader):
+    """Refuses short forms of functions such as `!Sub`, which SAM's module adds to SafeLoader."""
 
-    The local edge does so too.
-    """
-    return event.startswith(("Literal", "WrongMethod"))
+    yaml_multi_constructors: ClassVar[dict[str | None, Any]] = {}
 
 
 def load(path: Path = PATH) -> Template:
-    """Return a template file as it is written: a copy of its own for each caller."""
-    return copy.deepcopy(_parse(path.read_text()))
+    """Return a template file with the files that it includes: a copy of its own for each caller.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: an included file has a short form of a function, which AWS::Include does not
+            support (docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
+            transform-aws-include.html, 2026-11).
+    """
+    return copy.deepcopy(_with_included(_parse(path.read_text()), path.parent))
+
+
+def _with_included(value: Any, folder: Path) -> Any:  # noqa: ANN401  JSON
+    """Put the content of a file in the place of each AWS::Include."""
+    match value:
+        case {"Fn::Transform": {"Name": "AWS::Include", "Parameters": {"Location": str(location)}}}:
+            return _parse_included((folder / location).read_text())
+        case dict():
+            return {name: _with_included(part, folder) for name, part in value.items()}
+        case list():
+            return [_with_included(part, folder) for part in value]
+    return value
 
 
 @cache
@@ -60,6 +81,35 @@ def _parse(text: str) -> Template:
     """Parse a template, which takes a third of a second for the project's own."""
     template: Template = yaml_parse(text)
     return template
+
+
+@cache
+def _parse_included(text: str) -> Template:
+    try:
+        included: Template = yaml.load(text, _LongForms)  # noqa: S506  a SafeLoader
+    except yaml.constructor.ConstructorError as error:
+        raise ValueError(f"an included file has a short form: {error.problem}") from error
+    return included
+
+
+def routes(template: Template) -> dict[tuple[str, str], str]:
+    """Return the logical id of the function of each path and method of the API.
+
+    The method is in capitals; `ANY` is each one that is not named.
+    """
+    paths = template["Resources"]["Api"]["Properties"]["DefinitionBody"]["paths"]
+    return {
+        (path, "ANY" if method == _ANY_METHOD else method.upper()): _owner(operation)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    }
+
+
+def _owner(operation: Mapping[str, Any]) -> str:
+    match = _ALIAS.search(operation["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"])
+    if match is None:
+        raise ValueError(operation)
+    return match[1]
 
 
 def inlined(template: Template, root: Path = ROOT) -> Template:
@@ -126,28 +176,38 @@ def _sub_reference(name_match: re.Match[str], values: Mapping[str, Any]) -> str:
 def translate(template: Template) -> Template:
     """Apply the SAM transform; return plain CloudFormation.
 
-    The result has no function versions and so no rollout: the deployed code runs at once. It has no
-    events for a stage without an edge.
+    The result has no function versions and so no rollout: the deployed code runs at once.
     """
     # Imported here, because they take 40 MB and a start with a kept template needs none of it.
     import boto3  # noqa: PLC0415
     from samtranslator.parser.parser import Parser  # noqa: PLC0415
     from samtranslator.translator.translator import Translator  # noqa: PLC0415
 
-    for resource in template["Resources"].values():
-        if resource["Type"] == "AWS::Serverless::Function":
-            properties = resource["Properties"]
-            properties["Events"] = {
-                name: event
-                for name, event in properties["Events"].items()
-                if not is_without_edge(name)
-            }
-    for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
-        template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
-    translated = translator.translate(sam_template=template, parameter_values={})
-    without_alias: Template = json.loads(json.dumps(translated).replace(_ALIASED, _UNALIASED))
-    return without_alias
+    translated: Template = translator.translate(
+        sam_template=_simplified(template), parameter_values={}
+    )
+    return translated
+
+
+def _simplified(template: Template) -> Template:
+    """Return a template whose routes, permissions and settings name the functions themselves.
+
+    It has no routes for wrong methods, for which SAM would take every method of a path, and none
+    for the second reading of a path. The local edge refuses the former and rewrites the latter.
+    """
+    text = json.dumps(template).replace(_ALIASED_ARN, ".Arn}")
+    text = _ALIAS_OF.sub(r'"\1"', _ALIAS.sub(r"${\1.Arn}", text))
+    unaliased: Template = json.loads(text)
+    for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
+        unaliased["Globals"]["Function"].pop(name, None)
+    body = unaliased["Resources"]["Api"]["Properties"]["DefinitionBody"]
+    body["paths"] = {
+        path: {name: method for name, method in methods.items() if name != _ANY_METHOD}
+        for path, methods in body["paths"].items()
+        if not path.startswith("/v1/v1/")
+    }
+    return unaliased
 
 
 def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> Template:
@@ -160,7 +220,7 @@ def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> T
         architecture: this machine's, because Docker would emulate another one too slowly.
         layer: the folder of the layer that was built for it.
     """
-    template = inlined(load())
+    template = _simplified(inlined(load()))
     defaults = template["Globals"]["Function"]
     defaults["Architectures"] = [architecture]
     defaults["Environment"]["Variables"] |= environment
@@ -204,12 +264,12 @@ def for_engine(translated: Template) -> Template:
         elif resource["Type"] == "AWS::Lambda::EventSourceMapping":
             properties.pop("ScalingConfig", None)
         elif resource["Type"] == "AWS::Lambda::Function":
-            # The engine's environment has the addresses of the local edge and relay.
+            # The engine's environment has the address of the local relay.
             environment = properties.get("Environment", {})
             environment["Variables"] = {
                 name: value
                 for name, value in environment.get("Variables", {}).items()
-                if not re.search(r'"Edge|[$][{]Edge|"WithRelay"', json.dumps(value))
+                if '"WithRelay"' not in json.dumps(value)
             }
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:

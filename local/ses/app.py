@@ -41,6 +41,8 @@ _REFUSALS: Final[dict[Mode, tuple[str, str]]] = {
     "server-error": ("InternalFailure", "The service met an error."),
 }
 _MAX_WAIT: Final = 300.0  # seconds
+#: The pricing plans. SES may begin a cheaper one with the next month; here each begins at once.
+_PLANS: Final = ("NONE", "ESSENTIALS", "PRO", "ENTERPRISE")
 #: What GetAccount reports, in recipients. Only a behaviour enforces this limit.
 _MAX_24_HOUR_SEND: Final = 50_000.0
 
@@ -59,6 +61,7 @@ def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
         routes=[
             Route("/v2/email/outbound-emails", api.send_email, methods=["POST"]),
             Route("/v2/email/account", api.get_account),
+            Route("/v2/email/account/pricing-attributes", api.put_plan, methods=["PUT"]),
             Route("/v2/email/identities", api.create_identity, methods=["POST"]),
             Route("/v2/email/list-identities", api.list_identities, methods=["POST"]),
             Route("/v2/email/identities/{identity}/mail-from", api.put_mail_from, methods=["PUT"]),
@@ -170,8 +173,16 @@ class _Api:
                     "SentLast24Hours": float(self._mailbox.sent_last_24_hours()),
                 },
                 "SuppressionAttributes": {"SuppressedReasons": []},
+                "PricingAttributes": {"CurrentPlan": self._mailbox.plan},
             }
         )
+
+    async def put_plan(self, request: Request) -> Response:
+        plan = _text(await _object(request), "Plan")
+        if plan not in _PLANS:
+            raise bad_request(f"Plan must be one of {', '.join(_PLANS)}.")
+        self._mailbox.plan = plan
+        return JSONResponse({})
 
     async def create_identity(self, request: Request) -> Response:
         identity = _text(await _object(request), "EmailIdentity")

@@ -155,6 +155,8 @@ class MailStore:
         #: MAIL FROM domains by identity.
         self.mail_from: dict[str, str] = {}
         self.rate_limit = RateLimit(max_send_rate)
+        #: The pricing plan, which is this one for a new AWS account.
+        self.plan = "ESSENTIALS"
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
