@@ -6,9 +6,13 @@ import { bearer, renew } from "./session";
 
 type Name = keyof Operations;
 
-export interface Parameters<N extends Name> {
+/** Which one of an operation's resources, and which part of it. */
+export interface Place<N extends Name> {
   path?: Record<string, string>;
   query?: Operations[N]["query"];
+}
+
+export interface Parameters<N extends Name> extends Place<N> {
   body?: Operations[N]["body"];
   /** The revision that the request replaces. */
   ifMatch?: number;
@@ -20,8 +24,8 @@ export async function call<N extends Name>(
   name: N,
   parameters: Parameters<N> = {},
 ): Promise<Operations[N]["response"]> {
-  const [method, path] = name.split(" ") as [string, string];
-  const target = fill(path, parameters.path ?? {}) + search(parameters.query ?? {});
+  const [method = ""] = name.split(" ");
+  const target = placeOf(name, parameters);
   const condition = parameters.ifMatch === undefined ? undefined : { "If-Match": `"${parameters.ifMatch}"` };
   const send = (token: string | null) =>
     exchange<Operations[N]["response"]>(method, target, {
@@ -37,8 +41,10 @@ export async function call<N extends Name>(
   }
 }
 
-function fill(path: string, values: Record<string, string>): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
+/** Return the path and the query of a request. */
+export function placeOf<N extends Name>(name: N, { path = {}, query = {} }: Place<N>): string {
+  const [, target = ""] = name.split(" ");
+  return target.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(path[part] ?? "")) + search(query);
 }
 
 /** Return a query string with the values that are not empty. */

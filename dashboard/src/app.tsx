@@ -50,7 +50,7 @@ export function App() {
 
 function Pages({ session: { account, user } }: { session: Session }) {
   const { url } = useLocation();
-  const [failure, recover] = useErrorBoundary();
+  const [failure, recover] = useErrorBoundary((error) => console.error(error));
   useEffect(recover, [url]);
   if (failure) return <Notice kind="bad">This page has failed. Load it again, or open another one.</Notice>;
   return (

@@ -2,7 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { type Answer, type Answers, keepAnswers } from "./answers";
+import { call, type Place, placeOf } from "./api";
 import { ApiError } from "./http";
+import type { Operations } from "./schema";
 
 export interface Resource<T> {
   /** The last answer, also while a new one is awaited. */
@@ -15,12 +18,18 @@ export interface Resource<T> {
   stale: boolean;
   slow: boolean;
   reload: () => void;
+  /** Show what another request has returned; an answer that is still awaited is older. */
+  show: (data: T) => void;
 }
 
-interface Answer {
-  data: unknown;
-  at: Date;
+interface State<T> {
+  key: string | null;
+  answer?: Answer<T>;
+  error?: Error;
+  slow: boolean;
 }
+
+type Get = Extract<keyof Operations, `GET ${string}`>;
 
 const SLOW = 3_000; // milliseconds
 const FASTEST = 5_000;
@@ -28,11 +37,25 @@ const SLOWEST = 30_000;
 const BACKOFF = 1.5;
 const CHECKED = "checkedAt"; // says only when the service looked at what may be the same as before
 
-/** Answers by key: a page that is opened again shows them until the new ones come. */
-const answers = new Map<string, Answer>();
+const responses = keepAnswers<unknown>();
 
-export function forgetAnswers(): void {
-  answers.clear();
+/**
+ * Load what an operation returns, whenever its path or query changes; null loads nothing.
+ *
+ * The answer is kept by operation, path and query, so it has the operation's type.
+ */
+export function useResource<N extends Get>(
+  name: N | null,
+  place: Place<N> = {},
+  live: boolean | number = false,
+): Resource<Operations[N]["response"]> {
+  const key = name && `${name} ${placeOf(name, place)}`;
+  return useAnswers(
+    responses as Answers<Operations[N]["response"]>,
+    key,
+    (signal) => call(name as N, { ...place, signal }),
+    live,
+  );
 }
 
 /**
@@ -41,42 +64,53 @@ export function forgetAnswers(): void {
  * The wait between two loads grows while nothing changes or while the service does not answer. It
  * begins with `live`, if that is a number of milliseconds.
  */
-export function useResource<T>(
-  key: string,
+export function useAnswers<T>(
+  kept: Answers<T>,
+  key: string | null,
   load: (signal: AbortSignal) => Promise<T>,
   live: boolean | number = false,
 ): Resource<T> {
-  const [state, setState] = useState<{ key: string; answer?: Answer; error?: Error; slow: boolean }>(
-    { key, answer: answers.get(key), slow: false },
-  );
-  const reload = useRef(() => {});
+  const last = key === null ? undefined : kept.get(key);
+  const [state, setState] = useState<State<T>>({ key, answer: last, slow: false });
+  const actions = useRef({ reload: () => {}, show: (_: T) => {} });
   useEffect(() => {
-    const controller = new AbortController();
-    let timer = 0;
+    if (key === null) return;
+    const asked = key;
     const shortest = typeof live === "number" ? live : FASTEST;
+    let controller = new AbortController();
+    let timer = 0;
     let wait = shortest;
     let due = false;
 
     async function run() {
-      clearTimeout(timer);
-      due = false;
+      const { signal } = begin();
       const notice = window.setTimeout(() => setState((now) => ({ ...now, slow: true })), SLOW);
       try {
-        const data = await load(controller.signal);
-        const same = textOf(data) === textOf(answers.get(key)?.data);
-        wait = same ? Math.min(wait * BACKOFF, SLOWEST) : shortest;
-        const answer = { data, at: new Date() };
-        answers.set(key, answer);
-        setState({ key, answer, slow: false });
-        if (live) again();
+        const data = await load(signal);
+        if (!signal.aborted) take(data);
       } catch (error) {
-        if (controller.signal.aborted) return;
-        setState((now) => ({ key, answer: answers.get(key) ?? now.answer, error: error as Error, slow: false }));
+        if (signal.aborted) return;
+        setState((now) => ({ key, answer: kept.get(asked) ?? now.answer, error: error as Error, slow: false }));
         wait = Math.min(wait * BACKOFF, SLOWEST);
         if (!(error instanceof ApiError)) again();
       } finally {
         clearTimeout(notice);
       }
+    }
+    /** Give up the request that runs, because its answer would be older than the next one. */
+    function begin() {
+      clearTimeout(timer);
+      due = false;
+      controller.abort();
+      return (controller = new AbortController());
+    }
+    function take(data: T) {
+      const same = textOf(data) === textOf(kept.get(asked)?.data);
+      wait = same ? Math.min(wait * BACKOFF, SLOWEST) : shortest;
+      const answer = { data, at: new Date() };
+      kept.set(asked, answer);
+      setState({ key, answer, slow: false });
+      if (live) again();
     }
     function again() {
       timer = window.setTimeout(() => {
@@ -88,8 +122,12 @@ export function useResource<T>(
       if (due && !document.hidden) void run();
     }
 
-    setState((now) => ({ key, answer: answers.get(key) ?? now.answer, slow: false }));
-    reload.current = () => void run();
+    setState((now) => ({ key, answer: kept.get(asked) ?? now.answer, slow: false }));
+    const show = (data: T) => {
+      begin();
+      take(data);
+    };
+    actions.current = { reload: () => void run(), show };
     document.addEventListener("visibilitychange", look);
     void run();
     return () => {
@@ -99,12 +137,12 @@ export function useResource<T>(
     };
   }, [key]);
   return {
-    data: state.answer?.data as T | undefined,
+    data: state.answer?.data,
     at: state.answer?.at,
     error: state.error,
-    stale: state.key !== key || (state.answer !== undefined && state.answer !== answers.get(key)),
+    stale: state.key !== key || (state.answer !== undefined && state.answer !== last),
     slow: state.slow,
-    reload: reload.current,
+    ...actions.current,
   };
 }
 

@@ -2,8 +2,8 @@
 
 import { signal } from "@preact/signals";
 
+import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
-import { forgetAnswers } from "./resource";
 import type { AccessToken, Operations, SignInRequest } from "./schema";
 
 export type Session = AccessToken;

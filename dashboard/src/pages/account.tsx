@@ -1,9 +1,8 @@
 // The settings of the account: its name, its brand in emails, and its limits.
 
-import { useState } from "preact/hooks";
-
 import { useAction } from "../action";
 import { call } from "../api";
+import { useFields } from "../fields";
 import { day } from "../format";
 import { Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
@@ -16,14 +15,14 @@ import type { Account as Detail } from "../schema";
 import { renew } from "../session";
 
 export default function Account() {
-  const account = useResource("account", (signal) => call("GET /v1/account", { signal }));
+  const account = useResource("GET /v1/account");
   return (
     <Page title="Account">
       <Trouble of={account} />
       {!account.data && !account.error && <Loading />}
       {account.data && (
         <div class="columns">
-          <Settings key={account.at?.getTime()} of={account.data} onSaved={account.reload} />
+          <Settings of={account.data} onSaved={account.show} />
           <Plan of={account.data} />
         </div>
       )}
@@ -32,18 +31,21 @@ export default function Account() {
   );
 }
 
-function Settings({ of: account, onSaved }: { of: Detail; onSaved: () => void }) {
+function Settings({ of: account, onSaved }: { of: Detail; onSaved: (account: Detail) => void }) {
   const writable = may("account");
-  const [name, setName] = useState(account.name);
-  const [brandName, setBrandName] = useState(account.brandName ?? "");
-  const [fromName, setFromName] = useState(account.fromName ?? "");
-  const [logoUrl, setLogoUrl] = useState(account.logoUrl ?? "");
-  const [accent, setAccent] = useState(account.accent ?? "");
+  const { shown, changes, type, saved } = useFields({
+    name: account.name,
+    brandName: account.brandName ?? "",
+    fromName: account.fromName ?? "",
+    logoUrl: account.logoUrl ?? "",
+    accent: account.accent ?? "",
+  });
   const { busy, error, run } = useAction(async () => {
-    await call("PATCH /v1/account", { body: { name, brandName, fromName, logoUrl, accent } });
+    if (Object.keys(changes).length === 0) return toast("Nothing has changed.");
+    onSaved(await call("PATCH /v1/account", { body: changes }));
+    saved(changes);
     toast("The account is changed.");
-    if (name !== account.name) await renew();
-    onSaved();
+    if (changes.name !== undefined) await renew();
   });
   return (
     <section class="card">
@@ -52,22 +54,22 @@ function Settings({ of: account, onSaved }: { of: Detail; onSaved: () => void })
       <form class="settings" onSubmit={run}>
         <fieldset disabled={!writable}>
           <Field label="Name of the account">
-            <input required maxLength={128} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+            <input required maxLength={128} value={shown.name} onInput={(event) => type({ name: event.currentTarget.value })} />
           </Field>
           <Field label="Brand name" hint="At the top of the emails of starter templates.">
-            <input maxLength={128} placeholder={account.name} value={brandName} onInput={(event) => setBrandName(event.currentTarget.value)} />
+            <input maxLength={128} placeholder={account.name} value={shown.brandName} onInput={(event) => type({ brandName: event.currentTarget.value })} />
           </Field>
           <Field label="Sender's display name" hint="What inboxes show next to the sender's address.">
-            <input maxLength={1024} value={fromName} onInput={(event) => setFromName(event.currentTarget.value)} />
+            <input maxLength={1024} value={shown.fromName} onInput={(event) => type({ fromName: event.currentTarget.value })} />
           </Field>
           <Field label="Logo" hint="An https: URL. Recipients load it from there.">
-            <input type="url" maxLength={2048} placeholder="https://shop.example/logo.png" value={logoUrl} onInput={(event) => setLogoUrl(event.currentTarget.value.trim())} />
+            <input type="url" maxLength={2048} placeholder="https://shop.example/logo.png" value={shown.logoUrl} onInput={(event) => type({ logoUrl: event.currentTarget.value.trim() })} />
           </Field>
           <Field label="Accent colour" hint="Such as #0a7d5a. It must be visible in light and in dark.">
             <span class="accent">
-              <input pattern="#[0-9a-fA-F]{6}" placeholder="#c4122f" value={accent} onInput={(event) => setAccent(event.currentTarget.value.trim())} />
+              <input pattern="#[0-9a-fA-F]{6}" placeholder="#c4122f" value={shown.accent} onInput={(event) => type({ accent: event.currentTarget.value.trim() })} />
               <svg width="36" height="36" aria-hidden="true">
-                <rect width="36" height="36" rx="8" fill={/^#[0-9a-f]{6}$/i.test(accent) ? accent : "#c4122f"} />
+                <rect width="36" height="36" rx="8" fill={/^#[0-9a-f]{6}$/i.test(shown.accent) ? shown.accent : "#c4122f"} />
               </svg>
             </span>
           </Field>
@@ -113,7 +115,7 @@ function Plan({ of: account }: { of: Detail }) {
 }
 
 function History() {
-  const log = useResource("account log", (signal) => call("GET /v1/account/log", { signal }));
+  const log = useResource("GET /v1/account/log");
   return (
     <>
       <Trouble of={log} />

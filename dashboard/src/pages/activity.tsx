@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
-import { call, search } from "../api";
+import { search } from "../api";
 import { count } from "../format";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice } from "../parts/choices";
@@ -27,7 +27,7 @@ export default function Activity() {
   const [filters, change] = useFilters();
   const page = Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
   const query = toQuery(filters, page);
-  const list = useResource(`emails ${search(query)}`, (signal) => call("GET /v1/emails", { query, signal }), page === 1);
+  const list = useResource("GET /v1/emails", { query }, page === 1);
   const filtered = ["recipient", "status", "key", "template", "tag", "from", "to"].some((name) => filters[name]);
   function close() {
     if (opened) back();
@@ -128,8 +128,8 @@ function Row({ message, query, onOpen }: { message: Message; query: string; onOp
 function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes: Filters) => void }) {
   const { route } = useLocation();
   const field = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(filters["recipient"] ?? "");
-  useEffect(() => setText(filters["recipient"] ?? ""), [filters["recipient"]]);
+  const [text, setText] = useTyped(filters["recipient"]);
+  const [tag, setTag] = useTyped(filters["tag"]);
   useEffect(() => {
     function focus(event: KeyboardEvent) {
       const typing = (event.target as HTMLElement).closest("input, select, textarea, dialog");
@@ -180,7 +180,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       <TemplateChoice none="All templates" value={filters["template"]} onChange={(template) => onChange({ template })} />
       <label class="choice">
         <span class="hidden">Tag, as name:value</span>
-        <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} />
+        <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
       </label>
       <label class="choice">
         <span>From</span>
@@ -192,6 +192,13 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       </label>
     </form>
   );
+}
+
+/** Return what is typed in the field of a filter, until the filter changes. */
+function useTyped(filter = ""): [string, (text: string) => void] {
+  const [text, setText] = useState(filter);
+  useEffect(() => setText(filter), [filter]);
+  return [text, setText];
 }
 
 function Pager({ page, total, onChange }: { page: number; total: number; onChange: (page: number) => void }) {

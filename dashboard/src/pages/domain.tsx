@@ -21,7 +21,7 @@ export default function DomainPage() {
   const { params } = useRoute();
   const name = params["domain"] ?? "";
   const path = { domain: name };
-  const domain = useResource(`domain ${name}`, (signal) => call("GET /v1/domains/{domain}", { path, signal }), SHORTEST);
+  const domain = useResource("GET /v1/domains/{domain}", { path }, SHORTEST);
   const { data } = domain;
   return (
     <Page

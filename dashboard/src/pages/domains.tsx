@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso/router";
 import { attempt, useAction } from "../action";
 import { call } from "../api";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
@@ -16,7 +16,7 @@ import { may } from "../rights";
 import type { Domain, Sender } from "../schema";
 
 export default function Domains() {
-  const list = useResource("domains", (signal) => call("GET /v1/domains", { signal }), true);
+  const list = useResource("GET /v1/domains", {}, true);
   const { route } = useLocation();
   const [adding, setAdding] = useState(false);
   const add = may("domains") && (
@@ -86,24 +86,17 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain
     <Dialog title="Add a domain" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Domain" hint="You need access to its DNS. Addresses of its subdomains need no domain of their own.">
-          <input required autoFocus autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
+          <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
         </Field>
         {error && <Notice kind="bad">{error}</Notice>}
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy}>
-            Add domain
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Add domain" disabled={busy} />
       </form>
     </Dialog>
   );
 }
 
 function Senders({ domains }: { domains: Domain[] }) {
-  const senders = useResource("senders", (signal) => call("GET /v1/senders", { signal }));
+  const senders = useResource("GET /v1/senders");
   const [adding, setAdding] = useState(false);
   const ready = domains.filter(({ state }) => state === "verified");
   return (
@@ -117,6 +110,7 @@ function Senders({ domains }: { domains: Domain[] }) {
         )}
       </header>
       <Trouble of={senders} />
+      {!senders.data && !senders.error && <Loading />}
       {senders.data?.items.length === 0 && (
         <Empty icon="activity" title="No senders yet">
           <p>{ready.length > 0 ? "Add the address that your emails come from." : "Verify a domain first. Then add one of its addresses here."}</p>
@@ -199,17 +193,10 @@ function AddSender({ domain, onClose, onAdded }: { domain: string; onClose: () =
     <Dialog title="Add a sender" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Address" hint="An address of a verified domain. It needs no mailbox, but replies go there.">
-          <input type="email" required autoFocus autocomplete="off" placeholder={`hello@${domain}`} value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+          <input type="email" required autocomplete="off" placeholder={`hello@${domain}`} value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
         </Field>
         {error && <Notice kind="bad">{error}</Notice>}
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy}>
-            Add sender
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Add sender" disabled={busy} />
       </form>
     </Dialog>
   );

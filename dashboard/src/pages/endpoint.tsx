@@ -23,12 +23,8 @@ export default function Endpoint() {
   const id = params["id"] ?? "";
   const path = { webhook_id: id };
   const [{ cursor }, change] = useFilters();
-  const endpoint = useResource(`webhook ${id}`, (signal) => call("GET /v1/webhooks/{webhook_id}", { path, signal }));
-  const deliveries = useResource(
-    `deliveries ${id} ${cursor}`,
-    (signal) => call("GET /v1/webhooks/{webhook_id}/deliveries", { path, query: { limit: SIZE, cursor }, signal }),
-    !cursor,
-  );
+  const endpoint = useResource("GET /v1/webhooks/{webhook_id}", { path });
+  const deliveries = useResource("GET /v1/webhooks/{webhook_id}/deliveries", { path, query: { limit: SIZE, cursor } }, !cursor);
   return (
     <Page
       title="Endpoint"

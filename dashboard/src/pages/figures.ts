@@ -10,6 +10,10 @@ const DAY = 24 * HOUR;
 export const RANGES = { "24h": [24, 1], "7d": [7 * 24, 6], "31d": [31 * 24, 24] } as const;
 export type RangeName = keyof typeof RANGES;
 
+/** What a bar shows of a row. */
+type Row = Pick<AnalyticsRow, "timestamp" | "statuses">;
+const STATUSES = ["pending", "sent", "delivered", "bounced", "complained", "failed"] as const;
+
 export const SERIES = [
   { name: "Delivered", kind: "delivered" },
   { name: "On the way", kind: "pending" },
@@ -36,28 +40,21 @@ export function barsOf(figures: Analytics, range: RangeName): Bar[] {
 }
 
 /** Add up the hours that one bar covers. */
-function merge(figures: Analytics, step: number): AnalyticsRow[] {
+function merge(figures: Analytics, step: number): Row[] {
   const size = figures.bucket === "day" ? 1 : step;
-  const rows: AnalyticsRow[] = [];
+  const rows: Row[] = [];
   figures.volume.forEach((row, index) => {
     const last = rows.at(-1);
-    if (index % size === 0 || !last) rows.push({ ...row });
-    else for (const name of ["count", "sent", "delivered", "bounced", "complained", "failed"] as const) last[name] += row[name];
+    if (index % size === 0 || !last) rows.push({ timestamp: row.timestamp, statuses: { ...row.statuses } });
+    else for (const name of STATUSES) last.statuses[name] += row.statuses[name];
   });
   return rows;
 }
 
-/** Count each email once, by the worst that happened to it. */
-function bar(row: AnalyticsRow, range: RangeName): Bar {
-  let left = row.count;
-  const take = (number: number) => {
-    const taken = Math.min(number, left);
-    left -= taken;
-    return taken;
-  };
-  const [failed, bounced, complained] = [take(row.failed), take(row.bounced), take(row.complained)];
-  const delivered = take(row.delivered);
-  return { ...names(row.timestamp, range), parts: [delivered, left, complained, bounced, failed] };
+/** Count each email once, by the status that it has now, as Activity lists it. */
+function bar({ timestamp, statuses }: Row, range: RangeName): Bar {
+  const { pending, sent, delivered, complained, bounced, failed } = statuses;
+  return { ...names(timestamp, range), parts: [delivered, pending + sent, complained, bounced, failed] };
 }
 
 function names(timestamp: string, range: RangeName): { label: string; tick: string } {

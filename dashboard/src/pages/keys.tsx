@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
 import { call } from "../api";
-import { Badge, Code, Empty, Field, Page, Time, focus } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
@@ -29,7 +29,7 @@ export default function Keys() {
 }
 
 function KeyPage() {
-  const list = useResource("keys", (signal) => call("GET /v1/keys", { signal }));
+  const list = useResource("GET /v1/keys");
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
   const keys = list.data?.items ?? [];
@@ -144,12 +144,18 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
     setCreated(await call("POST /v1/keys", { body: body }));
     onCreated();
   });
-  if (created) return <Created of={created} smtp={terms.smtp} onClose={onClose} />;
+  if (created) {
+    return (
+      <Dialog title="Store the key now" wide>
+        <Created of={created} smtp={terms.smtp} onClose={onClose} />
+      </Dialog>
+    );
+  }
   return (
     <Dialog title="Create a key" wide onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Name" hint="The program that uses it, such as “shop”.">
-          <input ref={focus} required maxLength={128} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          <input required maxLength={128} value={name} onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
         <fieldset class="cards">
           <legend>Preset</legend>
@@ -175,14 +181,7 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
           </fieldset>
         )}
         {error && <Notice kind="bad">{error}</Notice>}
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy || (preset === "custom" && scopes.length === 0)}>
-            Create key
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Create key" disabled={busy || (preset === "custom" && scopes.length === 0)} />
       </form>
     </Dialog>
   );
@@ -215,7 +214,7 @@ function Card({ of: one, upgradeUrl, checked, onChoose }: { of: KeyPreset; upgra
 function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]; onClose: () => void }) {
   const sends = key.scopes.includes("emails:send");
   return (
-    <Dialog title="Store the key now" wide>
+    <>
       <p>Anyone who has the key can use it. It is shown only once.</p>
       <Code text={key.key} />
       <h3>{sends ? "Send an email to yourself" : "Try it"}</h3>
@@ -231,7 +230,7 @@ function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]
           I have stored it
         </button>
       </p>
-    </Dialog>
+    </>
   );
 }
 

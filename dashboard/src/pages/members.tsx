@@ -2,10 +2,10 @@
 
 import { useState } from "preact/hooks";
 
-import { attempt, useAction } from "../action";
+import { useAction } from "../action";
 import { call } from "../api";
-import { Badge, Field, Page, Time, focus } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Badge, Field, Page, Time } from "../parts/basics";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
@@ -23,7 +23,7 @@ const ROLES: Record<Role, string> = {
 };
 
 export default function Members() {
-  const list = useResource("members", (signal) => call("GET /v1/members", { signal }));
+  const list = useResource("GET /v1/members");
   const [inviting, setInviting] = useState(false);
   const [removing, setRemoving] = useState<Member>();
   const writable = may("members");
@@ -32,16 +32,8 @@ export default function Members() {
       <Icon name="plus" /> Invite member
     </button>
   );
-  const changeRole = (member: Member, role: Role) =>
-    attempt(async () => {
-      try {
-        await call("PATCH /v1/members/{member_id}", { path: { member_id: member.id }, body: { role } });
-        toast(`${member.email} is now ${article(role)}.`);
-        if (member.current) await renew();
-      } finally {
-        list.reload();
-      }
-    });
+  const replace = (changed: Member) =>
+    list.data && list.show({ ...list.data, items: list.data.items.map((one) => (one.id === changed.id ? changed : one)) });
   return (
     <Page title="Members" actions={invite}>
       <p class="lead">Members sign in with a code that they get by email.</p>
@@ -68,16 +60,7 @@ export default function Members() {
                   {member.email} {member.current && <Badge status="pending">you</Badge>}
                 </td>
                 <td class="what">
-                  <select
-                    aria-label={`Role of ${member.email}`}
-                    disabled={!writable}
-                    value={member.role}
-                    onChange={(event) => changeRole(member, event.currentTarget.value as Role)}
-                  >
-                    {Object.keys(ROLES).map((role) => (
-                      <option key={role}>{role}</option>
-                    ))}
-                  </select>
+                  <RoleOf member={member} onChanged={replace} />
                 </td>
                 <td data-label="Member since">
                   <Time at={member.addedAt} />
@@ -105,6 +88,44 @@ export default function Members() {
   );
 }
 
+/** The role of a member. Another one counts when it is saved, for an owner after a question. */
+function RoleOf({ member, onChanged }: { member: Member; onChanged: (member: Member) => void }) {
+  const [chosen, setChosen] = useState<Role>();
+  const [asking, setAsking] = useState(false);
+  const role = chosen ?? member.role;
+  async function change() {
+    onChanged(await call("PATCH /v1/members/{member_id}", { path: { member_id: member.id }, body: { role } }));
+    toast(`${member.email} is now ${article(role)}.`);
+    setAsking(false);
+    setChosen(undefined);
+    if (member.current) await renew();
+  }
+  const { busy, error, run } = useAction(change);
+  const who = member.current ? "You" : member.email;
+  return (
+    <div class="role">
+      <select aria-label={`Role of ${member.email}`} disabled={!may("members") || busy} value={role} onChange={(event) => setChosen(event.currentTarget.value as Role)}>
+        {Object.keys(ROLES).map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      {role !== member.role && (
+        <button type="button" class="button small primary" disabled={busy} aria-label={`Save the role of ${member.email}`} onClick={member.role === "owner" ? () => setAsking(true) : run}>
+          Save
+        </button>
+      )}
+      {error && <Notice kind="bad">{error}</Notice>}
+      {asking && (
+        <Question title={member.current ? "Give up the rights of an owner?" : `Take the rights of an owner from ${member.email}?`} answer={`Make ${member.current ? "me" : "the member"} ${article(role)}`} action={change} onClose={() => setAsking(false)}>
+          <Notice kind="bad">
+            {who} can no longer change members and the account. What is left: {ROLES[role]}
+          </Notice>
+        </Question>
+      )}
+    </div>
+  );
+}
+
 function article(role: Role): string {
   return /^[ao]/.test(role) ? `an ${role}` : `a ${role}`;
 }
@@ -122,7 +143,7 @@ function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: () => 
     <Dialog title="Invite a member" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Email address" hint="The email has a link that signs in once, within 7 days." error={error}>
-          <input ref={focus} type="email" required value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
+          <input type="email" required value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
         </Field>
         <fieldset class="cards">
           <legend>Role</legend>
@@ -136,14 +157,7 @@ function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: () => 
             </div>
           ))}
         </fieldset>
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy}>
-            Send the invitation
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Send the invitation" disabled={busy} />
       </form>
     </Dialog>
   );
@@ -161,7 +175,7 @@ function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () =>
     : [`Remove ${member.email}?`, "Remove the member", "The member loses"];
   return (
     <Question title={title} answer={answer} action={remove} onClose={onClose}>
-      <Notice kind="bad">{loser} access at once. API keys keep working: revoke those that are known.</Notice>
+      <Notice kind="bad">{loser} {member.role === "owner" ? "access and the rights of an owner" : "access"} at once. API keys keep working: revoke those that are known.</Notice>
     </Question>
   );
 }

@@ -1,6 +1,5 @@
 // One email: what it was, and everything that happened to it.
 
-import { call } from "../api";
 import { exact } from "../format";
 import { ApiError } from "../http";
 import { Badge, Copy, Tags } from "../parts/basics";
@@ -29,11 +28,7 @@ const ROUTES: Record<SendRoute, string> = {
 };
 
 export function MessageDrawer({ id, onClose }: { id: string; onClose: () => void }) {
-  const message = useResource(
-    `email ${id}`,
-    (signal) => call("GET /v1/emails/{message_id}", { path: { message_id: id }, signal }),
-    true,
-  );
+  const message = useResource("GET /v1/emails/{message_id}", { path: { message_id: id } }, true);
   const missing = message.error instanceof ApiError && message.error.status === 404;
   return (
     <Dialog drawer title={message.data?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>

@@ -12,7 +12,7 @@ import { useResource } from "../resource";
 import { chooseAccount, renew, session } from "../session";
 
 export function NoAccount() {
-  const { data, error, reload } = useResource("sign-up", (signal) => call("GET /v1/sign-up", { signal }));
+  const { data, error, reload } = useResource("GET /v1/sign-up");
   const look = async () => {
     if (!(await renew())?.account) toast("You are still in no account.");
     reload();

@@ -1,6 +1,5 @@
 // The figures of a day, a week or a month, what failed, and how much of the quota is left.
 
-import { call } from "../api";
 import { count, percent } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Time } from "../parts/basics";
@@ -22,11 +21,7 @@ export default function Overview() {
   const [filters, change] = useFilters();
   const range = (filters["range"] ?? "") in RANGES ? (filters["range"] as RangeName) : "24h";
   const { template, key } = filters;
-  const figures = useResource(
-    `figures ${range} ${template} ${key}`,
-    (signal) => call("GET /v1/emails/analytics", { query: { ...windowOf(range), template, key }, signal }),
-    true,
-  );
+  const figures = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range), template, key } }, true);
   return (
     <Page
       title="Overview"
@@ -121,7 +116,7 @@ const WINDOWS = {
 };
 
 function Quota() {
-  const account = useResource("account", (signal) => call("GET /v1/account", { signal }));
+  const account = useResource("GET /v1/account");
   const limits = account.data?.limits ?? [];
   return (
     <section class="card" id="quota">
@@ -153,9 +148,9 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
 
 /** What the user should look at: failed domains, failing webhooks and quotas that are nearly used up. */
 function Attention() {
-  const webhooks = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
-  const domains = useResource("domains", (signal) => call("GET /v1/domains", { signal }));
-  const account = useResource("account", (signal) => call("GET /v1/account", { signal }));
+  const webhooks = useResource("GET /v1/webhooks");
+  const domains = useResource("GET /v1/domains");
+  const account = useResource("GET /v1/account");
   const broken = webhooks.data?.items.filter((endpoint) => endpoint.disabledAt ?? endpoint.failingSince) ?? [];
   const failed = domains.data?.items.filter(({ state }) => state === "failed") ?? [];
   const full = account.data?.limits.filter(({ name, limit, used }) => name in WINDOWS && limit !== null && used >= limit * HIGH_USE) ?? [];

@@ -31,6 +31,7 @@ export default function SignIn() {
   const { path, route } = useLocation();
   const [link, setLink] = useState(() => (path === "/app/sign-in" ? location.hash.slice(1) : ""));
   const [flow, setFlow] = useState<Flow | null>(begun);
+  const [email, setEmail] = useState(flow?.email ?? "");
   const [, start, code] = BY_EMAIL.exec(link) ?? [];
   const elsewhere = code !== undefined && flow?.flow.split(".")[0] !== start;
   const proof = code !== undefined && flow ? { flow: flow.flow, code } : { link };
@@ -75,20 +76,25 @@ export default function SignIn() {
         ) : flow ? (
           <WithCode email={flow.email} onCode={(code) => enter({ flow: flow.flow, code })} onLeave={() => keep(null)} />
         ) : (
-          <WithAddress onFlow={keep} />
+          <WithAddress email={email} onEmail={setEmail} onFlow={keep} />
         )}
       </div>
     </main>
   );
 }
 
-function WithAddress({ onFlow }: { onFlow: (flow: Flow) => void }) {
-  const [email, setEmail] = useState("");
+interface AddressProperties {
+  email: string;
+  onEmail: (email: string) => void;
+  onFlow: (flow: Flow) => void;
+}
+
+function WithAddress({ email, onEmail, onFlow }: AddressProperties) {
   const { busy, error, run } = useAction(async () => onFlow({ email, flow: await requestCode(email), at: Date.now() }));
   return (
     <form onSubmit={run}>
       <Field label="Email address" error={error}>
-        <input ref={focus} type="email" required autocomplete="email" value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
+        <input ref={focus} type="email" required autocomplete="email" value={email} onInput={(event) => onEmail(event.currentTarget.value.trim())} />
       </Field>
       <button class="button primary" disabled={busy}>
         {busy ? "One moment…" : "Send me a code"}
@@ -104,9 +110,8 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
     try {
       await onCode(code);
     } catch (failure) {
-      setCode("");
-      if (failure instanceof ApiError && failure.status === 401) throw new Error("This code is wrong or has expired.");
-      throw failure;
+      setCode((now) => (now === code ? "" : now)); // unless the next one is being typed
+      throw isRefused(failure) ? new Error("This code is wrong or has expired.") : failure;
     }
   });
   return (
@@ -137,8 +142,19 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
   );
 }
 
+/** Whether a code or a link does not work. */
+function isRefused(failure: unknown): boolean {
+  return failure instanceof ApiError && failure.status === 401;
+}
+
 function WithLink({ onUse, onLeave }: { onUse: () => Promise<void>; onLeave: () => void }) {
-  const { busy, error, run } = useAction(onUse);
+  const { busy, error, run } = useAction(async () => {
+    try {
+      await onUse();
+    } catch (failure) {
+      throw isRefused(failure) ? new Error("This link does not work: it was used, is too old, or is not the whole link. Sign in with a code, or ask for a new link.") : failure;
+    }
+  });
   return (
     <form onSubmit={run}>
       <p>This link signs you in once.</p>

@@ -6,8 +6,8 @@ import { attempt, useAction } from "../action";
 import { call } from "../api";
 import { addressesOf, toCsv } from "../csv";
 import { count } from "../format";
-import { Badge, Empty, Field, Page, Time, focus } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Badge, Empty, Field, Page, Time } from "../parts/basics";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
@@ -23,9 +23,7 @@ const LARGEST = 1_000; // of a request
 
 export default function Suppressions() {
   const [{ search, cursor }, change] = useFilters();
-  const list = useResource(`suppressions ${search} ${cursor}`, (signal) =>
-    call("GET /v1/suppressions", { query: { search, cursor, limit: SIZE }, signal }),
-  );
+  const list = useResource("GET /v1/suppressions", { query: { search, cursor, limit: SIZE } });
   const [adding, setAdding] = useState(false);
   const [importing, setImporting] = useState(false);
   const [removing, setRemoving] = useState<Suppression>();
@@ -119,16 +117,9 @@ function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void })
     <Dialog title="Suppress an address" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Address" error={error}>
-          <input ref={focus} type="email" required value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+          <input type="email" required value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
         </Field>
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy}>
-            Add address
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Add address" disabled={busy} />
       </form>
     </Dialog>
   );
@@ -177,24 +168,19 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
       </Dialog>
     );
   }
-  async function choose(file: File | undefined) {
-    setAddresses(file ? addressesOf(await file.text()) : []);
+  async function choose(field: HTMLInputElement) {
+    const file = field.files?.[0];
+    const found = file ? addressesOf(await file.text()) : [];
+    if (file === field.files?.[0]) setAddresses(found); // else another file was chosen since
   }
   return (
     <Dialog title="Import a list" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="File" hint="CSV with a column “address”, or one address a line." error={error}>
-          <input type="file" accept=".csv,.txt,text/csv,text/plain" required onChange={(event) => void choose(event.currentTarget.files?.[0])} />
+          <input type="file" accept=".csv,.txt,text/csv,text/plain" required onChange={(event) => void choose(event.currentTarget)} />
         </Field>
         <p aria-live="polite">{addresses.length > 0 && `The file has ${count(addresses.length)} different addresses.`}</p>
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy || addresses.length === 0}>
-            {busy ? "One moment…" : "Import"}
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer={busy ? "One moment…" : "Import"} disabled={busy || addresses.length === 0} />
       </form>
     </Dialog>
   );

@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso/router";
 import { useAction } from "../action";
 import { call } from "../api";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { useResource } from "../resource";
@@ -14,7 +14,7 @@ import { may } from "../rights";
 import type { CreateWebhookRequest, Webhook, WebhookWithSecret } from "../schema";
 
 export default function Webhooks() {
-  const list = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
+  const list = useResource("GET /v1/webhooks");
   const [adding, setAdding] = useState(false);
   const add = may("webhooks") && (
     <button type="button" class="button primary" onClick={() => setAdding(true)}>
@@ -99,7 +99,7 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
   });
   if (added) {
     return (
-      <Dialog title="Save the secret now" onClose={onClose}>
+      <Dialog title="Save the secret now">
         <p>Your application checks the signature of each event with it. It is shown only once.</p>
         <Code text={added.secret} />
         <p class="actions">
@@ -115,7 +115,7 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
     <Dialog title="Add an endpoint" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Address" hint="An https: URL of your application.">
-          <input type="url" required autoFocus placeholder="https://shop.example/hooks" value={url} onInput={(event) => setUrl(event.currentTarget.value.trim())} />
+          <input type="url" required placeholder="https://shop.example/hooks" value={url} onInput={(event) => setUrl(event.currentTarget.value.trim())} />
         </Field>
         <fieldset class="options">
           <legend>Events</legend>
@@ -132,14 +132,7 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
             ))}
         </fieldset>
         {error && <Notice kind="bad">{error}</Notice>}
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy || types.length === 0}>
-            Add endpoint
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Add endpoint" disabled={busy || types.length === 0} />
       </form>
     </Dialog>
   );

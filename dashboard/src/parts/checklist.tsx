@@ -1,6 +1,5 @@
 // The steps to the first email: each one ticks itself, and the list leaves when all are done.
 
-import { call } from "../api";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import { Icon } from "./icon";
@@ -14,11 +13,11 @@ interface Step {
 }
 
 export function Checklist() {
-  const domains = useResource("domains", (signal) => call("GET /v1/domains", { signal }));
-  const senders = useResource("senders", (signal) => call("GET /v1/senders", { signal }));
-  const keys = useResource("keys", async (signal) => (may("keys") ? call("GET /v1/keys", { signal }) : undefined));
-  const emails = useResource("first email", (signal) => call("GET /v1/emails", { query: { limit: 1 }, signal }), true);
-  const webhooks = useResource("webhooks", (signal) => call("GET /v1/webhooks", { signal }));
+  const domains = useResource("GET /v1/domains");
+  const senders = useResource("GET /v1/senders");
+  const keys = useResource(may("keys") ? "GET /v1/keys" : null);
+  const emails = useResource("GET /v1/emails", { query: { limit: 1 } }, true);
+  const webhooks = useResource("GET /v1/webhooks");
   if (!domains.data || !senders.data || !emails.data || !webhooks.data) return null;
   const sender = senders.data.items.some((one) => one.default);
   const steps: Step[] = [

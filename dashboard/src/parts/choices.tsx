@@ -1,6 +1,5 @@
 // Menus of the account's templates and API keys.
 
-import { call } from "../api";
 import { useResource } from "../resource";
 import { may } from "../rights";
 
@@ -18,8 +17,8 @@ interface Group {
 }
 
 export function TemplateChoice(props: Props) {
-  const starters = useResource("starters", (signal) => call("GET /v1/starter-templates", { signal }));
-  const saved = useResource("templates", (signal) => call("GET /v1/templates", { query: { limit: 100 }, signal }));
+  const starters = useResource("GET /v1/starter-templates");
+  const saved = useResource("GET /v1/templates", { query: { limit: 100 } });
   const groups = [
     { name: "Saved templates", items: saved.data?.items ?? [] },
     { name: "Starter templates", items: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) },
@@ -29,7 +28,7 @@ export function TemplateChoice(props: Props) {
 
 /** Only owners and developers may read the names of keys; others choose a key from an email. */
 export function KeyChoice(props: Props) {
-  const list = useResource("keys", async (signal) => (may("keys") ? call("GET /v1/keys", { signal }) : undefined));
+  const list = useResource(may("keys") ? "GET /v1/keys" : null);
   const keys = list.data?.items ?? [];
   if (!may("keys") && !props.value) return null;
   const groups = [

@@ -17,7 +17,7 @@ export function Notice({ kind, children }: { kind: "bad" | "note"; children: Com
 }
 
 /** Say why the data of a page is old, missing or late; nothing if all is well. */
-export function Trouble({ of }: { of: Resource<unknown> }) {
+export function Trouble({ of }: { of: Omit<Resource<unknown>, "show"> }) {
   if (of.error instanceof ApiError) return <Notice kind="bad">{of.error.message}</Notice>;
   if (of.error) {
     return (

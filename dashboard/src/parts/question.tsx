@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 import { useAction } from "../action";
-import { Dialog } from "./dialog";
+import { Buttons, Dialog } from "./dialog";
 import { Notice } from "./notice";
 
 interface Properties {
@@ -21,14 +21,7 @@ export function Question({ title, answer, action, onClose, children }: Propertie
     <Dialog title={title} onClose={onClose}>
       {children}
       {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button danger" disabled={busy} onClick={run}>
-          {answer}
-        </button>
-      </p>
+      <Buttons onClose={onClose} answer={answer} danger disabled={busy} onAnswer={run} />
     </Dialog>
   );
 }

@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso/router";
 import { attempt, useAction } from "../action";
 import { call } from "../api";
 import { Field } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
@@ -63,7 +63,7 @@ export function Actions({ draft, errors, values, set }: { draft: Draft; errors: 
 }
 
 function Test({ draft, values, set, onClose }: { draft: Draft; values: Values; set: string; onClose: () => void }) {
-  const members = useResource("members", (signal) => call("GET /v1/members", { signal }));
+  const members = useResource("GET /v1/members");
   const own = session.value?.user.email ?? "";
   const [to, setTo] = useState(own);
   const { busy, error, run } = useAction(async () => {
@@ -85,7 +85,7 @@ function Test({ draft, values, set, onClose }: { draft: Draft; values: Values; s
           </select>
         </Field>
         {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons busy={busy} action="Send the test" onClose={onClose} />
+        <Buttons onClose={onClose} answer="Send the test" disabled={busy} />
       </form>
     </Dialog>
   );
@@ -109,7 +109,7 @@ function Publish({ draft, errors, onClose }: { draft: Draft; errors: number; onC
         </p>
         {errors > 0 && <Notice kind="bad">The source has errors, which the checks list. It cannot be published yet.</Notice>}
         {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons busy={busy || errors > 0} action="Publish" onClose={onClose} />
+        <Buttons onClose={onClose} answer="Publish" disabled={busy || errors > 0} />
       </form>
     </Dialog>
   );
@@ -128,28 +128,8 @@ function Delete({ draft, onClose }: { draft: Draft; onClose: () => void }) {
       <form onSubmit={run}>
         <Notice kind="bad">Emails that name it are refused. Its draft and versions are gone for good.</Notice>
         {error && <Notice kind="bad">{error}</Notice>}
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button danger" disabled={busy}>
-            Delete the template
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Delete the template" danger disabled={busy} />
       </form>
     </Dialog>
-  );
-}
-
-export function Buttons({ busy, action, onClose }: { busy: boolean; action: string; onClose: () => void }) {
-  return (
-    <p class="actions">
-      <button type="button" class="button" onClick={onClose}>
-        Cancel
-      </button>
-      <button class="button primary" disabled={busy}>
-        {action}
-      </button>
-    </p>
   );
 }

@@ -3,10 +3,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 
+import { keepAnswers } from "../answers";
 import { ApiError } from "../http";
 import { Empty, Field, Page } from "../parts/basics";
 import { Loading, Notice, Trouble } from "../parts/notice";
-import { useResource } from "../resource";
+import { useAnswers } from "../resource";
 import { may } from "../rights";
 import type { SourceKind } from "../schema";
 import { Actions } from "./actions";
@@ -20,6 +21,8 @@ import { FIRST, valuesOf } from "./samples";
 import { Source } from "./source";
 import { Variables } from "./variables";
 
+/** The page asks for a draft again whenever it is opened. */
+const nothing = keepAnswers<null>();
 const KINDS = ["html", "mjml"] as const satisfies SourceKind[];
 
 export function TemplatePage() {
@@ -29,7 +32,7 @@ export function TemplatePage() {
 
 function Opened({ id }: { id: string }) {
   const [draft, setDraft] = useState<Draft>();
-  const found = useResource(`draft ${id}`, async (signal) => {
+  const found = useAnswers(nothing, id, async (signal) => {
     if (!draft) setDraft(await open(id, signal));
     return null; // the draft is kept there only
   });

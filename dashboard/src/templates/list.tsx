@@ -4,15 +4,15 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { useAction } from "../action";
+import { keepAnswers } from "../answers";
 import { call } from "../api";
-import { Badge, Empty, Field, focus, Page, Time } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Badge, Empty, Field, Page, Time } from "../parts/basics";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Loading, Notice, Trouble } from "../parts/notice";
-import { useResource } from "../resource";
+import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { SavedTemplate, StarterSlug, TemplateDraftSummary } from "../schema";
-import { Buttons } from "./actions";
 
 interface Item {
   id: string;
@@ -26,6 +26,7 @@ interface Item {
   by?: string;
 }
 
+const lists = keepAnswers<Item[]>();
 const PAGE = 100;
 const MJML = `<mjml>
   <mj-head><mj-preview>What inboxes show after the subject</mj-preview></mj-head>
@@ -41,10 +42,7 @@ const MJML = `<mjml>
 
 export function TemplateList() {
   const writable = may("templates");
-  const list = useResource("templates", async (signal) => {
-    const [published, drafts] = await Promise.all([allPublished(signal), call("GET /v1/templates/drafts", { signal })]);
-    return merge(published, drafts.items);
-  });
+  const list = useAnswers(lists, "", load);
   const [adding, setAdding] = useState(false);
   const add = (
     <button type="button" class="button primary" disabled={!writable} onClick={() => setAdding(true)}>
@@ -98,6 +96,11 @@ export function TemplateList() {
   );
 }
 
+async function load(signal: AbortSignal): Promise<Item[]> {
+  const [published, drafts] = await Promise.all([allPublished(signal), call("GET /v1/templates/drafts", { signal })]);
+  return merge(published, drafts.items);
+}
+
 async function allPublished(signal: AbortSignal): Promise<SavedTemplate[]> {
   const found: SavedTemplate[] = [];
   for (;;) {
@@ -120,7 +123,7 @@ function merge(published: SavedTemplate[], drafts: TemplateDraftSummary[]): Item
 
 function New({ categories, onClose }: { categories: string[]; onClose: () => void }) {
   const { route } = useLocation();
-  const starters = useResource("starters", (signal) => call("GET /v1/starter-templates", { signal }));
+  const starters = useResource("GET /v1/starter-templates");
   const [name, setName] = useState("");
   const [category, setCategory] = useState(categories[0] ?? "general");
   const [origin, setOrigin] = useState("html");
@@ -142,7 +145,7 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
     <Dialog wide title="New template" onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Name">
-          <input ref={focus} required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          <input required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
         <Field label="Category" hint="Any word that groups your templates.">
           <input required maxLength={128} list="categories" value={category} onInput={(event) => setCategory(event.currentTarget.value)} />
@@ -166,7 +169,7 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
         </fieldset>
         <Trouble of={starters} />
         {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons busy={busy} action="Create template" onClose={onClose} />
+        <Buttons onClose={onClose} answer="Create template" disabled={busy} />
       </form>
     </Dialog>
   );

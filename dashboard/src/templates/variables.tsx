@@ -3,8 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { useAction } from "../action";
-import { Field, focus } from "../parts/basics";
-import { Dialog } from "../parts/dialog";
+import { Field } from "../parts/basics";
+import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import type { TemplateVariable } from "../schema";
 import type { Draft, Values } from "./draft";
@@ -185,16 +185,9 @@ function NameSet({ title, hint, answer, before = "", names, onName, onClose }: N
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={run}>
         <Field label="Name" hint={hint} error={error}>
-          <input ref={focus} required maxLength={128} placeholder="empty cart" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          <input required maxLength={128} placeholder="empty cart" value={name} onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={!name.trim()}>
-            {answer}
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer={answer} disabled={!name.trim()} />
       </form>
     </Dialog>
   );

@@ -16,7 +16,7 @@ import type { Draft } from "./draft";
 export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void }) {
   const path = { id: draft.id };
   const [before, setBefore] = useState<number>();
-  const list = useResource(`versions ${draft.id} ${before}`, (signal) => call("GET /v1/templates/{id}/versions", { path, query: { before }, signal }));
+  const list = useResource("GET /v1/templates/{id}/versions", { path, query: { before } });
   return (
     <Dialog drawer title="Versions" onClose={onClose}>
       <Trouble of={list} />
@@ -74,7 +74,7 @@ function Version({ of: { version, published, publishedBy, publishedAt, subject }
 
 function Text({ id, version }: { id: string; version: number }) {
   const path = { id, version: String(version) };
-  const detail = useResource(`version ${id} ${version}`, (signal) => call("GET /v1/templates/{id}/versions/{version}", { path, signal }));
+  const detail = useResource("GET /v1/templates/{id}/versions/{version}", { path });
   return (
     <>
       <Trouble of={detail} />

@@ -5,9 +5,10 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../../action";
 import { call } from "../../api";
+import { useFields } from "../../fields";
 import { day } from "../../format";
-import { Badge, Field, focus, Page, Time } from "../../parts/basics";
-import { Dialog } from "../../parts/dialog";
+import { Badge, Field, Page, Time } from "../../parts/basics";
+import { Buttons, Dialog } from "../../parts/dialog";
 import { Limits } from "../../parts/limits";
 import { Log } from "../../parts/log";
 import { Loading, Notice, Trouble } from "../../parts/notice";
@@ -25,9 +26,7 @@ const OWN: [keyof OwnLimitValues, string][] = [
 
 export default function Account() {
   const { id = "" } = useRoute().params;
-  const account = useResource(`operator account ${id}`, (signal) =>
-    call("GET /v1/operator/accounts/{account_id}", { path: { account_id: id }, signal }),
-  );
+  const account = useResource("GET /v1/operator/accounts/{account_id}", { path: { account_id: id } });
   const [suspending, setSuspending] = useState(false);
   const detail = account.data;
   const resume = useAction(async () => {
@@ -61,7 +60,7 @@ export default function Account() {
       {detail && (
         <div class="columns">
           <Facts of={detail} />
-          <Settings key={account.at?.getTime()} of={detail} onSaved={account.reload} />
+          <Settings key={id} of={detail} onSaved={account.show} />
         </div>
       )}
       {detail && (
@@ -102,20 +101,24 @@ function Facts({ of: account }: { of: OperatedAccount }) {
   );
 }
 
-function Settings({ of: account, onSaved }: { of: OperatedAccount; onSaved: () => void }) {
-  const [plan, setPlan] = useState(account.plan);
-  const [limits, setLimits] = useState(account.ownLimits);
+function Settings({ of: account, onSaved }: { of: OperatedAccount; onSaved: (account: OperatedAccount) => void }) {
+  const { shown, changes, type, saved } = useFields({ plan: account.plan, ...account.ownLimits });
+  const { plan, ...limits } = shown;
   const { busy, error, run } = useAction(async () => {
-    await call("PATCH /v1/operator/accounts/{account_id}", { path: { account_id: account.id }, body: { plan, limits } });
+    if (Object.keys(changes).length === 0) return toast("Nothing has changed.");
+    const { plan: chosen, ...own } = changes;
+    // The service replaces all own limits, if there are any.
+    const body = { plan: chosen, limits: Object.keys(own).length > 0 ? limits : undefined };
+    onSaved(await call("PATCH /v1/operator/accounts/{account_id}", { path: { account_id: account.id }, body }));
+    saved(changes);
     toast("The account is changed.");
-    onSaved();
   });
   return (
     <section class="card">
       <h2>Plan and own limits</h2>
       <form class="settings" onSubmit={run}>
         <Field label="Plan" hint="API keys keep their permissions.">
-          <select value={plan} onChange={(event) => setPlan(event.currentTarget.value as Plan)}>
+          <select value={plan} onChange={(event) => type({ plan: event.currentTarget.value as Plan })}>
             {PLANS.map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -129,7 +132,7 @@ function Settings({ of: account, onSaved }: { of: OperatedAccount; onSaved: () =
               max={10 ** 12}
               placeholder="the plan’s limit"
               value={limits[name] ?? ""}
-              onInput={(event) => setLimits({ ...limits, [name]: event.currentTarget.value === "" ? null : event.currentTarget.valueAsNumber })}
+              onInput={(event) => type({ [name]: event.currentTarget.value === "" ? null : event.currentTarget.valueAsNumber })}
             />
           </Field>
         ))}
@@ -157,16 +160,9 @@ function Suspend({ id, onClose, onSuspended }: { id: string; onClose: () => void
       <form onSubmit={run}>
         <Notice kind="bad">All its API keys and members are refused from now on. Emails that were accepted before still go out.</Notice>
         <Field label="Reason" hint="Only operators see it." error={error}>
-          <input ref={focus} required maxLength={128} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+          <input required maxLength={128} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
         </Field>
-        <p class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button danger" disabled={busy}>
-            Suspend the account
-          </button>
-        </p>
+        <Buttons onClose={onClose} answer="Suspend the account" danger disabled={busy} />
       </form>
     </Dialog>
   );

@@ -3,7 +3,6 @@
 import { useLocation } from "preact-iso/router";
 import { useEffect } from "preact/hooks";
 
-import { call } from "../../api";
 import { count } from "../../format";
 import { Badge, Empty, Page, Time } from "../../parts/basics";
 import { Loading, Trouble } from "../../parts/notice";
@@ -21,9 +20,7 @@ export default function Accounts() {
     if (path === "/app/operator") route(PLACE, true);
   }, [path]);
   const [{ search, cursor }, change] = useFilters();
-  const list = useResource(`operator accounts ${search} ${cursor}`, (signal) =>
-    call("GET /v1/operator/accounts", { query: { search, cursor, limit: SIZE }, signal }),
-  );
+  const list = useResource("GET /v1/operator/accounts", { query: { search, cursor, limit: SIZE } });
   const next = list.data?.nextCursor;
   const items = list.data?.items ?? [];
   return (

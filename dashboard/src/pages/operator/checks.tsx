@@ -1,6 +1,5 @@
 // Whether the service can do its work.
 
-import { call } from "../../api";
 import { Badge, Page } from "../../parts/basics";
 import { Loading, Notice, Trouble } from "../../parts/notice";
 import { useResource } from "../../resource";
@@ -10,7 +9,7 @@ const KINDS: Record<Verdict, string> = { pass: "delivered", warn: "bounced", fai
 const WORST: Verdict[] = ["fail", "warn", "pass", "skipped"];
 
 export default function Checks() {
-  const list = useResource("operator checks", (signal) => call("GET /v1/operator/checks", { signal }));
+  const list = useResource("GET /v1/operator/checks");
   const again = (
     <button type="button" class="button" onClick={list.reload}>
       Check again

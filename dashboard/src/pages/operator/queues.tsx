@@ -6,7 +6,7 @@ import { useAction } from "../../action";
 import { call } from "../../api";
 import { count } from "../../format";
 import { Badge, Page, Time } from "../../parts/basics";
-import { Dialog } from "../../parts/dialog";
+import { Buttons, Dialog } from "../../parts/dialog";
 import { Loading, Notice, Trouble } from "../../parts/notice";
 import { toast } from "../../parts/toast";
 import { useResource } from "../../resource";
@@ -20,7 +20,7 @@ const CONTENTS: Record<string, string> = {
 };
 
 export default function Queues() {
-  const list = useResource("operator queues", (signal) => call("GET /v1/operator/queues", { signal }), true);
+  const list = useResource("GET /v1/operator/queues", {}, true);
   const [moving, setMoving] = useState<string>();
   return (
     <Page title="Queues">
@@ -96,14 +96,7 @@ function Redrive({ queue, onClose, onMoved }: { queue: string; onClose: () => vo
     <Dialog title={`Redrive the dead letters of ${queue}?`} onClose={onClose}>
       <Notice kind="note">Fix the cause of the failures first. Up to 300 move at a time. Finished emails are not sent again.</Notice>
       {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button primary" disabled={busy} onClick={run}>
-          Move them back
-        </button>
-      </p>
+      <Buttons onClose={onClose} answer="Move them back" disabled={busy} onAnswer={run} />
     </Dialog>
   );
 }

@@ -1,6 +1,5 @@
 // What all accounts sent, and which of them cause the load or the trouble.
 
-import { call } from "../../api";
 import { count, percent } from "../../format";
 import { Badge, Empty, Page } from "../../parts/basics";
 import { Figures } from "../../parts/figures";
@@ -16,9 +15,7 @@ export default function Rates() {
   const [filters, change] = useFilters();
   const days = filters.days ?? "1";
   const by = (filters.by ?? "volume") as RankBy;
-  const rates = useResource(`operator rates ${days} ${by}`, (signal) =>
-    call("GET /v1/operator/rates", { query: { days: Number(days), by }, signal }),
-  );
+  const rates = useResource("GET /v1/operator/rates", { query: { days: Number(days), by } });
   const choices = (
     <>
       <Choice name="Time" options={SPANS} value={days} onChange={(value) => change({ days: value })} />

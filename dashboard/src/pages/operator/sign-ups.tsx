@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../action";
 import { call } from "../../api";
 import { Empty, Page, Time } from "../../parts/basics";
-import { Dialog } from "../../parts/dialog";
+import { Buttons, Dialog } from "../../parts/dialog";
 import { Loading, Notice, Trouble } from "../../parts/notice";
 import { Question } from "../../parts/question";
 import { toast } from "../../parts/toast";
@@ -20,7 +20,7 @@ interface Decision {
 }
 
 export default function SignUps() {
-  const list = useResource("operator sign-ups", (signal) => call("GET /v1/operator/sign-ups", { signal }), true);
+  const list = useResource("GET /v1/operator/sign-ups", {}, true);
   const [decision, setDecision] = useState<Decision>();
   const close = () => setDecision(undefined);
   const items = list.data?.items ?? [];
@@ -102,14 +102,7 @@ function Approval({ request, onClose, onDone }: Properties) {
         </select>
       </label>
       {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button primary" disabled={busy} onClick={run}>
-          Create it
-        </button>
-      </p>
+      <Buttons onClose={onClose} answer="Create it" disabled={busy} onAnswer={run} />
     </Dialog>
   );
 }
