@@ -72,20 +72,12 @@ def running() -> Iterator[str]:
     Raises:
         EngineMissing: Java is missing, or the engine does not start.
     """
-    java = _program("java", "a Java runtime (Debian: apt-get install default-jre-headless)")
-    engine, port = fetch(), free_port()
-    libraries = engine / "DynamoDBLocal_lib"
+    port = free_port()
+    command = java_command(str(port))
     url = f"http://127.0.0.1:{port}"
     with (FOLDER / "engine.log").open("wb") as log:
         process = subprocess.Popen(
-            [
-                java,
-                f"-Dsqlite4java.library.path={libraries}",
-                *("-cp", f"{engine / 'DynamoDBLocal.jar'}:{libraries}/*"),
-                "org.eclipse.jetty.xml.XmlConfiguration",
-                f"port={port}",
-                str(_CONFIGURATION),
-            ],
+            command,
             env=os.environ | {"DDB_LOCAL_TELEMETRY": "0"},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -101,6 +93,25 @@ def running() -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def java_command(port: str) -> list[str]:
+    """Return the command that runs an empty engine on a port of the loopback interface.
+
+    Raises:
+        EngineMissing: Java is missing, or the engine cannot be fetched.
+    """
+    java = _program("java", "a Java runtime (Debian: apt-get install default-jre-headless)")
+    engine = fetch()
+    libraries = engine / "DynamoDBLocal_lib"
+    return [
+        java,
+        f"-Dsqlite4java.library.path={libraries}",
+        *("-cp", f"{engine / 'DynamoDBLocal.jar'}:{libraries}/*"),
+        "org.eclipse.jetty.xml.XmlConfiguration",
+        f"port={port}",
+        str(_CONFIGURATION),
+    ]
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str) -> None:

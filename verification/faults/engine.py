@@ -54,7 +54,6 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_TABLE": TABLE,
         "PILLARBOX_IDENTITIES_TABLE": IDENTITIES,
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
-        "PILLARBOX_API_URL": "https://pillarbox.example",
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
         # The rig runs whole tasks, so the sweep queues none.

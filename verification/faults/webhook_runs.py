@@ -230,7 +230,6 @@ class _Run:
 
         def on_end(process: Process) -> None:
             if process.error:
-                vars(services()).pop("announcement", None)  # the memory of the process
                 self._system.after(1, lambda: self._announce(changes))
 
         event = {"Records": changes}

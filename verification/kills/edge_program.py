@@ -14,7 +14,7 @@ def main(stage: str, access_key_id: str, front: str, secret: str, port: int) -> 
     """Serve on a local port until the process is killed."""
     client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False)
     origins = StageOrigin(stage, access_key_id), FrontOrigin(front, secret)
-    edge = Edge(template.load(), *origins, client)
+    edge = Edge(template.inlined(template.load()), *origins, client)
     uvicorn.run(edge, host="127.0.0.1", port=port, log_level="critical", lifespan="off")
 
 
