@@ -35,7 +35,6 @@ SETTINGS = {
     "PILLARBOX_TABLE": "pillarbox",
     "PILLARBOX_IDENTITIES_TABLE": "pillarbox-identities",
     "PILLARBOX_SPOOL_BUCKET": "pillarbox-spool",
-    "PILLARBOX_API_URL": "https://pillarbox.example",
     "PILLARBOX_CONFIGURATION_SET": "pillarbox",
     "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
     "PILLARBOX_UPGRADE_URL": "https://pillarbox.example/upgrade",

@@ -78,7 +78,6 @@ _MORE_SETTINGS: Final = {
     "PILLARBOX_WEBHOOKS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/webhooks",
     "PILLARBOX_WEBHOOKS": "on",
     "PILLARBOX_MAIL_CODE_FUNCTION": "mail-code",
-    "PILLARBOX_API_URL": "https://pillarbox.example",
     "PILLARBOX_SIGN_UP": "open",
     "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": "free",
 }

@@ -7,29 +7,42 @@ alarms and queues from the template. A test compares the output with docs/costs.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
+from math import exp, log
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from admin.operations import ses_plans
+from admin.operations.ses_plans import SesPlan
 from benchmarks.prices import PEERS, PRICES
-from local import template
+from benchmarks.standing import SECONDS, START, Bill, firewall, idle, relay
 
 _HERE: Final = Path(__file__).parent
-_HOURS: Final = 730
-_SECONDS: Final = 30 * 24 * 3600
-_RELAY_SIZES: Final = template.load(template.ROOT / "stacks/relay.yaml")["Mappings"]["RelaySizes"]
-#: Lambda reads an idle queue with five pollers, each for 20 seconds at a time.
-_EMPTY_RECEIVES: Final = 5 * _SECONDS / 20
 #: KB that a message keeps in the table: its record, its entries, its item in the search index, and
 #: the 100 bytes that DynamoDB adds to each item.
 _KEPT_KB: Final = 0.9
 #: Read units of the sweep for a message (history.md).
 _SWEPT: Final = 0.72
-
-type Bill = Mapping[str, float]
+#: Modelled: the KB of a request to the edge, which it sends on, and of its response.
+_REQUEST_KB: Final = 5
+_RESPONSE_KB: Final = 1
+#: Modelled: an idle function is gone after ten minutes; at any rate 1 % of the invocations start
+#: one, the most that AWS saw: https://aws.amazon.com/blogs/compute/aws-lambda-standardizes-billing-for-init-phase
+_IDLE: Final = 600
+_RESTARTS: Final = 0.01
+#: An email is accepted (1 GB), delivered, recorded (0.5 GB each) and counted (1 GB). Its second
+#: event finds the function that the first one started.
+_LIFE_GB: Final = 1.0 + 0.5 + 0.5 + 1.0
+#: What the statistics wait for, in seconds and changes (template.yaml), and an email's changes.
+_WINDOW: Final = 10
+_RECORDS: Final = 2000
+_CHANGES: Final = 5
+#: Modelled: the seconds of an invocation of the statistics, and of each change.
+_COUNTING: Final = 0.080
+_COUNTING_EACH: Final = 0.0002
+#: The emails a second of a million in a month, evenly.
+EVENLY: Final = 1e6 / SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class Operator:
         name: for the table.
         emails: a month, each to one recipient in a request of its own with an Idempotency-Key.
         batch: the messages that an invocation takes from a queue on average.
-        metrics: the custom metrics that have values in every hour.
+        metrics: the custom metrics that have values in every hour, beside the sweep's.
         all_alarms: `AlarmSet=all`.
         firewall: `none`, `basic` or `managed`.
         relay: the size of the relay's tasks; none without a relay.
@@ -58,13 +71,13 @@ class Operator:
 
 
 OPERATORS: Final = (
-    Operator("a shop: defaults", 5_000, 1, 5),
-    Operator("an app: all alarms, basic firewall", 500_000, 1, 9, True, "basic"),
+    Operator("a shop: defaults", 5_000, 1, 4),
+    Operator("an app: all alarms, basic firewall", 500_000, 1, 8, True, "basic"),
     Operator(
         "a platform: managed firewall, two large relay tasks",
         50_000_000,
         2,
-        14,
+        13,
         all_alarms=True,
         firewall="managed",
         relay="large",
@@ -87,36 +100,48 @@ def row(document: str, name: str) -> list[str]:
     return [cell.strip() for cell in rows[0].split("|")]
 
 
-def million(*, key: bool = True, batch: float = 10, rate: float = 50) -> Bill:
+def million(
+    *, key: bool = True, batch: float = 10, rate: float = 50, waiting: int | None = None
+) -> Bill:
     """Return what a million emails cost beside SES.
 
     Args:
         key: whether each request has an Idempotency-Key.
         batch: the messages that an invocation takes from a queue.
         rate: emails a second, which decide how many changes of statistics one write covers.
+        waiting: how many accounts have more email than SES's rate of 14 a second allows. Then the
+            tokens of the rate cost more (latency.md); None if no email waits for the rate.
     """
     _, writes, reads, logged, *_ = row("accepting.md", "whole life, with a key")
     units = float(writes)
     if not key:
         with_key, without = (row("accepting.md", f"accept, {kind} a key") for kind in _KINDS)
         units -= float(with_key[1]) - float(without[1])
-    if (
-        batch == 1
-    ):  # the two events of an email do not come together, and are recorded by two writes
-        _, write, read, *_ = row("accepting.md", "track, Send and Delivery, received together")
-        units += float(write)
-        reads = str(float(reads) + float(read))
+    # The two events of an email come seconds apart, so each is recorded by a write of its own.
+    _, write, read, *_ = row("accepting.md", "track, Send and Delivery, received together")
+    units += float(write)
+    read_units = float(reads) + float(read)
+    if waiting:
+        token_writes, token_reads = tokens(waiting)
+        units += token_writes - 1  # one write is for the token in any case
+        read_units += token_reads
     # A job is sent, received and deleted; its two events too.
     queue_requests = 3 + 3 * 2 / batch
-    invocations = 1 + 3 / batch
+    counting = max(1 / (1 + rate * _WINDOW), _CHANGES / _RECORDS)
+    invocations = 1 + 3 / batch + counting
     gb_seconds = 1.0 * 0.040 + 0.5 * 0.130 + 0.5 * 0.015 * 2
+    gb_seconds += 1.0 * (counting * _COUNTING + _CHANGES * _COUNTING_EACH)
+    started = exp(-rate * _IDLE) * _LIFE_GB + _RESTARTS * (1 + 0.5 * 3 / batch + counting)
     return {
         "DynamoDB, writes": units * PRICES["write"].dollars,
         "API Gateway, REST": PRICES["gateway"].dollars,
         "Lambda, duration": gb_seconds * 1e6 * PRICES["gb-second"].dollars,
+        "Lambda, cold starts": started * START * 1e6 * PRICES["gb-second"].dollars,
         "SQS": queue_requests * PRICES["sqs"].dollars,
         "CloudFront, request and function": PRICES["edge"].dollars + PRICES["function"].dollars,
-        "DynamoDB, reads": (float(reads) + _SWEPT) * PRICES["read"].dollars,
+        "CloudFront, bytes": _REQUEST_KB * PRICES["bytes-in"].dollars
+        + _RESPONSE_KB * PRICES["bytes-out"].dollars,
+        "DynamoDB, reads": (read_units + _SWEPT) * PRICES["read"].dollars,
         "CloudWatch, logs": float(logged) / 1000 * PRICES["log"].dollars,
         "DynamoDB, kept for a month": _KEPT_KB * PRICES["kept"].dollars,
         "Lambda, requests": invocations * PRICES["invocation"].dollars,
@@ -126,11 +151,18 @@ def million(*, key: bool = True, batch: float = 10, rate: float = 50) -> Bill:
     }
 
 
+def tokens(accounts: int) -> tuple[float, float]:
+    """Return the write and read units of the tokens of an email that waits for SES's rate."""
+    name = f"tokens of 1.3 times SES's rate, 14 a second, ten workers, accounts: {accounts}"
+    writes, reads = row("latency.md", name)
+    return float(writes), float(reads)
+
+
 def calls() -> float:
     """Return what a million emails cost without edge, log, storage, statistics and sweep."""
     bill = million()
     counted = ("DynamoDB, writes", "API Gateway, REST", "SQS", "DynamoDB, reads")
-    functions = ("Lambda, duration", "Lambda, requests")
+    functions = ("Lambda, duration", "Lambda, cold starts", "Lambda, requests")
     swept = _SWEPT * PRICES["read"].dollars
     return sum(bill[name] for name in (*counted, *functions)) - swept
 
@@ -172,100 +204,32 @@ def webhooks() -> Bill:
     }
 
 
-def announcing(suppressions: float = 0.05) -> float:
-    """Return what a million emails of accounts that never had an endpoint add.
+#: SES reviews an account that has more hard bounces than this share of its emails.
+_SUPPRESSED: Final = 0.05
 
-    The stream's second reader is invoked for their suppressions only, at worst one by one. SES
-    reviews an account that has more hard bounces than this share of its emails.
+
+def announcing(invocations: float = _SUPPRESSED, reads: float | None = None) -> float:
+    """Return what the stream's second reader adds to a million emails.
+
+    Args:
+        invocations: how many an email causes. An account that never had an endpoint causes some
+            for its suppressions only, at worst one by one.
+        reads: how many of them read the account's endpoints, because they have an event; by
+            default all.
     """
-    invocations = suppressions
     gb_seconds = 0.5 * 0.02 * invocations
     return (
         invocations * PRICES["invocation"].dollars
         + gb_seconds * 1e6 * PRICES["gb-second"].dollars
         + invocations * _BATCH_LOG / 1000 * PRICES["log"].dollars
+        + (invocations if reads is None else reads) * PRICES["read"].dollars
     )
-
-
-#: Each minute the timer of webhooks reads eight buckets and its note, and writes the note.
-_TICKS: Final = _SECONDS / 60
-
-
-def _timer() -> float:
-    """Return what the timer of webhooks costs a month."""
-    units = 9 * PRICES["read"].dollars + PRICES["write"].dollars
-    return _TICKS / 1e6 * (units + PRICES["invocation"].dollars)
-
-
-def idle(*, all_alarms: bool = False, metrics: int = 1, with_webhooks: bool = True) -> Bill:
-    """Return a month without any mail. The sweep alone reports a custom metric."""
-    queues = _queues() if with_webhooks else _queues() - _queues("WithWebhooks")
-    alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
-    return {
-        "Alarms": alarms * PRICES["alarm"].dollars,
-        "Polling the queues": queues * _EMPTY_RECEIVES / 1e6 * PRICES["sqs"].dollars,
-        "Custom metrics": metrics * PRICES["metric"].dollars,
-        "Timer of webhooks": _timer() if with_webhooks else 0.0,
-    }
-
-
-def alarm_metrics(condition: str | None) -> int:
-    """Return how many metrics the template's alarms with a condition watch."""
-    return sum(
-        sum("MetricStat" in part for part in alarm["Properties"].get("Metrics", [])) or 1
-        for alarm in _resources("AWS::CloudWatch::Alarm")
-        if alarm.get("Condition") == condition
-    )
-
-
-def _queues(condition: str | None = None) -> int:
-    """Return how many queues Lambda polls: all, or those that a condition switches off."""
-    switch = {"Fn::If": [condition, True, False]}
-    return sum(
-        event["Type"] == "SQS"
-        and (condition is None or event["Properties"].get("Enabled") == switch)
-        for function in _resources("AWS::Serverless::Function")
-        for event in function["Properties"]["Events"].values()
-    )
-
-
-def _resources(kind: str) -> list[dict[str, Any]]:
-    resources = template.inlined(template.load())["Resources"].values()
-    return [resource for resource in resources if resource["Type"] == kind]
-
-
-def relay(size: str = "small", tasks: int = 1, *, front: bool = True) -> Bill:
-    """Return a month of the relay, and of the front unless there is no edge."""
-    values = _RELAY_SIZES[size]
-    memory = values["Memory" if front else "MemoryWithoutFront"]
-    task = (
-        int(values["Cpu"]) / 1024 * PRICES["vcpu"].dollars
-        + int(memory) / 1024 * PRICES["gb"].dollars
-    )
-    return {
-        "Fargate, arm64": tasks * task * _HOURS,
-        "Network load balancer, for SMTP": PRICES["balancer"].dollars * _HOURS,
-        "Application load balancer, for large requests": front
-        * PRICES["balancer"].dollars
-        * _HOURS,
-        "Public IPv4 addresses": (2 + tasks) * PRICES["address"].dollars * _HOURS,
-        "Secrets of certificate and edge": (1 + front) * PRICES["secret"].dollars,
-        "Alarm": front * alarm_metrics("WithFront") * PRICES["alarm"].dollars,
-    }
-
-
-def firewall(kind: str) -> tuple[float, float]:
-    """Return what a firewall costs a month in us-east-1, and a million requests of it."""
-    acls, rules = {"none": (0, 0), "basic": (1, 3), "managed": (2, 7)}[kind]
-    secret = PRICES["secret"].dollars if acls else 0.0
-    fixed = acls * PRICES["acl"].dollars + rules * PRICES["rule"].dollars + secret
-    return fixed, acls * PRICES["waf"].dollars
 
 
 def bill(operator: Operator) -> Bill:
-    """Return the monthly bill of an operator, with the history of a year."""
+    """Return the monthly bill of an operator beside SES, with the history of a year."""
     millions = operator.emails / 1e6
-    each = million(batch=operator.batch, rate=operator.emails / _SECONDS)
+    each = million(batch=operator.batch, rate=operator.emails / SECONDS)
     fixed, inspected = firewall(operator.firewall)
     kept = 11 * each["DynamoDB, kept for a month"]
     relay_cost = sum(relay(operator.relay, operator.tasks).values()) if operator.relay else 0.0
@@ -274,9 +238,8 @@ def bill(operator: Operator) -> Bill:
         fixed += PRICES["acl"].dollars + 2 * PRICES["rule"].dollars  # the front's
     standing = idle(all_alarms=operator.all_alarms, metrics=operator.metrics)
     return {
-        "SES": operator.emails / 1000 * PRICES["ses"].dollars,
         "emails": millions * (sum(each.values()) + kept + inspected),
-        "alarms, polling, metrics": sum(standing.values()),
+        "alarms, polling, metrics, timers": sum(standing.values()),
         "firewall, by the month": fixed,
         "relay and large requests": relay_cost,
     }
@@ -284,21 +247,36 @@ def bill(operator: Operator) -> Bill:
 
 def tables() -> dict[str, str]:
     """Return the tables of docs/costs.md in Markdown."""
-    full, single = million(), million(batch=1)
+    columns = ((10, 50.0), (1, EVENLY))
+    full, single = (million(batch=batch, rate=rate) for batch, rate in columns)
     emails = [(name, f"{full[name]:.2f}", f"{single[name]:.2f}") for name in full]
     sums = [f"**{sum(part.values()):.2f}**" for part in (full, single)]
-    plain = [f"{sum(million(key=False, batch=b).values()):.2f}" for b in (10, 1)]
+    plain = [
+        f"{sum(million(key=False, batch=batch, rate=rate).values()):.2f}" for batch, rate in columns
+    ]
     bills = [bill(operator) for operator in OPERATORS]
     lines = [(name, *(f"{each[name]:,.2f}" for each in bills)) for name in bills[0]]
-    totals = [f"**{sum(each.values()):,.2f}**" for each in bills]
+    ses = {
+        plan: [ses_plans.cost(plan, operator.emails) for operator in OPERATORS]
+        for plan in (SesPlan.NONE, SesPlan.ESSENTIALS)
+    }
+    totals = {
+        plan: [sum(each.values()) + more for each, more in zip(bills, costs, strict=True)]
+        for plan, costs in ses.items()
+    }
     return {
         "million": _table(
-            ("a million emails", "in batches of ten", "one by one"),
+            ("a million emails", "in batches of ten, 50 a second", "one by one, all month"),
             [
                 *emails,
                 ("**without SES**", *sums),
                 ("the same without an `Idempotency-Key`", *plain),
+                *(_waiting(accounts) for accounts in (1, 4)),
             ],
+        ),
+        "plans": _table(
+            ("the plan of SES", "a month", "1,000 emails", "beyond 10 million", "beyond 100"),
+            [_plan(plan) for plan in SesPlan],
         ),
         "webhooks": _table(
             ("a million posts to webhook endpoints", "in batches of ten"),
@@ -308,10 +286,13 @@ def tables() -> dict[str, str]:
             (
                 "a month without mail",
                 "`Webhooks=off`",
-                "`AlarmSet=essential`",
+                "defaults",
+                "defaults, `WorkerLimits=on`",
                 "`AlarmSet=all`",
             ),
-            _with_sum([idle(with_webhooks=False), idle(), idle(all_alarms=True)]),
+            _with_sum(
+                [idle(with_webhooks=False), idle(), idle(limits=True), idle(all_alarms=True)]
+            ),
         ),
         "relay": _table(
             (
@@ -319,7 +300,7 @@ def tables() -> dict[str, str]:
                 "small, 1 task",
                 "small, 2 tasks",
                 "large, 2 tasks",
-                "small, 1 task, `EdgeService=none`",
+                "small, 1 task, `LargeRequests=off`",
             ),
             _with_sum([relay(), relay(tasks=2), relay("large", 2), relay(front=False)]),
         ),
@@ -328,18 +309,38 @@ def tables() -> dict[str, str]:
             [
                 ("", *(operator.name for operator in OPERATORS)),
                 *lines,
-                ("**Pillarbox with SES**", *totals),
+                *(
+                    (f"SES, plan `{plan}`", *(f"{each:,.2f}" for each in costs))
+                    for plan, costs in ses.items()
+                ),
+                *(
+                    (f"**Pillarbox and SES, `{plan}`**", *(f"**{each:,.2f}**" for each in costs))
+                    for plan, costs in totals.items()
+                ),
                 *((peer.name, *peer.shown) for peer in PEERS),
             ],
         ),
         "prices": _table(
-            ("price in dollars", "for", "source"),
+            ("price in dollars", "for", "found on", "source"),
             [
-                (f"{price.dollars:g}", price.unit, price.cite())
+                (f"{price.dollars:g}", price.unit, str(price.found), price.cite())
                 for price in (*PRICES.values(), *PEERS)
             ],
         ),
     }
+
+
+def _waiting(accounts: int) -> tuple[str, str, str]:
+    """Return what a million costs while email of some accounts waits for SES's rate."""
+    name = f"the same while email of {accounts} account{'s' * (accounts > 1)} waits for SES's rate"
+    full = sum(million(rate=14, waiting=accounts).values())
+    return name, f"{full:.2f}", ""
+
+
+def _plan(plan: SesPlan) -> tuple[str, ...]:
+    price = ses_plans.PRICES[plan]
+    steps = [f"{each:.2f}" for _, each in price.steps]
+    return f"`{plan}`", f"{price.month:.2f}", *(steps if len(steps) > 1 else steps * 3)
 
 
 def _with_sum(bills: list[Bill]) -> list[tuple[str, ...]]:

@@ -150,7 +150,7 @@ def _type(page: Page) -> None:
 def measure() -> dict[str, Hour]:
     """Return the hours of each page."""
     hours: dict[str, Hour] = {}
-    rules = template.load()
+    rules = template.inlined(template.load())
     with (
         running_name_server() as dns,
         running_service(dns) as service,

@@ -1,8 +1,17 @@
-"""List prices for us-east-1, each with its public source, as found on 2026-11-22."""
+"""List prices for us-east-1, each with its public source and the day it was found there.
 
-from collections.abc import Mapping
+    .venv/bin/python -m benchmarks.prices
+
+It names the prices that are older than 120 days; `make audit` runs it. An old price is no failure.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
+
+from admin.operations import ses_plans
+from admin.operations.ses_plans import SesPlan
 
 _AIRBYTE: Final = "https://airbyte.com/data-engineering-resources/dynamodb-pricing"
 _CLOUDFRONT: Final = "http://aws.amazon.com/cloudfront/pricing"
@@ -13,6 +22,10 @@ _GATEWAY: Final = (
 )
 _WAF: Final = "https://c3x.dev/blog/aws-waf-cost-explained/"
 _LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
+#: The day on which most prices were found; the others name theirs.
+_FOUND: Final = date(2026, 11, 22)
+_LATER: Final = date(2026, 11, 23)
+_OLD: Final = timedelta(days=120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +36,7 @@ class Price:
     unit: str
     source: str | None = None
     note: str = ""
+    found: date = _FOUND
 
     def cite(self) -> str:
         """Return the source as Markdown, or say that there is none."""
@@ -40,11 +54,28 @@ class Peer(Price):
 
 PRICES: Final[Mapping[str, Price]] = {
     "ses": Price(
-        0.1, "1,000 recipients, SES", "https://www.acecloudinterviews.com/tutorials/aws/ses/"
+        ses_plans.PRICES[SesPlan.NONE].steps[0][1],
+        "1,000 recipients, SES without a plan",
+        ses_plans.PRICES_SOURCE,
+        "copy of AWS's price list of 2026-07-22",
+        ses_plans.PRICES_FOUND,
+    ),
+    "ses-essentials": Price(
+        ses_plans.PRICES[SesPlan.ESSENTIALS].steps[0][1],
+        "1,000 emails, SES with Essentials; 0.14 beyond 10 million a month",
+        ses_plans.PRICES_SOURCE,
+        "the same",
+        ses_plans.PRICES_FOUND,
     ),
     "write": Price(0.625, "a million write units, DynamoDB on demand", _AIRBYTE),
     "read": Price(0.125, "a million read units, DynamoDB on demand", _AIRBYTE),
-    "kept": Price(0.45, "a GB and month in the table, 0.25, and its recovery, 0.20"),
+    "kept": Price(
+        0.45,
+        "a GB and month in the table, 0.25, and its recovery, 0.20",
+        "https://aws.amazon.com/dynamodb/pricing/",
+        "AWS; figures from public copies of its price list",
+        _LATER,
+    ),
     "gateway": Price(3.5, "a million requests, API Gateway REST", _GATEWAY, "AWS"),
     "gb-second": Price(
         0.0000133334,
@@ -65,6 +96,20 @@ PRICES: Final[Mapping[str, Price]] = {
         "a million calls of a CloudFront function",
         "https://cur.vantage.sh/aws/amazoncloudfront/",
     ),
+    "bytes-out": Price(
+        0.085,
+        "a GB from CloudFront to a caller in North America or Europe",
+        _CLOUDFRONT,
+        "AWS",
+        _LATER,
+    ),
+    "bytes-in": Price(
+        0.02,
+        "a GB from CloudFront to its origin",
+        _CLOUDFRONT,
+        "AWS; figure from public copies of its price list",
+        _LATER,
+    ),
     "log": Price(0.5, "a GB of log", "https://www.duckbillgroup.com/?p=9080"),
     "alarm": Price(
         0.1,
@@ -73,8 +118,14 @@ PRICES: Final[Mapping[str, Price]] = {
     ),
     "metric": Price(
         0.3,
-        "a custom metric and month",
+        "a custom metric and month, divided by hours",
         "https://cal53.calculator.city/cloudwatch-custom-metrics-calculator/",
+    ),
+    "dashboard": Price(
+        3.0,
+        "a CloudWatch dashboard and month, beyond three in an account",
+        "https://www.factualminds.com/blog/amazon-cloudwatch-pricing-metrics-logs-alarms-dashboards/",
+        found=_LATER,
     ),
     "secret": Price(
         0.4,
@@ -123,3 +174,23 @@ PEERS: Final = (
         ),
     ),
 )
+
+
+def old(prices: Iterable[Price], today: date) -> Iterator[str]:
+    """Return a line for each price that was found more than 120 days before today."""
+    for price in prices:
+        if (age := today - price.found) > _OLD:
+            yield (
+                f"{price.dollars:g} dollars for {price.unit}: found {age.days} days ago, on"
+                f" {price.found}. Look it up again."
+            )
+
+
+def main() -> None:
+    """Print the old prices."""
+    for line in old([*PRICES.values(), *PEERS], datetime.now(UTC).date()):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
