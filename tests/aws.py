@@ -195,7 +195,6 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
             "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
             "PILLARBOX_SPOOL_BUCKET": names.bucket,
-            "PILLARBOX_API_URL": "https://pillarbox.example",
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
             "PILLARBOX_EVENTS_QUEUE_URL": events_url,
             "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
@@ -213,7 +212,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
 def forget_sessions() -> None:
     """Discard the sessions, so that no credentials of this environment are used in the next."""
     boto3.DEFAULT_SESSION = None
-    sdk._session.cache_clear()
+    sdk.sdk_session.cache_clear()
 
 
 def forget_wiring() -> None:

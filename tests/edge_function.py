@@ -1,21 +1,20 @@
-"""Runs the CloudFront function of the deployed edge in Node.js."""
+"""Runs the CloudFront functions of the deployed edge, all calls in one process of Node.js."""
 
+import atexit
 import json
 import re
 import subprocess
+from functools import cache
 from typing import Any, Final
 
 from local import template
 from tests.needs import need_program
 
-#: The code in template.yaml, before the substitution of template values.
-CODE: Final[str] = template.load()["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"][
-    "Fn::Sub"
-][0]
-
-
+_RESOURCES: Final[Any] = template.inlined(template.load())["Resources"]
+#: The code in the template, before the substitution of template values.
+CODE: Final[str] = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"][0]
 #: The function that chooses the file of a page of the dashboard.
-PAGE_CODE: Final[str] = template.load()["Resources"]["DashboardPage"]["Properties"]["FunctionCode"]
+PAGE_CODE: Final[str] = _RESOURCES["DashboardPage"]["Properties"]["FunctionCode"]
 
 
 def _limit(name: str) -> int:
@@ -26,13 +25,18 @@ def _limit(name: str) -> int:
 LAMBDA: Final = _limit("LAMBDA_BYTES")
 FRONT: Final = _limit("FRONT_BYTES")
 
+#: Reads lines with the code of a function and its event. It ends with its standard input.
 _HARNESS: Final = """
-let chosen = 'api';
+let chosen;
 const cf = { selectRequestOriginById(id) { chosen = id; } };
-%s
-const event = JSON.parse(require('fs').readFileSync(0, 'utf8'));
-const answer = handler(event);
-console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
+const handlers = {};
+require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { code, event } = JSON.parse(line);
+  handlers[code] = handlers[code] || new Function('cf', code + '\\nreturn handler;')(cf);
+  chosen = 'api';
+  const answer = handlers[code](event);
+  console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
+});
 """
 
 
@@ -71,12 +75,23 @@ def page_file(uri: str) -> str:
 
 
 def _run(code: str, event: dict[str, Any]) -> Any:
-    process = subprocess.run(
-        [need_program("node"), "-e", _HARNESS % code],
-        input=json.dumps(event),
-        capture_output=True,
+    node = _node()
+    assert node.stdin
+    assert node.stdout
+    node.stdin.write(json.dumps({"code": code, "event": event}) + "\n")
+    node.stdin.flush()
+    answer = node.stdout.readline()
+    assert answer, "the function has failed: see standard error"
+    return json.loads(answer)
+
+
+@cache
+def _node() -> subprocess.Popen[str]:
+    node = subprocess.Popen(
+        [need_program("node"), "-e", _HARNESS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=True,
-        timeout=60,
     )
-    return json.loads(process.stdout)
+    atexit.register(node.communicate)  # closes its input and waits for its end
+    return node

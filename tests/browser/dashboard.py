@@ -1,5 +1,7 @@
 """Opens the dashboard of the running local stack, with or without a session."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -88,6 +90,27 @@ class User:
         """Return what the policy of the current page blocked."""
         found: list[str] = self.page.evaluate("window.violations")
         return found
+
+    @contextmanager
+    def holding(self, method: str = "GET") -> Iterator[list[Request]]:
+        """Leave the API requests of a method unanswered until the block ends; return them."""
+        held: list[Route] = []
+        requests: list[Request] = []
+
+        def hold(route: Route) -> bool:
+            if route.request.method != method or "/v1/session" in route.request.url:
+                return False
+            held.append(route)
+            requests.append(route.request)
+            return True
+
+        before, self.interfere = self.interfere, hold
+        try:
+            yield requests
+        finally:
+            self.interfere = before
+            for route in held:
+                self._api(route)
 
     def close(self) -> None:
         """Close the profile, whose pages caused no error and no violation of the policy."""

@@ -125,6 +125,25 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
 
 
+def test_the_chart_counts_each_email_once_by_its_status(user: User) -> None:
+    """Bars of six hours add up what has each status now, and not what ever bounced or failed."""
+    now = {"pending": 1, "sent": 2, "delivered": 3, "bounced": 4, "complained": 5, "failed": 6}
+    ever = {"count": 21, "sent": 20, "delivered": 19, "bounced": 18, "complained": 17, "failed": 16}
+
+    def rewrite(answer: Any) -> Any:
+        for row in answer.get("volume", []) if isinstance(answer, dict) else []:
+            row.update(ever, statuses=now)
+        return answer
+
+    user.rewrite = rewrite
+    page = user.go("/app/?range=7d")
+    page.get_by_text("The figures as a table").click()
+    bars = page.get_by_role("row").filter(has=page.get_by_role("cell"))
+    expect(bars).to_have_count(28)
+    for bar in (bars.first, bars.last):
+        expect(bar.get_by_role("cell")).to_have_text(["18", "18", "30", "24", "36"])
+
+
 def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> None:
     """Filters change the address, survive a reload and go with Back; an id opens its email."""
     page = user.go(f"/app/activity?tag=run:{RUN}")
@@ -324,6 +343,11 @@ def test_a_webhook_from_its_creation_to_its_end(user: User, stack: dict[str, Any
     page.get_by_label("Address").fill(url)
     page.get_by_role("dialog").get_by_role("button", name="Add endpoint").click()
     expect(page.locator("dialog pre")).to_contain_text("whsec_")
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    page.mouse.click(5, 5)
+    expect(page.locator("dialog pre")).to_contain_text("whsec_")
+    expect(page.get_by_role("heading", name="Save the secret now")).to_be_focused()
     page.get_by_role("button", name="I have saved it").click()
     expect(page.get_by_text(url)).to_be_visible()
     page.get_by_role("button", name="Send a test").click()

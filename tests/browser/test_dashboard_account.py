@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.accessibility import assert_accessible, violations
 from tests.browser.dashboard import HOSTILE, OWNER, User, session
+from tests.browser.windows import assert_keeps_input
 from tests.stack import AGENT, operate, raw, wait_for
 
 pytestmark = pytest.mark.stack
@@ -103,6 +104,13 @@ def test_a_key_is_created_sends_and_is_revoked(owner: User, stack: dict[str, Any
     page.reload()
     revoked.click()
     expect(page.get_by_role("table", name="Revoked keys")).to_contain_text(name)
+
+
+@pytest.mark.both_browsers
+def test_a_window_keeps_what_is_entered(owner: User) -> None:
+    """Both browsers give the first field the focus, and lose no input."""
+    owner.go("/app/members")
+    assert_keeps_input(owner, "Members")
 
 
 def test_a_custom_key_has_what_was_chosen(owner: User) -> None:
@@ -211,9 +219,10 @@ def test_a_member_is_invited_promoted_and_removed(
     member.sign_in(url)
     expect(member.go("/app/keys").get_by_text("Your role does not manage")).to_be_visible()
     row.get_by_role("combobox").select_option("developer")
+    row.get_by_role("button", name="Save the role").click()
     expect(page.get_by_text(f"{email} is now a developer.")).to_be_visible()
     expect(member.go("/app/keys").get_by_role("button", name="Create key")).to_be_enabled()
-    row.get_by_role("button").click()
+    row.get_by_role("button", name="Remove").click()
     dialog(page).get_by_role("button", name="Remove the member").click()
     expect(row).to_have_count(0)
     member.page.get_by_role("link", name="Suppressions").click()
@@ -226,12 +235,22 @@ def _mail_to(stack: dict[str, Any], email: str) -> dict[str, Any] | None:
 
 
 def test_the_last_owner_stays(enter: Enter) -> None:
-    """Leaving and another role are refused with the reason, and the page shows the role again."""
+    """Leaving and another role, which needs two answers, are refused with the reason."""
     account = operate("account", "create", "--name", HOSTILE, "--plan", "free")["accountId"]
     member = enter(f"{uuid4().hex[:8]}@acme.example", account)
     page = member.go("/app/members")
-    page.get_by_role("combobox").select_option("viewer")
-    expect(page.get_by_text("An account needs an owner.")).to_be_visible()
+    with member.holding("PATCH") as changes:
+        page.get_by_role("combobox").focus()
+        page.keyboard.press("End")
+        expect(page.get_by_role("combobox")).to_have_value("viewer")
+        page.get_by_role("button", name="Save the role").click()
+        expect(dialog(page).get_by_role("button", name="Cancel")).to_be_focused()
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Save the role").click()
+        expect(dialog(page)).to_contain_text("You can no longer change members")
+        assert changes == []
+        dialog(page).get_by_role("button", name="Make me a viewer").click()
+    expect(dialog(page).get_by_role("alert").last).to_contain_text("An account needs an owner.")
     page.reload()
     expect(page.get_by_role("combobox")).to_have_value("owner")
     page.get_by_role("button", name="Leave the account").click()
@@ -260,6 +279,34 @@ def test_the_account_changes_its_brand(owner: User) -> None:
         page.get_by_label(label).fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The account is changed.")).to_be_visible()
+
+
+def test_answers_replace_nothing_that_was_typed(owner: User) -> None:
+    """A slow answer fills the other fields; a save sends those that changed, and forgets none."""
+    page = owner.go("/app/")
+    expect(page.locator(".quota").first).to_be_visible()  # the account was asked for
+    brand, sender = page.get_by_label("Brand name"), page.get_by_label("Sender's display name")
+    owner.rewrite = lambda answer: (
+        answer | {"brandName": "Old", "fromName": "Ada"} if "brandName" in answer else answer
+    )
+    with owner.holding():
+        page.get_by_role("link", name="Account").click()
+        brand.fill("New")
+    expect(sender).to_have_value("Ada")
+    expect(brand).to_have_value("New")
+    owner.rewrite = lambda answer: answer | {"brandName": "New", "fromName": "Ada"}
+    with owner.holding("PATCH") as saves:
+        page.get_by_role("button", name="Save").click()
+        brand.fill("Newer")
+    expect(page.get_by_text("The account is changed.")).to_be_visible()
+    expect(brand).to_have_value("Newer")
+    assert [save.post_data_json for save in saves] == [{"brandName": "New"}]
+    owner.rewrite = None
+    brand.fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_enabled()
+    page.reload()
+    expect(brand).to_have_value("")
 
 
 def test_a_viewer_changes_nothing(enter: Enter, stack: dict[str, Any]) -> None:

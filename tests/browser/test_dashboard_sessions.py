@@ -74,6 +74,34 @@ def test_sign_in_with_a_code(user: User, owner: str, stack: dict[str, Any]) -> N
     expect(page.get_by_label("Email address")).to_be_visible()
 
 
+def test_a_code_that_fails_takes_no_newer_input_away(user: User) -> None:
+    """The next code stays if it is typed while the last one is refused, and so does the address."""
+    asked: list[Route] = []
+
+    def answer(route: Route) -> bool:
+        if route.request.url.endswith("/v1/session/codes"):
+            route.fulfill(json={"flow": "a.b.c"}, status=202)
+        elif route.request.url.endswith("/v1/session"):
+            asked.append(route)
+        return not route.request.url.endswith("/v1/session/token")
+
+    user.interfere = answer
+    page = user.go("/app/")
+    page.get_by_label("Email address").fill("ada@shop.example")
+    page.keyboard.press("Enter")
+    field = page.get_by_label("Code")
+    field.fill("111111")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="One moment…")).to_be_visible()
+    field.fill("22")
+    for route in asked:
+        route.fulfill(json={"error": {"code": "x", "message": "x", "type": "x"}}, status=401)
+    expect(page.get_by_role("alert")).to_contain_text("This code is wrong")
+    expect(field).to_have_value("22")
+    page.get_by_role("button", name="ask for a new code").click()
+    expect(page.get_by_label("Email address")).to_have_value("ada@shop.example")
+
+
 @pytest.mark.both_browsers
 def test_sign_up_with_the_keyboard(user: User, stack: dict[str, Any]) -> None:
     """A new address gets a code, names an account and sees its first steps; a reload keeps them."""
@@ -114,7 +142,7 @@ def test_sign_in_with_a_link(user: User, owner: str) -> None:
     other = user.open()
     other.goto(url)
     other.get_by_role("button", name="Sign in", exact=True).click()
-    expect(other.get_by_role("alert")).to_contain_text("The code does not work")
+    expect(other.get_by_role("alert")).to_contain_text("This link does not work: it was used")
 
 
 @pytest.mark.both_browsers

@@ -57,7 +57,9 @@ class Sites:
         self.service = f"http://127.0.0.1:{port}"
         self.allowed, self.foreign = f"http://localhost:{port}", f"http://shop.localhost:{port}"
         missing = PlainTextResponse("none", 404)
-        self._app = Dashboard(missing, template.load(), widget_origins=self.allowed)
+        self._app = Dashboard(
+            missing, template.inlined(template.load()), widget_origins=self.allowed
+        )
         self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()
         #: Answers the API.

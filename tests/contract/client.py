@@ -26,7 +26,7 @@ from tests.contract.documented import check_documented
 FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
 _request_ids = count(1)
 
-_TEMPLATE: Final = template.load()
+_TEMPLATE: Final = template.inlined(template.load())
 _EDGE: Final = Route(_TEMPLATE)
 _GATEWAY: Final = GatewayResponses(_TEMPLATE)
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
@@ -166,16 +166,13 @@ def _own_response(response: Response, request_id: str) -> ApiResponse:
 
 @cache
 def _routes() -> Mapping[str, Mapping[str, str]]:
-    """The paths of template.yaml, those without a parameter first: method -> folder."""
+    """The paths of api.yaml, those without a parameter first: method -> folder."""
     routes: dict[str, dict[str, str]] = {}
-    for resource in _TEMPLATE["Resources"].values():
-        if resource["Type"] == "AWS::Serverless::Function":
-            folder = resource["Properties"]["CodeUri"].removeprefix("functions/")
-            for name, event in resource["Properties"]["Events"].items():
-                if event["Type"] == "Api" and not template.is_without_edge(name):
-                    properties = event["Properties"]
-                    methods = routes.setdefault(properties["Path"], {})
-                    methods[properties["Method"].upper()] = folder
+    for (path, method), function in template.routes(_TEMPLATE).items():
+        code = _TEMPLATE["Resources"][function]["Properties"]["CodeUri"]
+        # The edge refuses other methods, and writes the second reading of a path as the first.
+        if method != "ANY" and not path.startswith("/v1/v1/"):
+            routes.setdefault(path, {})[method] = code.removeprefix("functions/")
     return dict(sorted(routes.items(), key=lambda route: route[0].count("{")))
 
 

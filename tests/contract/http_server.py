@@ -46,7 +46,7 @@ def serving(wrap: Callable[[ASGIApp], ASGIApp] = lambda api: api) -> Iterator[st
     """
     origin = "http://functions/api"  # the stage, whose name the paths of the front have too
     edge = Edge(
-        template.load(),
+        template.inlined(template.load()),
         StageOrigin(origin, ""),
         FrontOrigin(origin, ""),
         httpx.AsyncClient(transport=_Functions()),

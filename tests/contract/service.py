@@ -434,7 +434,6 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
-        "PILLARBOX_API_URL": APP_URL,
         "PILLARBOX_MAIL_CODE_FUNCTION": "MailCode",
         "PILLARBOX_WIDGET_ORIGINS": "https://shop.example",
         "PILLARBOX_DNS_SERVERS": dns_server,
@@ -472,6 +471,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
         }
         forget_wiring()
+        wiring.services().service_address.store(APP_URL)
         clock = Clock()
         with (
             mock.patch.dict(os.environ, queues),

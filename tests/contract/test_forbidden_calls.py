@@ -251,6 +251,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.account_domain("a"),
         *keys.of_templates("a"),
         keys.heartbeat(),
+        keys.service_address(),
         keys.sending_rate(),
         keys.entries("a", 0),
         keys.rebuild_mark(),

@@ -19,7 +19,7 @@ from botocore.client import BaseClient
 
 from local import template
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb import keys, service_address
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
@@ -108,6 +108,8 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PILLARBOX_JOBS_DEAD_LETTERS_URL", dead)
         patch.setattr(BaseClient, "_make_api_call", recording)
+        # Each function reads the address, though all run in one process here.
+        patch.setattr(service_address, "_REMEMBERED", timedelta(0))
         patch.setattr(client, "handler", recorded.handler)
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
         _accept(service)

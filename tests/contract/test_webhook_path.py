@@ -9,16 +9,19 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.sender_domain import DomainState
 from pillarbox.domain.suppression import hashed_mailbox
 from pillarbox.domain.webhook import DeliveryState, WebhookType
+from pillarbox.domain.webhook_signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import SENDER, Service
 from tests.contract.webhook_path import CONTACT, WebhookPath
 from tests.fakes.builders import PREVIEW_SENDER
+from tests.fakes.webhooks import endpoint
 
 
 def _deliveries(path: WebhookPath) -> dict[str, DeliveryState]:
@@ -48,6 +51,23 @@ def test_another_account_receives_nothing(service: Service) -> None:
     path.work()
     assert len(path.posted) == 3
     assert _deliveries(other) == {}
+
+
+def test_a_second_endpoint_receives_the_next_event(service: Service) -> None:
+    """What happens right after its creation is posted, though others were announced just before."""
+    path = WebhookPath(service)
+    path.announce("ann@example.com")
+    added = endpoint(path.account, secrets=(new_secret(wiring.utc_now()),))
+    DynamoWebhookEndpoints(wiring.services().identities, wiring.services().table).add(added, 10)
+    path.announce("ben@example.com")
+    path.work()
+    log = DynamoWebhookDeliveries(wiring.services().table)
+    page = log.newest_first(path.account, added.endpoint_id, 20, None)
+    assert sorted(delivery.event.type for delivery in page.items) == [
+        WebhookType.ACCOUNT_PAUSED,
+        WebhookType.EMAIL_BOUNCED,
+        WebhookType.SUPPRESSION_ADDED,
+    ]
 
 
 def test_a_failed_event_is_posted_again_by_the_timer(service: Service) -> None:

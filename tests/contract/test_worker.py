@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from unittest import mock
@@ -12,6 +12,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.deliver import VISIBILITY, DeliveryResult, Outcome
 from pillarbox.domain.key import account_of_key
@@ -237,10 +238,10 @@ def test_a_suspect_is_given_more_time(service: Service, live: Api) -> None:
 def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     """A job that kills its builder three times is set aside; the others of its batch are sent."""
 
-    def build(mail: Mail, message: Message) -> bytes:
+    def build(mail: Mail, message: Message, base_url: str) -> bytes:
         if mail.subject == "deadly":
             os._exit(137)
-        return build_raw(mail, message)
+        return build_raw(mail, message, base_url)
 
     sent = len(service.ses.mails)
     ids = {
@@ -249,9 +250,8 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     }
     jobs = [received_again(job, VISIBILITY) for job in receive(service, live)]
     (deadly,) = (job for job in jobs if ids["deadly"] in job["body"])
-    delivery = replace(wiring.services().delivery, build=build)
-    with mock.patch.dict(vars(wiring.services()), delivery=delivery):
-        vars(wiring.services()).pop("isolated_delivery", None)
+    vars(wiring.services()).pop("isolated_delivery", None)
+    with mock.patch.object(build_message, "build_raw", build):
         assert work(jobs) == [deadly["messageId"]]
         assert work([deadly]) == [deadly["messageId"]]
         assert live.get(ids["deadly"]).json["status"] == "pending"

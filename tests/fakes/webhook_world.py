@@ -106,7 +106,6 @@ class WebhookWorld:
             read=lambda change: new_events(*change),
             endpoints=self._port("endpoints", self.endpoints),
             queue=self._port("queue", self.queue),
-            clock=lambda: self.now,
         )
 
     def _port(self, name: str, port: object) -> Any:

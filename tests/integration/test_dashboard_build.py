@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,48 +40,58 @@ def test_a_build_is_current_until_a_source_changes(
     monkeypatch.setattr(build, "_sources", lambda: iter([source]))
     source.touch()
     assert not build.is_current()
+    monkeypatch.setattr(sys, "argv", ["build", "--check"])
+    assert build.main() == 1
     index.touch()
     os.utime(source, (0, 0))
     assert build.is_current()
+    assert build.main() == 0
     os.utime(index, (0, 0))
     source.touch()
     assert not build.is_current()
 
 
-def _make_up(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `make up` with a dashboard that cannot be built and a stack that only says its name."""
-    (folder / "Makefile").write_text((ROOT / "Makefile").read_text())
+@pytest.mark.parametrize("ci", [{}, {"CI": "true"}])
+def test_the_stack_does_not_wait_for_the_dashboard(tmp_path: Path, ci: dict[str, str]) -> None:
+    """`make up` starts the stack, which builds the dashboard beside itself, also under CI."""
+    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text())
     for name, script in {
-        "tools/foreground": '#!/bin/sh\necho "the stack runs"\n',
+        "tools/foreground": '#!/bin/sh\necho "$@"\n',
         ".venv/bin/python": "#!/bin/sh\nexit 3\n",
         ".uv/bin/uv": "#!/bin/sh\n",
     }.items():
-        path = folder / name
+        path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(script)
         path.chmod(0o755)
-    for made in (".venv-engine", ".venv-node"):
-        (folder / made).mkdir(exist_ok=True)
-    (folder / "uv.lock").touch()
-    return subprocess.run(
+    (tmp_path / ".venv-engine").mkdir()
+    (tmp_path / "uv.lock").touch()
+    done = subprocess.run(
         ["make", "--silent", "up"],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", **environment},
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", **ci},
         capture_output=True,
         text=True,
         check=False,
     )
+    program = ".venv/bin/python -m local --build-dashboard\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, program, "")
 
 
-def test_the_stack_starts_without_a_dashboard(tmp_path: Path) -> None:
-    """`make up` says in one line that the dashboard was not built, and starts."""
-    done = _make_up(tmp_path)
-    assert (done.returncode, done.stdout) == (0, "the stack runs\n")
-    assert done.stderr == "The dashboard was not built. See why: make dashboard\n"
+def test_a_registry_that_cannot_be_reached_fails_the_build_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked again once, after a second, and not for a minute."""
+    monkeypatch.setattr(build, "_MODULES", tmp_path / "node_modules")
+    ran = list[tuple[str, ...]]()
 
+    def run(*command: str) -> None:
+        ran.append(command)
+        raise subprocess.CalledProcessError(1, command)
 
-def test_a_missing_dashboard_fails_under_ci(tmp_path: Path) -> None:
-    """With CI=true `make up` fails instead, because every test must run there."""
-    done = _make_up(tmp_path, CI="true")
-    assert done.returncode != 0
-    assert "the stack runs" not in done.stdout
+    monkeypatch.setattr(build, "_run", run)
+    monkeypatch.setattr(build, "is_current", lambda: False)
+    assert build.main() == 1
+    ((npm, ci, *options),) = ran
+    assert (npm, ci) == ("npm", "ci")
+    assert {"--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--prefer-offline"} < {*options}

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from local import template
 from local.containers import host_address
 from tests.needs import linux_only, need_docker
-from tests.packaging.test_functions import ABSENT, FUNCTIONS, resource_of
+from tests.packaging.test_functions import FUNCTIONS, assert_handled, resource_of
 from tests.stack import PATIENCE, stack_command, wait_for
 
 pytestmark = [pytest.mark.stack, linux_only]
@@ -75,8 +74,4 @@ def test_a_function_runs_in_its_image(environment: dict[str, str], function: str
         timeout=5 * PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    response: dict[str, Any] = json.loads(done.stdout)
-    if "statusCode" in response:
-        assert response["statusCode"] == (404 if function in ABSENT else 200), done.stderr
-    else:
-        assert response.get("batchItemFailures") == [] or response["sweep_tasks"] > 0, done.stderr
+    assert_handled(function, json.loads(done.stdout))

@@ -18,3 +18,38 @@ def test_messages_are_counted_and_moved(aws: Aws) -> None:
     assert (queues.status(dead).waiting, queues.status(aws.queue_url).waiting) == (1, 11)
     (first,) = boto3.client("sqs").receive_message(QueueUrl=aws.queue_url)["Messages"]
     assert first["Body"].startswith("job ")
+
+
+def test_a_move_ends_if_messages_come_back_at_once(aws: Aws) -> None:
+    """Each message moves once, although a worker sets each aside again before the next is read."""
+    sqs = boto3.client("sqs")
+    dead = sqs.create_queue(QueueName="dead-again")["QueueUrl"]
+    texts = [f"job {number}" for number in range(12)]
+    for text in texts:
+        SqsDeadLetters(dead).put(text)
+    moved: list[str] = []
+
+    def set_aside_again(**_: object) -> None:
+        (message,) = sqs.receive_message(QueueUrl=aws.queue_url)["Messages"]
+        sqs.delete_message(QueueUrl=aws.queue_url, ReceiptHandle=message["ReceiptHandle"])
+        moved.append(message["Body"])
+        assert len(moved) <= len(texts)  # else it would go on for ever
+        SqsDeadLetters(dead).put(message["Body"])
+
+    queues = SqsQueues()
+    queues._sqs.meta.events.register("after-call.sqs.SendMessage", set_aside_again)
+    assert queues.move(dead, aws.queue_url, 10_000) == len(moved)
+    assert len({*moved}) == len(moved) >= 10
+
+
+def test_equal_messages_move_once(aws: Aws) -> None:
+    """One of two equal texts may be one that came back, so it waits for the next redrive."""
+    sqs = boto3.client("sqs")
+    dead = sqs.create_queue(QueueName="dead-twice")["QueueUrl"]
+    for text in ("bad", "bad", "good"):
+        SqsDeadLetters(dead).put(text)
+    assert SqsQueues().move(dead, aws.queue_url, 10_000) == 2
+    counts = sqs.get_queue_attributes(
+        QueueUrl=dead, AttributeNames=["ApproximateNumberOfMessagesNotVisible"]
+    )["Attributes"]
+    assert counts == {"ApproximateNumberOfMessagesNotVisible": "1"}

@@ -1,6 +1,8 @@
 """What the sweep reads and queues in AWS: pending records, its tasks, and rebuild marks."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import boto3
 import pytest
@@ -9,6 +11,7 @@ from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.sqs import sweep_tasks
 from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks, read_task, write_task
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark
@@ -95,9 +98,19 @@ def test_many_tasks_are_queued_once_each(aws: Aws) -> None:
     tasks = [TASK] * 1_011
     assert SqsSweepTasks(aws.queue_url).put_all(iter(tasks)) == len(tasks)
     attributes = boto3.client("sqs").get_queue_attributes(
-        QueueUrl=aws.queue_url, AttributeNames=["ApproximateNumberOfMessages"]
+        QueueUrl=aws.queue_url,
+        AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"],
     )["Attributes"]
-    assert attributes["ApproximateNumberOfMessages"] == "1011"
+    assert sum(map(int, attributes.values())) == 1011
+
+
+def test_ten_tasks_become_visible_each_second(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass of many accounts takes few functions at a time, and no task waits for an hour."""
+    sent: list[Any] = []
+    monkeypatch.setattr(sweep_tasks, "send_all", lambda _sqs, _url, group: sent.extend(group))
+    SqsSweepTasks(aws.queue_url).put_all([TASK] * 9_015)
+    delays = Counter(entry["DelaySeconds"] for entry in sent)
+    assert delays == dict.fromkeys(range(900), 10) | {0: 20, 1: 15}
 
 
 @pytest.mark.usefixtures("refusing_queue")

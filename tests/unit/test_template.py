@@ -67,35 +67,33 @@ def test_each_function_has_a_sample_event(folder: str) -> None:
 
 def test_without_an_edge_both_readings_and_wrong_methods_reach_a_function() -> None:
     """Every path and its literal reading take any method; the right one leads to its function."""
-    owners: dict[tuple[str, str], str] = {}
-    for name, function in _FUNCTIONS.items():
-        for event in function["Events"].values():
-            if event["Type"] == "Api":
-                place = (event["Properties"]["Path"], event["Properties"]["Method"])
-                assert place not in owners
-                owners[place] = name
+    owners = template.routes(_SOURCE)
     for path, methods in ROUTES.items():
         for reading in (path, f"/v1{path}"):
-            assert (reading, "any") in owners
             for method in methods:
-                owner = owners.get((reading, method.lower()), owners[reading, "any"])
-                assert owner == owners[path, method.lower()]
+                owner = owners.get((reading, method), owners[reading, "ANY"])
+                assert owner == owners[path, method]
     assert {path for path, _ in owners} == {*ROUTES, *(f"/v1{path}" for path in ROUTES)}
 
 
+def test_the_gateway_may_call_the_functions_of_its_routes() -> None:
+    """Each has one permission, for its alias and this API, and no other function has one."""
+    allowed = [
+        properties["FunctionName"]["Ref"]
+        for properties in _of_type("AWS::Lambda::Permission").values()
+        if properties["SourceArn"]["Fn::Sub"].endswith(":${Api}/*")
+    ]
+    routed = {f"{function}.Alias" for function in template.routes(_SOURCE).values()}
+    assert sorted(allowed) == sorted(routed)
+
+
 def test_each_route_is_one_function() -> None:
-    """The template declares every route and method of the API once, and no others."""
-    deployed: dict[str, dict[str, str]] = {}
-    for name, function in _FUNCTIONS.items():
-        for event_name, event in function["Events"].items():
-            if event["Type"] == "Api" and not template.is_without_edge(event_name):
-                properties = event["Properties"]
-                methods = deployed.setdefault(properties["Path"], {})
-                assert properties["Method"] not in methods
-                methods[properties["Method"]] = name
-    assert {path: {m.lower() for m in methods} for path, methods in ROUTES.items()} == {
-        path: set(methods) for path, methods in deployed.items()
-    }
+    """The API has every route and method once, and no others except for wrong methods."""
+    deployed: dict[str, set[str]] = {}
+    for path, method in template.routes(_SOURCE):
+        if method != "ANY" and not path.startswith("/v1/v1/"):
+            deployed.setdefault(path, set()).add(method)
+    assert {path: set(methods) for path, methods in ROUTES.items()} == deployed
 
 
 def _for_engine() -> template.Template:
@@ -128,7 +126,7 @@ def test_a_nested_stack_is_switched_as_a_whole() -> None:
         nested = template.load(template.ROOT / stack["TemplateURL"])
         assert stack["Parameters"].keys() == nested["Parameters"].keys()
         for name, item in nested["Resources"].items():
-            if "Condition" in item and item["Condition"] != "WithAllAlarms":
+            if stack["TemplateURL"] == "stacks/relay.yaml" and "Condition" in item:
                 conditional[name] = item["Condition"]
     firewall = {"FrontFirewallAssociation": "WithFrontFirewall"}
     front = {name for name in _RESOURCES if name.startswith("Front")} - {"FrontFirewall"}
@@ -168,12 +166,26 @@ def test_the_engine_gets_the_same_routes() -> None:
     assert api["BinaryMediaTypes"] == ["*/*"]
 
 
-def test_each_function_has_its_own_role_and_log() -> None:
-    """No two functions share a role or a log group; the relay's container has two roles."""
-    for part in ("Role", "LoggingConfig"):
-        assert len({json.dumps(f[part]) for f in _FUNCTIONS.values()}) == len(_FUNCTIONS)
+def test_each_function_has_its_own_role() -> None:
+    """No two functions share a role; the relay's container has two roles."""
+    assert len({json.dumps(f["Role"]) for f in _FUNCTIONS.values()}) == len(_FUNCTIONS)
     relay = {"RelayRole", "RelayExecutionRole"}
     assert len(_of_type("AWS::IAM::Role").keys() - relay) == len(_FUNCTIONS)
+
+
+def test_requests_and_workers_have_a_log_each() -> None:
+    """A function that answers requests writes to the one log and a worker to the other, alone."""
+    shared = _SOURCE["Globals"]["Function"]["LoggingConfig"]["LogGroup"]
+    requests = set(template.routes(_SOURCE).values())
+    for name, function in _FUNCTIONS.items():
+        group = {"Ref": "RequestsLog" if name in requests else "WorkersLog"}
+        assert function.get("LoggingConfig", {}).get("LogGroup", shared) == group
+        written = [
+            statement["Resource"]
+            for statement in _statements(_of_type("AWS::IAM::Role")[f"{name}Role"])
+            if "logs:PutLogEvents" in _listed(statement["Action"])
+        ]
+        assert written == [{"Fn::GetAtt": [group["Ref"], "Arn"]}]
 
 
 #: Actions that have no resource-level permissions, by the service authorization reference.
@@ -242,6 +254,7 @@ def test_every_setting_that_is_read_is_set() -> None:
         Settings.widget_origins.variable,
         Settings.preview_recipients.variable,
         Settings.preview_keys_per_day.variable,
+        Settings.ses_rate_share.variable,
     }
     assert required | older == given - {Settings.relay.variable}
 
@@ -273,7 +286,7 @@ def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str)
     assert visibility >= _timeout(function) + 30
     (source,) = (
         source["Properties"]
-        for source in _FUNCTIONS[function]["Events"].values()
+        for source in _FUNCTIONS[function].get("Events", {}).values()
         if source["Properties"]["Queue"] == {"Fn::GetAtt": [queue, "Arn"]}
     )
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -319,13 +332,22 @@ def test_requests_take_no_function_from_delivery() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "function", ["DeliverMessage", "RecordFeedback", "SweepAccount", "PostWebhooks"]
-)
-def test_workers_of_a_queue_have_a_maximum(function: str) -> None:
-    """No backlog of a queue takes the functions that answer requests."""
-    for source in _FUNCTIONS[function]["Events"].values():
-        assert source["Properties"]["ScalingConfig"]["MaximumConcurrency"]
+def test_an_account_with_enough_functions_needs_no_maximum() -> None:
+    """`WorkerLimits=off` takes it from all queues but those of delivery, unless it is reserved."""
+    for function in ("RecordFeedback", "SweepAccount", "PostWebhooks"):
+        (source,) = _FUNCTIONS[function]["Events"].values()
+        condition, _, without = source["Properties"]["ScalingConfig"]["Fn::If"]
+        # An empty configuration removes the maximum of a mapping that exists.
+        assert (condition, without) == ("WithWorkerLimits", {})
+    for source in _FUNCTIONS["DeliverMessage"]["Events"].values():
+        assert "Fn::If" not in source["Properties"]["ScalingConfig"]
+    assert _SOURCE["Conditions"]["WithWorkerLimits"] == {
+        "Fn::Or": [
+            {"Condition": "WithReserve"},
+            {"Fn::Not": [{"Fn::Equals": [{"Ref": "WorkerLimits"}, "off"]}]},
+        ]
+    }
+    assert _SOURCE["Parameters"]["WorkerLimits"]["Default"] == "auto"
 
 
 def test_ses_events_reach_their_queue_unwrapped() -> None:

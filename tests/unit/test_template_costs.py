@@ -81,6 +81,13 @@ def test_alarms_of_detail_are_optional() -> None:
     assert {alarms[name] for name in alarms.keys() - _ESSENTIAL} == {"WithAllAlarms"}
     assert _condition("WithAllAlarms") == {"Fn::Equals": [{"Ref": "AlarmSet"}, "all"]}
     assert _SOURCE["Parameters"]["AlarmSet"]["Default"] == "essential"
+    assert _RESOURCES["Dashboard"]["Condition"] == "WithAllAlarms"
+
+
+@pytest.mark.parametrize("table", ["Table", "Identities"])
+def test_tables_have_a_key_that_costs_nothing(table: str) -> None:
+    """DynamoDB encrypts them with its own key, and the property stays, as an update needs it."""
+    assert _RESOURCES[table]["Properties"]["SSESpecification"] == {"SSEEnabled": False}
 
 
 def test_each_metric_is_shown_by_an_alarm_or_the_dashboard() -> None:

@@ -53,7 +53,7 @@ def test_two_attachments_of_5_mb_fit_into_the_front() -> None:
 def test_the_function_is_small_enough() -> None:
     """The function is smaller than CloudFront's limit of 10 KB."""
     assert len(CODE.encode()) < 10_000
-    assert _VALUES == {"Front": {"Fn::If": ["WithRelay", "true", "false"]}}
+    assert _VALUES == {"Front": {"Fn::If": ["WithFront", "true", "false"]}}
 
 
 def test_origins_get_the_secret_and_check_it() -> None:
@@ -79,14 +79,20 @@ def test_origins_get_the_secret_and_check_it() -> None:
 
 
 def test_a_firewall_that_is_switched_on_waits_for_the_edge() -> None:
-    """CloudFormation changes the edge first. Without the secret every request would get 403."""
-    assert _RESOURCES["ApiFirewall"]["Properties"]["Tags"]["Fn::If"] == [
-        "WithEdge",
-        [{"Key": "edge", "Value": {"Ref": "Edge"}}],
-        {"Ref": "AWS::NoValue"},
+    """Until the edge sends the secret, every request would get 403, so it is changed first.
+
+    A web ACL that no resource uses refuses nothing. The text of the association names the edge, and
+    its value is the web ACL alone: another value would replace the association.
+    """
+    firewall = {"Fn::GetAtt": ["ApiFirewall", "Arn"]}
+    condition, with_edge, without = _RESOURCES["FirewallAssociation"]["Properties"]["WebACLArn"][
+        "Fn::If"
     ]
-    association = _RESOURCES["FirewallAssociation"]["Properties"]
-    assert association["WebACLArn"] == {"Fn::GetAtt": ["ApiFirewall", "Arn"]}
+    assert (condition, without) == ("WithEdge", firewall)
+    index, parts = with_edge["Fn::Select"]
+    separator, text = parts["Fn::Split"]
+    assert text["Fn::Sub"] == ["${Firewall}|${Edge}", {"Firewall": firewall}]
+    assert (separator, index) == ("|", 0)  # no ARN has this character
 
 
 @pytest.mark.parametrize("name", ["ApiFirewall", "FrontFirewall"])

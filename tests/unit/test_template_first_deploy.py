@@ -1,10 +1,9 @@
-"""A first deploy ends without an alarm, and a second region or a second stack may follow it."""
+"""A first deploy ends without an alarm."""
 
 from typing import Any, Final
 
-import pytest
-
 from local import template
+from pillarbox.application.delivery.sweep import ZERO_HOURS
 
 _RESOURCES: Final[dict[str, Any]] = template.inlined(template.load())["Resources"]
 
@@ -23,32 +22,11 @@ def test_a_new_stack_has_no_alarm() -> None:
 
 
 def test_a_sweep_that_stops_is_noticed() -> None:
-    """The alarm of the sweep notifies the topic when it has had no data for three hours."""
+    """The alarm of the sweep notifies the topic when two of its zeros in a row are missing."""
     alarm = _properties("OverdueAlarm")
     assert alarm["InsufficientDataActions"] == alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}]
-    assert alarm["Period"] * alarm["EvaluationPeriods"] == 3 * 3600
+    assert alarm["Period"] * alarm["EvaluationPeriods"] == (2 * ZERO_HOURS + 1) * 3600
     assert alarm["DatapointsToAlarm"] == 1
-
-
-@pytest.mark.parametrize(
-    ("resource", "property_name"),
-    [("EdgeRoute", "Name"), ("Dashboard", "DashboardName")],
-)
-def test_names_of_the_whole_account_have_the_region(resource: str, property_name: str) -> None:
-    """Stacks of the same name in two regions do not collide in what AWS keeps for all regions."""
-    assert "${AWS::Region}" in _properties(resource)[property_name]["Fn::Sub"]
-
-
-def test_no_other_resource_has_a_fixed_name_of_the_whole_account() -> None:
-    """Roles, buckets and policies get their names from CloudFormation."""
-    naming = {"BucketName", "RoleName", "PolicyName", "ManagedPolicyName"}
-    named = {
-        name
-        for name, resource in _RESOURCES.items()
-        if resource["Type"] in {"AWS::IAM::Role", "AWS::S3::Bucket", "AWS::IAM::ManagedPolicy"}
-        and resource["Properties"].keys() & naming
-    }
-    assert not named
 
 
 def test_the_front_is_reached_by_cloudfront_alone() -> None:

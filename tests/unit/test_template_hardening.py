@@ -27,10 +27,9 @@ _ALARMS: Final = _of_type("AWS::CloudWatch::Alarm")
 
 @pytest.mark.parametrize("name", _of_type("AWS::DynamoDB::Table"))
 def test_a_table_can_be_restored(name: str) -> None:
-    """Each table has point-in-time recovery, encryption and deletion protection by default."""
+    """Each table has point-in-time recovery and deletion protection by default."""
     table = _RESOURCES[name]["Properties"]
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["DeletionProtectionEnabled"] == {"Ref": "DeletionProtection"}
     assert _SOURCE["Parameters"]["DeletionProtection"]["Default"] == "true"
 

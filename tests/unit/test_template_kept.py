@@ -112,7 +112,6 @@ def test_a_table_keeps_its_schema_and_protection(name: str, stream: dict[str, st
     assert table.get("StreamSpecification") == stream
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["DeletionProtectionEnabled"] == {"Ref": "DeletionProtection"}
 
 

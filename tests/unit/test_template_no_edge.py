@@ -81,7 +81,7 @@ def test_the_stage_asks_for_no_secret_and_for_reputation() -> None:
 def test_the_secret_exists_only_where_something_compares_it() -> None:
     """The front and a firewall behind the edge compare it; without them it would only cost."""
     assert _RESOURCES["EdgeSecret"]["Condition"] == "WithEdgeSecret"
-    compare = {"Fn::Or": [{"Condition": "WithRelay"}, {"Condition": "WithFirewall"}]}
+    compare = {"Fn::Or": [{"Condition": "WithFront"}, {"Condition": "WithFirewall"}]}
     assert _CONDITIONS["WithEdgeSecret"]["Fn::And"] == [_WITH_EDGE, compare]
 
 
@@ -135,15 +135,31 @@ def test_without_a_front_a_small_task_has_half_the_memory() -> None:
         assert int(size["RelayMemory"]) <= int(size[alone]) <= int(size["Memory"])
 
 
-def test_a_relay_without_an_edge_needs_no_prefix_list() -> None:
-    """The rules of the template require CloudFront's prefix list with an edge only."""
+def test_a_relay_without_a_front_needs_no_prefix_list() -> None:
+    """The rules of the template require CloudFront's prefix list with a front only."""
     assertions = _SOURCE["Rules"]["RelayHasItsCertificate"]["Assertions"]
     (prefix_list,) = (
         assertion["Assert"]
         for assertion in assertions
         if "CloudFrontPrefixList" in assertion["AssertDescription"]
     )
-    assert prefix_list["Fn::Or"][0] == {"Fn::Equals": [{"Ref": "EdgeService"}, "none"]}
+    assert prefix_list["Fn::Or"][:2] == [
+        {"Fn::Equals": [{"Ref": "EdgeService"}, "none"]},
+        {"Fn::Equals": [{"Ref": "LargeRequests"}, "off"]},
+    ]
+
+
+def test_large_requests_can_be_switched_off() -> None:
+    """Then there is no front behind an edge either: no origin, and the edge routes none to it."""
+    assert _SOURCE["Parameters"]["LargeRequests"]["Default"] == "on"
+    switch = {"Fn::Equals": [{"Ref": "LargeRequests"}, "on"]}
+    parts = [{"Condition": "WithRelay"}, _WITH_EDGE, switch]
+    assert template.load()["Conditions"]["WithFront"] == {"Fn::And": parts}
+    relay = template.load()["Resources"]["Relay"]["Properties"]["Parameters"]
+    assert relay["Front"] == {"Fn::If": ["WithFront", "on", "off"]}
+    origins = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["Origins"]
+    (front,) = (origin["Fn::If"] for origin in origins if "Fn::If" in origin)
+    assert (front[0], front[1]["Id"]) == ("WithFront", "front")
 
 
 def _relay_and_front(resource: str, name: str) -> tuple[Any, Any]:

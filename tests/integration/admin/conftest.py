@@ -15,8 +15,10 @@ import uvicorn
 
 from local.ses.app import ses_app
 from local.ses.store import MailStore
+from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
+from pillarbox.wiring import utc_now
 from tests.aws import create_table, emulated_aws
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
@@ -109,6 +111,7 @@ def mailbox(
         ],
         "PILLARBOX_LOCAL_WEBHOOKS": "true",
     }
+    DynamoServiceAddress(table, utc_now).store(environment["PILLARBOX_API_URL"])
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
     monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
     return ses[1]

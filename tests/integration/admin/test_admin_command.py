@@ -33,7 +33,7 @@ COMMANDS = {
         "resume",
         "delete",
     ),
-    "key": ("create", "list", "revoke"),
+    "key": ("create", "list", "find", "revoke"),
     "domain": ("add", "show", "verify"),
     "sender": ("add", "list", "remove", "default"),
     "template": (
@@ -43,7 +43,7 @@ COMMANDS = {
     "message": ("show", "find"),
     "suppression": ("add", "list", "remove", "import", "export"),
     "stats": ("top", "verify", "rebuild"),
-    "queue": ("status", "redrive"),
+    "queue": ("status", "show", "redrive"),
 }
 #: Commands without a group.
 SINGLE = ("doctor", "deploy")

@@ -8,11 +8,14 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import NoCredentialsError
+from moto.backends import get_backend
 
-from admin import deploy
+from admin import deploy, stack_protection
 from admin.aws import deployment, edge_parts, stacks
+from admin.aws.queue_policies import SqsQueuePolicies
 from admin.deploy import Environment, roll_out
-from admin.operations.preflight import AwsAccount
+from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
+from admin.operations.ses_plans import SesPlan
 from admin.session import StackSession
 from admin.wiring import OperatorWiring
 from local import template as project_template
@@ -64,10 +67,17 @@ def template(address: str) -> dict[str, Any]:
     return {
         "Parameters": {
             "DeliveryConcurrency": {"Type": "Number", "Default": 2},
+            "WebhookConcurrency": {"Type": "Number", "Default": 50},
+            "SesRateShare": {"Type": "Number", "Default": 100},
             "LogLevel": {"Type": "String", "Default": "DEBUG"},
+            "DeletionProtection": {"Type": "String", "Default": "true"},
         },
         "Resources": {
             **queues,
+            "EventsRule": {
+                "Type": "AWS::Events::Rule",
+                "Properties": {"EventPattern": {"source": ["aws.ses"]}},
+            },
             "Table": table,
             "Identities": table,
             "AlarmTopic": {"Type": "AWS::SNS::Topic"},
@@ -109,24 +119,45 @@ def policy(stack_name: str) -> str | None:
 
 @dataclass
 class Script:
-    """Stands in for make and sam. The first deployment creates the stack."""
+    """Stands in for make and sam, which creates the stack or sets its parameters."""
 
     address: str
     codes: dict[str, int] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
     #: The stack's policy at the time of each deploying, None without one.
     policies: list[str | None] = field(default_factory=list)
+    #: The statuses in which CloudFormation leaves the next stacks that it creates.
+    statuses: list[str] = field(default_factory=list)
 
     def __call__(self, words: Sequence[str]) -> int:
         self.ran.append(" ".join(words))
-        if words[1] == "deploy":
-            self.policies.append(policy("pillarbox-dev") if len(self.ran) > 2 else None)
-        if words[1] == "deploy" and len(self.ran) == 2:
-            name = "pillarbox" if "prod" in words else "pillarbox-dev"
-            boto3.client("cloudformation").create_stack(
-                StackName=name, TemplateBody=json.dumps(template(self.address))
-            )
-        return self.codes.get(words[1], 0)
+        if words[1] != "deploy":
+            return self.codes.get(words[1], 0)
+        name = "pillarbox" if "prod" in words else "pillarbox-dev"
+        exists = stacks.describe(name) is not None
+        self.policies.append(policy(name) if exists else None)
+        body = template(self.address)
+        given = dict(
+            pair.split("=", 1) for pair in words[words.index("--parameter-overrides") + 1 :]
+        )
+        values: list[Any] = [
+            {"ParameterKey": key, "ParameterValue": given[key].strip('"')}
+            for key in body["Parameters"]
+        ]
+        change = "update_stack" if exists else "create_stack"
+        getattr(boto3.client("cloudformation"), change)(
+            StackName=name, TemplateBody=json.dumps(body), Parameters=values
+        )
+        if self.statuses:
+            leave(name, self.statuses.pop(0))
+            return 1
+        return self.codes.get("deploy", 0)
+
+
+def leave(stack_name: str, status: str) -> None:
+    """Make moto say that a stack has a status."""
+    cloudformation = get_backend("cloudformation")["123456789012"]["us-east-1"]
+    cloudformation.get_stack(stack_name).status = status
 
 
 @pytest.fixture
@@ -181,6 +212,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert log.index("pass account") < log.index(
         "$ make build dashboard\n$ .venv-sam/bin/sam deploy"
     )
+    assert "pass plan: The SES plan here is essentials (0.16 dollars" in log
     assert "Could not" not in log
     assert output["sender"]["status"] == "verified"
     assert (output["stack"], output["baseUrl"]) == ("pillarbox-dev", script.address)
@@ -188,18 +220,37 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert key in output["firstMail"]
     principal = deployed_wiring().authentication.authenticate(key)
     assert principal.account.account_id == output["accountId"]
+    assert deployed_wiring().service_address.read() == script.address
     # The test's tables are not protected, and the domain has no DNS records.
     failed = [item["check"] for item in output["items"] if item["verdict"] == "fail"]
     assert failed == ["domains", "table", "table", "table", "table"]
     assert output["failed"] == 5
 
 
+def test_a_deploy_changes_the_plan_of_ses_on_request_only(
+    script: Script, capsys: pytest.CaptureFixture[str], ses: tuple[str, MailStore]
+) -> None:
+    """Without --ses-plan the plan stays, and with it and --yes it changes before the build."""
+    rolled_out(script, capsys)
+    assert ses[1].plan == "ESSENTIALS"
+    output, log = rolled_out(script, capsys, plan=SesPlan.NONE, yes=True)
+    assert ses[1].plan == "NONE"
+    assert log.index("The SES plan is none (0.10") < log.index("$ make build")
+    (plan,) = [item["message"] for item in output["items"] if item["check"] == "plan"]
+    assert plan == "The SES plan here is none (0.10 dollars for 1,000 emails)."
+
+
 def test_a_second_deploy_creates_nothing(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A second deploy runs the same programs, keeps the account and creates no key."""
+    """A second deploy runs the same programs, keeps the account and creates no key.
+
+    It stores the address again, which may have changed.
+    """
     first, _ = rolled_out(script, capsys)
+    deployed_wiring().service_address.store("https://former.example")
     again, _ = rolled_out(script, capsys)
+    assert deployed_wiring().service_address.read() == script.address
     assert script.ran[:2] == script.ran[2:]
     assert again["accountId"] == first["accountId"]
     assert again["key"] is None
@@ -224,20 +275,203 @@ def test_every_deploy_is_held_to_the_stack_policy(
     assert policy("pillarbox-dev") == written
 
 
-ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
-RELAY = {"RelayImage": "image", "CloudFrontPrefixList": "", "RelayZoneA": "", "RelayZoneB": ""}
-
-
-def test_a_relay_without_an_edge_needs_no_zones_of_cloudfront(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"])
+def test_an_account_that_aws_must_verify_deploys_without_an_edge(
+    script: Script, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
-    """With EdgeService=none any two zones do; with an edge too few zones end the command."""
+    """After `must be verified` the documented command removes the failed stack and works."""
+    script.statuses = [status]
+    with pytest.raises(ServiceError, match="deploy ended with 1"):
+        roll_out(script, Environment.DEV, json=True)
+    assert f"could not be created ({status})" in capsys.readouterr().err
+    failed = stacks.require("pillarbox-dev")
+    assert failed.status == status
+    output, log = rolled_out(
+        script, capsys, sam=["--parameter-overrides", "EdgeService=none"], yes=True
+    )
+    assert f"is in {status}. The first deployment failed" in log
+    assert "Removed the stack pillarbox-dev." in log
+    assert log.index("Removed the stack") < log.index("$ make build\n")
+    assert "EdgeService=none" in script.ran[-1].split()
+    assert output["key"]
+    stack = stacks.require("pillarbox-dev")
+    assert (stack.status, stack.stack_id == failed.stack_id) == ("CREATE_COMPLETE", False)
+
+
+def test_a_failed_stack_with_an_account_stays(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stack that once worked has rows, so nothing is removed or built, also with --yes."""
+    rolled_out(script, capsys)
+    before = len(script.ran)
+    leave("pillarbox-dev", "DELETE_FAILED")
+    with pytest.raises(ServiceError, match="there are rows in pillarbox-dev-Table"):
+        roll_out(script, Environment.DEV, json=True, yes=True)
+    assert len(script.ran) == before
+    assert stacks.require("pillarbox-dev").status == "DELETE_FAILED"
+
+
+def test_tables_are_protected_when_all_else_exists(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A first deployment of prod creates them without protection; an update keeps it on."""
+    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
+    roll_out(script, Environment.PROD, json=True, sam=sam)
+    assert "DeletionProtection=false" in script.ran[1].split()
+    assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
+    assert "The tables are protected against deletion." in capsys.readouterr().err
+    roll_out(script, Environment.PROD, json=True, sam=sam)
+    assert "DeletionProtection=true" in script.ran[3].split()
+    output = capsys.readouterr().err
+    assert "parameter DeletionProtection" not in output
+    assert "The tables are protected" not in output
+
+
+def test_a_deployment_that_ended_early_protects_tables_the_next_time(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the command is interrupted before the protection, the next run switches it on."""
+    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stacks, "update_parameters", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            roll_out(script, Environment.PROD, json=True, sam=sam)
+    assert stacks.require("pillarbox").parameters["DeletionProtection"] == "false"
+    roll_out(script, Environment.PROD, json=True, sam=sam)
+    assert "parameter DeletionProtection: false -> true" in capsys.readouterr().err
+    assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
+
+
+def test_protection_that_cloudformation_refuses_is_an_error(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what is deployed, what is not, and that the next run tries again."""
+    wait = stacks.wait
+
+    def undone(stack_id: str, report: Any) -> stacks.StackDescription:
+        return replace(wait(stack_id, report), status="UPDATE_ROLLBACK_COMPLETE", reason="no.")
+
+    monkeypatch.setattr(stacks, "wait", undone)
+    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
+    with pytest.raises(ServiceError, match="not protected against deletion yet: UPDATE_ROLL"):
+        roll_out(script, Environment.PROD, json=True, sam=sam)
+
+
+def test_changes_that_nobody_confirms_end_the_command(script: Script) -> None:
+    """Sam ends with 0 then, and the stack has no table that could be protected."""
+    boto3.client("cloudformation").create_change_set(
+        StackName="pillarbox-dev",
+        ChangeSetName="first",
+        ChangeSetType="CREATE",
+        TemplateBody=json.dumps(template(script.address)),
+    )
+    with pytest.raises(ServiceError, match="not confirmed, so nothing was deployed"):
+        roll_out(lambda _: 0, Environment.DEV, json=True)
+
+
+def test_queues_of_events_get_their_policies_back(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A policy that CloudFormation removed is written at the end; one that is right stays."""
+    _, log = rolled_out(script, capsys)
+    assert "Wrote the policy of EventsQueue and EventsDeadLetters again." in log
+    policies = SqsQueuePolicies("pillarbox-dev")
+    assert {policy.right for policy in policies.read().values()} == {True}
+    url = stacks.require("pillarbox-dev").outputs["EventsDeadLettersUrl"]
+    boto3.client("sqs").set_queue_attributes(QueueUrl=url, Attributes={"Policy": ""})
+    output, log = rolled_out(script, capsys)
+    assert "Wrote the policy of EventsDeadLetters again." in log
+    verdicts = [item["verdict"] for item in output["items"] if item["check"] == "policies"]
+    assert verdicts == ["pass", "pass"]
+    _, log = rolled_out(script, capsys)
+    assert "Wrote the policy" not in log
+
+
+def test_the_doctor_reads_what_was_deployed(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The findings have the stack's own share, workers and protection, not the defaults."""
+    given = ["SesRateShare=50", "WebhookConcurrency=3", "DeletionProtection=true"]
+    output, _ = rolled_out(script, capsys, sam=["--parameter-overrides", *given])
+    findings = {item["message"]: item["verdict"] for item in output["items"]}
+    assert findings["7 recipients per second (50 % of SES's 14) for 2 workers."] == "pass"
+    shares = "The stacks of this account and region use 50 % of SES's rate: pillarbox-dev 50 %."
+    assert findings[shares] == "pass"
+    assert any("PostWebhooks 3" in message for message in findings)
+    # moto does not update the tables' protection.
+    assert findings["The table can be deleted."] == "fail"
+    assert findings["The table Identities can be deleted."] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "workers"), [([], "2"), (["--parameter-overrides", "WebhookConcurrency=4"], "4")]
+)
+def test_webhook_workers_follow_the_accounts_limit(
+    script: Script, overrides: list[str], workers: str
+) -> None:
+    """An account of ten functions gives webhooks two, unless the operator says how many."""
+    roll_out(script, Environment.DEV, json=True, sam=overrides)
+    assert f"WebhookConcurrency={workers}" in script.ran[1].split()
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        (ClusterRole.MISSING, "create-service-linked-role"),
+        (ClusterRole.CREATED, "Created the role"),
+    ],
+)
+def test_a_relay_waits_for_the_role_of_ecs(
+    script: Script,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    role: ClusterRole,
+    words: str,
+) -> None:
+    """The preflight creates the role before anything is built, or says who has to."""
+    needs = RelayNeeds(
+        image=True,
+        architectures=frozenset({"arm64"}),
+        certificate=True,
+        fields=frozenset({"certificate", "key"}),
+    )
+    monkeypatch.setattr(deployment, "read_relay_needs", lambda *_: needs)
+    monkeypatch.setattr(deployment, "ensure_cluster_role", lambda: role)
+    monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
+    monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
+    script.codes["build"] = 1
+    sam = ["--parameter-overrides", "RelayImage=image", "RelayCertificate=smtp"]
+    with pytest.raises(ServiceError):
+        roll_out(script, Environment.DEV, json=True, sam=sam)
+    assert words in capsys.readouterr().err
+    assert script.ran == (["make build dashboard"] if role is ClusterRole.CREATED else [])
+
+
+ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
+RELAY = {
+    "RelayImage": "image",
+    "LargeRequests": "on",
+    "CloudFrontPrefixList": "",
+    "RelayZoneA": "",
+    "RelayZoneB": "",
+}
+
+
+@pytest.mark.parametrize("without", [{"EdgeService": "none"}, {"LargeRequests": "off"}])
+def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
+    monkeypatch: pytest.MonkeyPatch, without: dict[str, str]
+) -> None:
+    """Without an edge or large requests any two zones do; else too few zones end the command."""
     monkeypatch.setattr(deployment, "zones", lambda: ZONES)
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
-    chosen = deploy._complete({**RELAY, "EdgeService": "none"}, {})
+    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront", **without}, {})
     assert (chosen["RelayZoneA"], chosen["RelayZoneB"]) == ("b", "a")
     assert chosen["CloudFrontPrefixList"] == ""
-    with pytest.raises(ServiceError, match="EdgeService=none"):
+    with pytest.raises(ServiceError, match="LargeRequests=off"):
         deploy._complete({**RELAY, "EdgeService": "cloudfront"}, {})
     zones = {"RelayZoneA": "c", "RelayZoneB": "d"}
     chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront"}, zones)
@@ -253,7 +487,7 @@ def test_an_unconfirmed_stack_gets_no_policy(script: Script) -> None:
         ChangeSetType="CREATE",
         TemplateBody=json.dumps(template(script.address)),
     )
-    deploy._protect("pillarbox-dev")
+    stack_protection.set_policy("pillarbox-dev")
     assert policy("pillarbox-dev") is None
 
 
@@ -271,9 +505,10 @@ def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixtu
 def test_an_account_that_is_not_ready_builds_nothing(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A new account runs ten functions: prod's workers would take them, and the remedy says so."""
+    """A new account runs ten functions: ten workers would take them, and the remedy says so."""
+    given = ["--parameter-overrides", "DeliveryConcurrency=10"]
     with pytest.raises(ServiceError, match="not ready: functions"):
-        roll_out(script, Environment.PROD, json=False)
+        roll_out(script, Environment.PROD, json=False, sam=given)
     assert script.ran == []
     assert "Deploy with DeliveryConcurrency=2" in capsys.readouterr().err
 

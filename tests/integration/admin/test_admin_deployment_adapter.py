@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from admin.aws import deployment, stacks
-from admin.operations.preflight import AwsAccount, RelayNeeds
+from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
 from tests.integration.admin.aws_stubs import Stubs, stubs
 
 __all__ = ["stubs"]
@@ -79,6 +79,61 @@ def test_refused_credentials_raise(stubs: Stubs) -> None:
     stubs.refuse("sts", "get_caller_identity", "ExpiredToken")
     with pytest.raises(ClientError, match="ExpiredToken"):
         deployment.read_account()
+
+
+ROLE = {"RoleName": "AWSServiceRoleForECS"}
+ABSENT = "The role with name AWSServiceRoleForECS cannot be found."
+TAKEN = (
+    "Service role name AWSServiceRoleForECS has been taken in this account, please try a different"
+    " suffix."
+)
+
+
+def role(path: str = "/aws-service-role/ecs.amazonaws.com/") -> dict[str, Any]:
+    """Return IAM's description of the role."""
+    name = ROLE["RoleName"]
+    return {
+        "Role": {
+            "Path": path,
+            "RoleName": name,
+            "RoleId": "AROA1234567890123456",
+            "Arn": f"arn:aws:iam::123456789012:role{path}{name}",
+            "CreateDate": "2026-11-22T00:00:00Z",
+        }
+    }
+
+
+def test_a_fresh_account_gets_the_role_of_ecs(stubs: Stubs) -> None:
+    """The role is created once; an account that has it is left alone."""
+    stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
+    expected = {"AWSServiceName": "ecs.amazonaws.com"}
+    stubs.answer("iam", "create_service_linked_role", role(), expected)
+    assert deployment.ensure_cluster_role() is ClusterRole.CREATED
+    stubs.answer("iam", "get_role", role(), ROLE)
+    assert deployment.ensure_cluster_role() is ClusterRole.EXISTS
+
+
+def test_a_role_that_somebody_creates_in_between_is_enough(stubs: Stubs) -> None:
+    """IAM refuses a second role of this name."""
+    stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
+    stubs.refuse("iam", "create_service_linked_role", "InvalidInput", TAKEN)
+    assert deployment.ensure_cluster_role() is ClusterRole.CREATED
+
+
+def test_missing_rights_for_the_role_are_a_finding(stubs: Stubs) -> None:
+    """AccessDenied becomes a finding; the command raises any other error."""
+    stubs.refuse("iam", "get_role", "AccessDenied")
+    assert deployment.ensure_cluster_role() is ClusterRole.UNKNOWN
+    stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
+    stubs.refuse("iam", "create_service_linked_role", "AccessDenied")
+    assert deployment.ensure_cluster_role() is ClusterRole.MISSING
+    stubs.refuse("iam", "get_role", "ServiceFailure")
+    with pytest.raises(ClientError):
+        deployment.ensure_cluster_role()
+    stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
+    stubs.refuse("iam", "create_service_linked_role", "LimitExceeded")
+    with pytest.raises(ClientError):
+        deployment.ensure_cluster_role()
 
 
 PLACE = {"registryId": "123456789012", "repositoryName": "pillarbox/relay"}

@@ -10,6 +10,7 @@ import pytest
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.smtp_probe import SmtpProbe
+from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
@@ -20,7 +21,10 @@ from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
 from pillarbox.application.operation.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.stand_in_servers import api, relay, serving
+
+__all__ = ["stubs"]
 
 STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 
@@ -173,6 +177,35 @@ def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> N
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
         assert CloudWatchMonitoring("pillarbox").function_concurrency() == 10
+
+
+def create_stack(name: str, outputs: dict[str, str], share: int | None = None) -> None:
+    """Create a stack with outputs, and with a share of SES's rate unless its release is older."""
+    parameters = {"SesRateShare": {"Type": "Number", "Default": share}} if share else {}
+    body = {
+        "Parameters": parameters,
+        "Resources": STACK["Resources"],
+        "Outputs": {output: {"Value": value} for output, value in outputs.items()},
+    }
+    boto3.client("cloudformation").create_stack(StackName=name, TemplateBody=json.dumps(body))
+
+
+@pytest.mark.usefixtures("table")
+def test_the_shares_of_all_stacks_are_read() -> None:
+    """Each Pillarbox of the region counts, one of an older release with all of SES's rate."""
+    outputs = {"TableName": "table", "ConfigurationSetName": "set"}
+    create_stack("pillarbox", outputs, 75)
+    create_stack("pillarbox-old", outputs)
+    create_stack("pillarbox-Alarms-1", {})
+    create_stack("shop", {"TableName": "orders"})
+    assert CloudFormationShares().read() == {"pillarbox": 75, "pillarbox-old": 100}
+
+
+def test_a_missing_right_to_see_stacks_is_an_error(stubs: Stubs) -> None:
+    """The doctor shows AWS's reason and goes on with the next check."""
+    stubs.refuse("cloudformation", "describe_stacks", "AccessDenied", "no")
+    with pytest.raises(ServiceError, match="AWS refused DescribeStacks: AccessDenied: no"):
+        CloudFormationShares().read()
 
 
 def test_the_api_probe() -> None:

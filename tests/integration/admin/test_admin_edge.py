@@ -16,14 +16,16 @@ __all__ = ["stubs"]
 
 STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1"
 RELAY: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev-Relay/2"
+RULES: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev-EdgeRules/3"
 SECRET: Final = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:EdgeSecret-1"
 WHEN: Final = "2026-11-22T00:00:00Z"
 PARTS: Final = {
     "Edge": "E1",
     "EdgeSecret": SECRET,
-    "ApiFirewall": "api|11111111-1111-1111-1111-111111111111|REGIONAL",
+    "EdgeRules": RULES,
     "Relay": RELAY,
 }
+FIREWALLS: Final = {"ApiFirewall": "api|11111111-1111-1111-1111-111111111111|REGIONAL"}
 WATCH: Final = {
     "CloudWatchMetricsEnabled": True,
     "SampledRequestsEnabled": False,
@@ -80,6 +82,7 @@ ACL: Final = {"Name": "api", "Scope": "REGIONAL", "Id": "11111111-1111-1111-1111
 
 def firewall(stubs: Stubs, *values: str) -> None:
     """Prepare the firewall as it is."""
+    resources(stubs, FIREWALLS, RULES)
     acl = {
         "Name": "api",
         "Id": ACL["Id"],
@@ -220,7 +223,7 @@ def test_a_rotation_makes_these_calls(stubs: Stubs, waits: list[float]) -> None:
 def test_a_finished_edge_is_not_changed_again(stubs: Stubs, waits: list[float]) -> None:
     """A run after an interruption at the end changes only what is left."""
     stack(stubs)
-    resources(stubs, {name: PARTS[name] for name in ("Edge", "EdgeSecret", "ApiFirewall")})
+    resources(stubs, {name: PARTS[name] for name in ("Edge", "EdgeSecret", "EdgeRules")})
     secret(stubs, "s1")
     distribution(stubs, "s1")
     firewall(stubs, "s0", "s1")
@@ -275,13 +278,17 @@ def test_a_rotation_that_has_not_ended_is_seen(stubs: Stubs, text: str, *, rotat
     assert not edge_parts.is_rotating(STACK)
 
 
+_RULES: Final = template.ROOT / "stacks/edge.yaml"
+
+
 def test_the_template_has_the_parts() -> None:
     """The names are those of the template, and the rule has the form that a rotation changes."""
     declared = template.inlined(template.load())["Resources"]
-    assert {"Edge", "EdgeSecret", "Relay", "RelayCluster", "RelayService"} <= {
+    assert {"Edge", "EdgeSecret", "EdgeRules", "Relay", "RelayCluster", "RelayService"} <= {
         *declared,
         *template.load()["Resources"],
     }
+    assert {*edge_parts._FIREWALLS} <= template.load(_RULES)["Resources"].keys()
     for name in edge_parts._FIREWALLS:
         found = [
             rule.get("Fn::If", [None, rule])[1] for rule in declared[name]["Properties"]["Rules"]

@@ -15,6 +15,7 @@ from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
+from pillarbox.domain.suppression import hashed_mailbox
 from tests.aws import create_table
 from tests.integration.admin.conftest import IDENTITIES
 from tests.integration.admin.documented_output import documented, readable
@@ -119,6 +120,15 @@ def test_lost_rows_come_back(live: Table) -> None:
     assert changed is not None
     assert changed["name"] == "now"
     assert tables() == [live.name, IDENTITIES]
+
+
+def test_an_erased_suppression_stays_erased(live: Table) -> None:
+    """The hash of an address is there, so the address does not come back."""
+    copied(live)
+    hashed = hashed_mailbox(SHOP, "ann@example.com")
+    live.put(keys.suppression(SHOP, hashed))
+    assert restore("--account", SHOP, "--yes").exit_code == 0
+    assert {row for row in rows(live) if row[0] == "SUP"} == {("SUP", hashed)}
 
 
 def test_a_key_that_moved_since_then_is_not_lost(live: Table) -> None:

@@ -30,7 +30,6 @@ TABLE: Final[dict[str, Any]] = {
     ],
     "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
     "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-    "SSEDescription": {"Status": "ENABLED"},
     "DeletionProtectionEnabled": True,
 }
 
@@ -84,6 +83,12 @@ def accounts(stubs: Stubs, *marks: bool) -> None:
         )
 
 
+def former_address(stubs: Stubs) -> None:
+    """Prepare the end of the address of the table's former stack."""
+    key = {"pk": {"S": "ADDRESS"}, "sk": {"S": "-"}}
+    stubs.answer("dynamodb", "delete_item", {}, {"TableName": NAME, "Key": key})
+
+
 def imported(stubs: Stubs, *statuses: str) -> None:
     """Prepare the change set, and the statuses of the stack."""
     stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
@@ -105,6 +110,7 @@ def test_the_stack_begins_with_the_tables(stubs: Stubs) -> None:
     no_stack(stubs)
     kept(stubs)
     kept(stubs, name=IDENTITIES)
+    former_address(stubs)
     imported(stubs, "REVIEW_IN_PROGRESS", "IMPORT_IN_PROGRESS", "IMPORT_COMPLETE")
     command = f"restore stack {NAME} {IDENTITIES}"
     result = Operator().plain("--stack-name", "pillarbox", *command.split(), typed="y\n")
@@ -124,14 +130,14 @@ def test_the_next_deployment_keeps_a_table(stubs: Stubs, logical_id: str) -> Non
 
 
 def test_a_bare_copy_is_described_as_it_is(stubs: Stubs) -> None:
-    """The next deployment adds stream, expiry and recovery, since the import says they lack."""
+    """The next deployment adds what it lacks and changes its key, since the import says so."""
     bare = {name: TABLE[name] for name in ("AttributeDefinitions", "KeySchema")}
+    bare |= {"SSEDescription": {"Status": "ENABLED"}}
     kept(stubs, bare | {"BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}}, expires=False)
     properties = kept_table.describe(NAME)["Properties"]
     assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": False}
-    assert not {"StreamSpecification", "TimeToLiveSpecification", "SSESpecification"} & set(
-        properties
-    )
+    assert properties["SSESpecification"] == {"SSEEnabled": True}
+    assert not {"StreamSpecification", "TimeToLiveSpecification"} & set(properties)
 
 
 def test_the_change_set_imports_the_tables(stubs: Stubs) -> None:
@@ -165,6 +171,7 @@ def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("REVIEW_IN_PROGRESS")]})
     kept(stubs)
     accounts(stubs)
+    former_address(stubs)
     imported(stubs, "IMPORT_COMPLETE")
     assert restore("--yes").exit_code == 0
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("IMPORT_COMPLETE")]})
@@ -221,6 +228,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     no_stack(stubs)
     kept(stubs)
     accounts(stubs, False)
+    former_address(stubs)
     stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
     failed = {"Status": "FAILED", "StatusReason": "Resources [Table] is already in a stack"}
     stubs.answer("cloudformation", "describe_change_set", failed)
@@ -230,6 +238,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     no_stack(stubs)
     kept(stubs)
     accounts(stubs, False)
+    former_address(stubs)
     imported(stubs, "IMPORT_ROLLBACK_COMPLETE")
     assert "IMPORT_ROLLBACK_COMPLETE" in restore("--yes").stderr
 

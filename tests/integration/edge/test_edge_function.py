@@ -2,6 +2,8 @@
 
 import json
 import re
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from local import template
 from local.dashboard import Dashboard
 from local.route import Origin
 from pillarbox.domain.errors import CODES, ServiceError
+from pillarbox.domain.errors import error_of as error_of_check
 from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import FRONT, LAMBDA, page_file, route
@@ -195,6 +198,21 @@ def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
     assert answer["headers"]["allow"] == {"value": refused.value.headers["Allow"]}
 
 
+def test_both_edges_find_the_same_routes() -> None:
+    """Every path of up to four of these segments has the same methods at both edges."""
+    segments = ["", "emails", "batch", "templates", "drafts", "draft", "versions", "x"]
+    segments += ["{}", "constructor", "__proto__"]
+    paths = ["/api/", "/api/v1", "/api/v2/emails", "/api/x"]
+    for count in range(1, 5):
+        paths += [f"/api/v1/{'/'.join(parts)}" for parts in product(segments, repeat=count)]
+    for path in paths:
+        answer = route(2, method="TRACE", uri=path)
+        found = partial(ROUTE.check_method, "TRACE", ROUTE.canonical(path))
+        refused = error_of_check(found)
+        allow = {"value": refused.headers["Allow"]} if refused else None
+        assert answer["headers"].get("allow") == allow, path
+
+
 @pytest.mark.parametrize("path", HOMES)
 def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
     """The host name alone, and `/app` without its slash, lead to the dashboard."""
@@ -212,5 +230,5 @@ def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
 )
 def test_a_page_has_the_same_file_here(path: str) -> None:
     """The function and the local stack choose the same file for a page, also of the widget."""
-    dashboard = Dashboard(PlainTextResponse("the API"), template.load())
+    dashboard = Dashboard(PlainTextResponse("the API"), template.inlined(template.load()))
     assert dashboard.page(path) == page_file(path)

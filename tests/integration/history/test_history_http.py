@@ -13,7 +13,7 @@ from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
@@ -198,6 +198,7 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
             "windowStart": "2026-06-10T12:00:00.000+00:00",
             "windowEnd": "2026-06-10T14:00:00.000+00:00",
             "bucket": "hour",
+            "statuses": _statuses(bounced=1, complained=1, failed=1),
             "volume": [
                 {
                     "timestamp": "2026-06-10T12:00:00.000+00:00",
@@ -207,6 +208,7 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
                     "bounced": 1,
                     "complained": 1,
                     "failed": 0,
+                    "statuses": _statuses(bounced=1, complained=1),
                 },
                 {
                     "timestamp": "2026-06-10T13:00:00.000+00:00",
@@ -216,10 +218,32 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
                     "bounced": 0,
                     "complained": 0,
                     "failed": 1,
+                    "statuses": _statuses(failed=1),
                 },
             ],
             "topErrors": [{"code": "mailbox_full", "message": "Mailbox full.", "count": 3}],
         }
+        assert aggregate(account) == {"batchItemFailures": []}
+
+
+def _statuses(**counts: int) -> dict[str, int]:
+    return {status.value: 0 for status in Status} | counts
+
+
+def test_each_count_by_status_is_the_total_of_its_list(account: str, api: Api) -> None:
+    """An out-of-office reply is a transient bounce of a delivered message, and no bounce here."""
+    for delivered in range(3):
+        put(account, JUNE, (EventKind.BOUNCED_TRANSIENT, 2), (EventKind.DELIVERED, delivered))
+    put(account, JUNE, (EventKind.BOUNCED_TRANSIENT, 2))
+    put(account, JUNE, (EventKind.BOUNCED_TRANSIENT, 2), (EventKind.BOUNCED, 3))
+    put(account, JUNE, (EventKind.UNCERTAIN, 2), (EventKind.SENT, 3))
+    put(account, JUNE)
+    for _ in range(2):
+        figures = api.raw("GET", "/emails/analytics", query=WINDOW).json
+        totals = {status.value: listed(api, status=status, **WINDOW)["total"] for status in Status}
+        assert figures["statuses"] == totals
+        assert totals == _statuses(pending=1, sent=1, delivered=3, bounced=2)
+        assert (figures["bounceRate"], figures["volume"][0]["bounced"]) == (round(1 / 7, 4), 1)
         assert aggregate(account) == {"batchItemFailures": []}
 
 

@@ -12,7 +12,7 @@ from local import template
 from local.edge import Edge, FrontOrigin, StageOrigin
 from local.stack import _serving
 
-_TEMPLATE: Final = template.load()
+_TEMPLATE: Final = template.inlined(template.load())
 
 
 def exchange(head: str, body: str = "") -> tuple[str, dict[str, Any], bytes, list[Any]]:

@@ -279,6 +279,16 @@ def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
     assert account["SendingEnabled"] is True
 
 
+def test_the_plan_of_a_new_account_can_be_changed(ses: SESV2Client) -> None:
+    """A new account is on Essentials; another plan is in force at once, an unknown one refused."""
+    assert ses.get_account()["PricingAttributes"] == {"CurrentPlan": "ESSENTIALS"}
+    ses.put_account_pricing_attributes(Plan="NONE")
+    assert ses.get_account()["PricingAttributes"] == {"CurrentPlan": "NONE"}
+    with pytest.raises(ses.exceptions.BadRequestException):
+        ses.put_account_pricing_attributes(Plan="GALAXY")  # type: ignore[arg-type]
+    assert ses.get_account()["PricingAttributes"] == {"CurrentPlan": "NONE"}
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"Content": {"Raw": {"Data": "%%"}}}'])
 def test_a_body_of_another_shape_is_refused(local_ses: LocalSes, body: bytes) -> None:
     """An invalid body gives a 400 with an error name, never a 500."""

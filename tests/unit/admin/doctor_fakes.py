@@ -1,11 +1,14 @@
 """Fakes of the doctor's ports. Everything is fine until a test breaks it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from admin.operations.ports import TableProtectionState
+from admin.operations.queue_policies import QUEUES, QueuePolicy, required_policy
+from admin.operations.ses_plans import ChosenPlan, SesPlan
 from pillarbox.application.operation.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
@@ -48,6 +51,19 @@ class FakeProvider:
 
 
 @dataclass
+class FakePlans:
+    """Implements `SesPlans`."""
+
+    chosen: ChosenPlan = field(default_factory=lambda: ChosenPlan("NONE"))
+
+    def read(self) -> ChosenPlan:
+        return self.chosen
+
+    def change(self, plan: SesPlan) -> None:
+        raise NotImplementedError
+
+
+@dataclass
 class FakeTableProtection:
     """Implements `TableProtection`."""
 
@@ -59,6 +75,36 @@ class FakeTableProtection:
 
     def read(self) -> TableProtectionState:
         return self.state
+
+
+def queue_policies(found: str | None = None) -> dict[str, QueuePolicy]:
+    """The policies of the queues of events: as they must be, or all the same text."""
+    policies = {}
+    for name in QUEUES:
+        required = required_policy(f"arn:aws:sqs:eu-west-1:123456789012:{name}", "rule")
+        text = json.dumps(required) if found is None else found
+        policies[name] = QueuePolicy(queue=name, found=text, required=required)
+    return policies
+
+
+@dataclass
+class FakeQueuePolicies:
+    """Implements `QueuePolicies`."""
+
+    policies: dict[str, QueuePolicy] = field(default_factory=queue_policies)
+
+    def read(self) -> Mapping[str, QueuePolicy]:
+        return self.policies
+
+
+@dataclass
+class FakeShares:
+    """Implements `StackShares`."""
+
+    shares: dict[str, int] = field(default_factory=lambda: {"pillarbox": 100})
+
+    def read(self) -> Mapping[str, int]:
+        return self.shares
 
 
 @dataclass

@@ -8,6 +8,7 @@ import pytest
 
 from admin.operations import checks
 from admin.operations.ports import TableProtectionState
+from admin.operations.workers import WorkerMaximums
 from pillarbox.application.operation.checks import (
     Finding,
     Verdict,
@@ -66,7 +67,7 @@ def test_the_quota_and_the_rate_for_the_workers(
 ) -> None:
     """A nearly used quota and workers that do not fit the rate get findings."""
     status = sending_status(**changes)
-    findings = [*check_quota(status), *checks.check_rate(status, workers)]
+    findings = [*check_quota(status), *checks.check_rate(status, workers, 100)]
     assert verdicts(findings) == expected
     assert remedy in findings[1].remedy
 
@@ -129,16 +130,37 @@ def test_the_events_that_ses_publishes(
     assert message in findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("share", "verdict", "message"),
+    [
+        (100, "warn", "100 recipients per second for 10 workers."),
+        (80, "pass", "80 recipients per second (80 % of SES's 100) for 10 workers."),
+        (81, "warn", "81 recipients per second (81 % of SES's 100) for 10 workers."),
+    ],
+)
+def test_workers_need_only_use_the_stacks_share(share: int, verdict: str, message: str) -> None:
+    """The rate of a stack is its share of SES's rate, and the finding shows both."""
+    (finding,) = checks.check_rate(sending_status(max_rate=100.0), 10, share)
+    assert (verdicts([finding]), finding.message) == ([verdict], message)
+
+
+#: Of these at most 25 run at a time.
+WORKERS = WorkerMaximums(2, 6)
+
+
 def test_functions_are_free_for_requests() -> None:
-    """Fewer than 50 functions besides the workers warn, such as the ten of a new account."""
-    for limit, verdict in ((10, "warn"), (59, "warn"), (60, "pass")):
-        assert verdicts(list(checks.check_concurrency(limit, 10, production=False))) == [verdict]
+    """Fewer than 50 functions besides all workers warn, such as the ten of a new account."""
+    for limit, verdict in ((10, "warn"), (74, "warn"), (75, "pass")):
+        findings = list(checks.check_concurrency(limit, WORKERS, production=False))
+        assert verdicts(findings) == [verdict]
+        assert "up to 25 of them (DeliverMessage 4, " in findings[0].message
+        assert ("a limit of 75" in findings[0].remedy) == (verdict == "warn")
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(10, "fail"), (49, "fail"), (50, "warn")])
 def test_a_production_stack_needs_more_than_a_new_account_has(limit: int, verdict: str) -> None:
     """Fewer than 50 functions in all fail for a stack whose table is protected."""
-    assert verdicts(list(checks.check_concurrency(limit, 4, production=True))) == [verdict]
+    assert verdicts(list(checks.check_concurrency(limit, WORKERS, production=True))) == [verdict]
 
 
 def test_dead_letters_and_ages_of_queues() -> None:
@@ -190,13 +212,13 @@ def test_alarms_and_their_subscribers() -> None:
     ("duration", "verdict"),
     [
         (timedelta(minutes=1), "warn"),
-        (timedelta(hours=2, minutes=59), "warn"),
-        (timedelta(hours=3), "fail"),
+        (timedelta(hours=6, minutes=59), "warn"),
+        (timedelta(hours=7), "fail"),
         (timedelta(days=2), "fail"),
     ],
 )
 def test_an_alarm_without_data_yet_is_a_warning(duration: timedelta, verdict: str) -> None:
-    """An alarm of a new stack may wait for the first sweep; three hours without data fail."""
+    """An alarm of a new stack may wait for the sweep's report; seven hours without data fail."""
     findings = list(checks.check_alarms([], {"pillarbox-OverdueAlarm-1": duration}, 1))
     assert verdicts(findings) == [verdict, "pass", "pass"]
     assert "pillarbox-OverdueAlarm-1" in findings[0].message

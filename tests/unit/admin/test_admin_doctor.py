@@ -7,6 +7,7 @@ import pytest
 
 from admin.operations.doctor import Doctor
 from admin.operations.round_trip import RoundTrip
+from admin.operations.workers import WorkerMaximums
 from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
@@ -24,15 +25,20 @@ from tests.unit.admin.doctor_fakes import (
     FakeCertificate,
     FakeFormerKeys,
     FakeMonitoring,
+    FakePlans,
     FakeProvider,
+    FakeQueuePolicies,
     FakeQueues,
+    FakeShares,
     FakeTableProtection,
+    queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
 from tests.unit.admin.fakes import NOW, FakeQueueLog
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
+ADDRESS = "https://mail.example"
 
 
 class HealthyStack(UseCases):
@@ -47,7 +53,9 @@ class HealthyStack(UseCases):
         self.protection_of_identities, self.former_keys = FakeTableProtection(), FakeFormerKeys()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
-        self.open_widget = False
+        self.queue_policies, self.shares = FakeQueuePolicies(), FakeShares()
+        self.open_widget = self.protected = False
+        self.stored_address: str | None = ADDRESS
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
         self.monitoring.ages = {"jobs": 1.0, "events": 1.0}
         self.domain_identities.add(SHOP)
@@ -66,6 +74,7 @@ class HealthyStack(UseCases):
     def findings(self, **not_applicable: str) -> list[Finding]:
         doctor = Doctor(
             provider=self.provider,
+            plans=FakePlans(),
             accounts=self.account_records,
             ledger=self.ledger,
             domains=Domains(
@@ -86,14 +95,19 @@ class HealthyStack(UseCases):
             identities=self.protection_of_identities,
             former_keys=self.former_keys,
             monitoring=self.monitoring,
+            queue_policies=self.queue_policies,
+            shares=self.shares,
             api_probe=self.api,
+            api_url=ADDRESS,
+            stored_address=lambda: self.stored_address,
             certificate_probe=self.certificate,
             clock=self.clock,
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
-            workers=2,
+            workers=WorkerMaximums(2, 2),
             reserve=4,
             open_widget=self.open_widget,
+            protected=self.protected,
         )
         return list(doctor.run(not_applicable))
 
@@ -125,11 +139,44 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     """Every check passes, except the test email, which was not requested."""
     findings = stack.findings()
     assert {finding.check for finding in findings} == {
-        *("address", "clock", "sending", "quota", "rate", "functions", "events", "domains"),
+        *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
+        "domains",
         *("queues", "waiting", "table", "keys", "shards", "limits", "alarms", "relay", "mail"),
+        "policies",
     }
     assert stack.problems() == []
     assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
+
+
+def test_the_doctor_sees_the_other_stacks(stack: HealthyStack) -> None:
+    """Two stacks that both use the whole rate of SES are a warning, with their names."""
+    stack.shares.shares = {"pillarbox": 100, "pillarbox-dev": 100}
+    assert stack.problems() == [("rate", "warn")]
+    message = next(f.message for f in stack.findings() if f.verdict is Verdict.WARN)
+    assert message.endswith("200 % of SES's rate: pillarbox 100 %, pillarbox-dev 100 %.")
+    stack.shares.shares = {"pillarbox": 90, "pillarbox-dev": 10}
+    assert stack.problems() == []
+
+
+@pytest.mark.parametrize("found", ["", '{"Version": "2012-10-17", "Statement": []}'])
+def test_the_doctor_reads_the_policies_of_the_queues_of_events(
+    stack: HealthyStack, found: str
+) -> None:
+    """A queue to which EventBridge may not write fails, and `deploy` is the remedy."""
+    stack.queue_policies.policies["EventsDeadLetters"] = queue_policies(found)["EventsDeadLetters"]
+    assert stack.problems() == [("policies", "fail")]
+    finding = next(f for f in stack.findings() if f.verdict is Verdict.FAIL)
+    assert finding.message.startswith("EventsDeadLetters has ")
+    assert "pillarbox deploy" in finding.remedy
+
+
+def test_tables_that_should_be_protected_must_be(stack: HealthyStack) -> None:
+    """With DeletionProtection=true an unprotected table fails; otherwise it is a warning."""
+    for protection in (stack.protection, stack.protection_of_identities):
+        protection.state = replace(protection.state, deletion_protection=False)
+    assert stack.problems() == [("table", "warn")] * 2
+    stack.protected = True
+    assert stack.problems() == [("table", "fail")] * 2
 
 
 @pytest.mark.parametrize(
@@ -151,6 +198,16 @@ def test_a_busy_account_is_advised_to_have_more_shards(
     assert finding.verdict is (Verdict.WARN if advised else Verdict.PASS)
     if advised:
         assert finding.remedy == f"pillarbox account shard {stack.shop} {advised}"
+
+
+@pytest.mark.parametrize("stored", [None, "https://former.example"])
+def test_links_in_emails_must_lead_to_the_stack(stack: HealthyStack, stored: str | None) -> None:
+    """A missing address, and one of a former stack, is a failure that a deployment mends."""
+    stack.stored_address = stored
+    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
+    remedy = "Run `pillarbox deploy`, which stores it."
+    assert (finding.check, finding.remedy) == ("address", remedy)
+    assert (stored or "no code or invitation is sent") in finding.message
 
 
 def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:

@@ -1,4 +1,4 @@
-"""docs/operations.md agrees with the template."""
+"""docs/operations.md and docs/alarms.md agree with the template and with the command."""
 
 import re
 import shlex
@@ -14,23 +14,52 @@ from local import template
 DOCS = Path(__file__).parents[3] / "docs"
 
 
+ALARMS = {
+    name.removesuffix("Alarm"): resource["Properties"]
+    for name, resource in template.inlined(template.load())["Resources"].items()
+    if resource["Type"].startswith("AWS::CloudWatch::") and name.endswith("Alarm")
+}
+#: The text of each paragraph of docs/alarms.md by its heading.
+PARAGRAPHS = dict(
+    re.findall(
+        r"^## (.+)\n\n((?s:.+?))(?=\n## |\Z)", (DOCS / "alarms.md").read_text(), re.MULTILINE
+    )
+)
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor that GitHub makes of a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
 def test_the_page_lists_every_alarm() -> None:
-    """The table lists exactly the alarms of the template."""
-    page = (DOCS / "operations.md").read_text()
-    table = page.partition("| alarm | means | do |")[2].partition("\n\n")[0]
-    rows = [line.split("|")[1] for line in table.splitlines()[2:]]
-    listed = {name.strip() for row in rows for name in row.split(",")}
-    declared = {
-        name.removesuffix("Alarm")
-        for name, resource in template.inlined(template.load())["Resources"].items()
-        if resource["Type"].startswith("AWS::CloudWatch::") and name.endswith("Alarm")
-    }
-    assert listed == declared
+    """The page has a paragraph for exactly the alarms of the template."""
+    listed = [name for heading in PARAGRAPHS for name in heading.split(", ")]
+    assert sorted(listed) == sorted(ALARMS)
+
+
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_an_alarm_leads_to_its_paragraph(alarm: str) -> None:
+    """The description ends with the address of its paragraph; AWS takes 1,024 characters."""
+    description = ALARMS[alarm]["AlarmDescription"]
+    (heading,) = (heading for heading in PARAGRAPHS if alarm in heading.split(", "))
+    assert description.endswith(f" See docs/alarms.md#{anchor(heading)}")
+    assert len(description) <= 1024
+
+
+@pytest.mark.parametrize("page", ["alarms.md", "operations.md"])
+def test_links_between_the_two_pages_have_a_target(page: str) -> None:
+    """Each link to a heading of one of the pages names a heading that exists."""
+    links = re.findall(r"\]\((alarms\.md|operations\.md)?#([\w-]+)\)", (DOCS / page).read_text())
+    assert links
+    for target, name in links:
+        headings = re.findall(r"^#+ (.+)$", (DOCS / (target or page)).read_text(), re.MULTILINE)
+        assert name in {anchor(heading) for heading in headings}
 
 
 def test_names_on_the_page_are_in_the_template() -> None:
-    """Each parameter, output and resource that the page names is in the template."""
-    page = (DOCS / "operations.md").read_text()
+    """Each parameter, output and resource that the pages name is in the template."""
+    page = "".join((DOCS / name).read_text() for name in ("alarms.md", "operations.md"))
     loaded = template.inlined(template.load())
     known = {*loaded["Parameters"], *loaded["Outputs"], *loaded["Resources"]}
     # Names in CamelCase, such as parameters, outputs and resources have.
@@ -39,36 +68,30 @@ def test_names_on_the_page_are_in_the_template() -> None:
     assert named <= known
 
 
-ROWS = {
-    row.split("|")[1].strip(): row.split("|")[3]
-    for row in (DOCS / "operations.md")
-    .read_text()
-    .partition("| alarm | means | do |")[2]
-    .partition("\n\n")[0]
-    .splitlines()[2:]
-}
 COMMANDS = sorted(
     {
         command.strip()
+        for page in ("alarms.md", "operations.md")
         for command in re.findall(
-            r"(?:`|^    |^\$ )pb ([^`#\n]+)", (DOCS / "operations.md").read_text(), re.MULTILINE
+            r"(?:`|^    |^\$ )pb ([^`#\n]+)", (DOCS / page).read_text(), re.MULTILINE
         )
     }
 )
 
 
-@pytest.mark.parametrize("alarm", ROWS)
+@pytest.mark.parametrize("alarm", PARAGRAPHS)
 def test_the_first_step_of_each_alarm_is_a_command(alarm: str) -> None:
-    """Each row starts with a command of ours, or with the row whose steps to take."""
-    (same_as,) = re.findall(r"^ As for (\w+)", ROWS[alarm]) or [alarm]
-    first = re.findall(r"`([^`]+)`", ROWS[same_as])[0]
+    """Each paragraph starts with a command of ours, or leads to the one whose steps to take."""
+    steps = PARAGRAPHS[alarm].partition("\n\n")[2]
+    (same_as,) = re.findall(r"^As for \[(\w+)\]", steps) or [alarm]
+    first = re.findall(r"`([^`]+)`", PARAGRAPHS[same_as].partition("\n\n")[2])[0]
     assert first.startswith("pb ")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_on_the_page_exists(command: str) -> None:
-    """Each command on the page exists, and has the options that the page uses."""
-    words = shlex.split(command)
+    """Each command on the pages exists, and has the options that they use."""
+    words = shlex.split(command.removeprefix("--local "))
     found: Any = get_command(app)
     while words and words[0] in getattr(found, "commands", {}):
         found = found.commands[words.pop(0)]

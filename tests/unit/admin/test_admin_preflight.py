@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from admin.operations import preflight
-from admin.operations.preflight import AwsAccount, RelayNeeds
+from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
 from local import template
 from pillarbox.application.operation.checks import Finding, Verdict
 
@@ -57,6 +57,34 @@ def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
     assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "concurrency", "limits"),
+    [("auto", 10, "on"), ("auto", 999, "on"), ("auto", 1000, "off"), ("on", 1000, "on")],
+)
+def test_an_account_with_many_functions_gets_no_limits(
+    chosen: str, concurrency: int, limits: str
+) -> None:
+    """`auto` depends on what the account runs at a time, and on a maximum that the operator set."""
+    account = replace(ACCOUNT, concurrency=concurrency)
+    parameters = {"WorkerLimits": chosen, "WebhookConcurrency": "7", "DeliveryConcurrency": "2"}
+    assert preflight.choose_workers(account, parameters, {})["WorkerLimits"] == limits
+    own = {"WebhookConcurrency": "7"}
+    assert preflight.choose_workers(account, parameters, own)["WorkerLimits"] == "on"
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "own", "workers"),
+    [(10, {}, "2"), (24, {}, "6"), (1000, {}, "10"), (10, {"DeliveryConcurrency": "10"}, "10")],
+)
+def test_delivery_gets_no_more_than_half_of_the_account(
+    concurrency: int, own: dict[str, str], workers: str
+) -> None:
+    """The template's default is lowered to what fits, unless the operator sets a value."""
+    account = replace(ACCOUNT, concurrency=concurrency)
+    parameters = {"WorkerLimits": "on", "DeliveryConcurrency": "10"}
+    assert preflight.choose_workers(account, parameters, own)["DeliveryConcurrency"] == workers
+
+
 def test_the_template_refuses_the_same_regions() -> None:
     """A deployment without the preflight fails too, before it creates anything."""
     (assertion,) = template.load()["Rules"]["RegionHasEveryService"]["Assertions"]
@@ -72,27 +100,90 @@ def test_every_region_without_ses_is_refused() -> None:
     assert known - set(session.get_available_regions("sesv2")) <= preflight.REFUSED_REGIONS
 
 
+def concurrencies(delivery: str = "2", webhooks: str = "2", switch: str = "on") -> dict[str, str]:
+    """The parameters that say how many functions the queues use."""
+    return {
+        "DeliveryConcurrency": delivery,
+        "WebhookConcurrency": webhooks,
+        "WorkerLimits": "on",
+        "Webhooks": switch,
+        "DeliveryReserve": "0",
+    }
+
+
 @pytest.mark.parametrize(
     ("concurrency", "workers", "verdict"),
-    [(10, "2", "pass"), (10, "3", "fail"), (40, "10", "pass"), (39, "10", "fail")],
+    [(10, "2", "warn"), (10, "3", "fail"), (40, "10", "warn"), (39, "10", "fail")],
 )
-def test_half_of_the_functions_are_left_to_requests(
+def test_half_of_the_functions_are_not_delivery(
     concurrency: int, workers: str, verdict: str
 ) -> None:
-    """The workers of both queues together take at most half of the account's concurrency."""
+    """The workers of both queues of jobs take at most half of the account's concurrency."""
     account = replace(ACCOUNT, concurrency=concurrency)
-    (finding,) = preflight.check_concurrency(account, {"DeliveryConcurrency": workers})
+    (finding,) = preflight.check_concurrency(account, concurrencies(workers))
     assert verdicts([finding]) == [verdict]
     if verdict == "fail":
         assert f"DeliveryConcurrency={concurrency // 4}" in finding.remedy
 
 
+@pytest.mark.parametrize(
+    ("webhooks", "switch", "verdict"),
+    [("5", "on", "warn"), ("6", "on", "fail"), ("50", "on", "fail"), ("50", "off", "warn")],
+)
+def test_webhooks_do_not_take_all_functions_of_a_new_account(
+    webhooks: str, switch: str, verdict: str
+) -> None:
+    """Webhooks get at most half of ten functions; what `deploy` would choose is the remedy."""
+    account = replace(ACCOUNT, concurrency=10)
+    (finding,) = preflight.check_concurrency(account, concurrencies("2", webhooks, switch))
+    assert verdicts([finding]) == [verdict]
+    assert ("WebhookConcurrency=2" in finding.remedy) == (verdict == "fail")
+
+
+@pytest.mark.parametrize(("concurrency", "verdict"), [(83, "warn"), (84, "pass")])
+def test_all_workers_together_leave_functions_to_requests(concurrency: int, verdict: str) -> None:
+    """The sum of all maximums is compared with the limit, and each part of it is named."""
+    account = replace(ACCOUNT, concurrency=concurrency)
+    (finding,) = preflight.check_concurrency(account, concurrencies("10", "40"))
+    assert verdicts([finding]) == [verdict]
+    assert "up to 83 of them (DeliverMessage 20, AggregateStats 4, " in finding.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdicts_of_both"),
+    [
+        ({"WorkerLimits": "off"}, ["pass", "warn"]),
+        ({"WorkerLimits": "on"}, ["pass"]),
+        ({"WorkerLimits": "off", "DeliveryReserve": "4"}, ["pass"]),  # it keeps the maximums
+    ],
+)
+def test_queues_without_a_maximum_are_named(
+    changes: dict[str, str], verdicts_of_both: list[str]
+) -> None:
+    """In an account of a hundred functions a backlog could take all of them."""
+    account = replace(ACCOUNT, concurrency=100)
+    findings = list(preflight.check_concurrency(account, concurrencies() | changes))
+    assert verdicts(findings) == verdicts_of_both
+
+
+@pytest.mark.parametrize("name", ["DeliveryConcurrency", "WebhookConcurrency"])
 @pytest.mark.parametrize("workers", ["", "many", "-1", "²"])
-def test_a_maximum_that_is_not_a_number_fails(workers: str) -> None:
-    """The finding shows the value, and there is no traceback."""
-    (finding,) = preflight.check_concurrency(ACCOUNT, {"DeliveryConcurrency": workers})
+def test_a_maximum_that_is_not_a_number_fails(name: str, workers: str) -> None:
+    """The finding shows parameter and value, and there is no traceback."""
+    (finding,) = preflight.check_concurrency(ACCOUNT, concurrencies() | {name: workers})
     assert verdicts([finding]) == ["fail"]
-    assert finding.message.endswith(f": {workers}")
+    assert finding.message == f"{name} is not a number: {workers}"
+
+
+@pytest.mark.parametrize(
+    ("role", "verdict"),
+    [("exists", "pass"), ("created", "pass"), ("unknown", "warn"), ("missing", "fail")],
+)
+def test_the_role_of_ecs_is_there_before_the_cluster(role: str, verdict: str) -> None:
+    """Without the role, or the right to see it, the remedy is the command that creates it."""
+    finding = preflight.check_cluster_role(ClusterRole(role))
+    assert verdicts([finding]) == [verdict]
+    assert ("create-service-linked-role" in finding.remedy) == (verdict != "pass")
 
 
 @pytest.mark.parametrize(("distributions", "verdict"), [(None, "fail"), (0, "warn"), (3, "pass")])
@@ -127,6 +218,10 @@ EDGE = {"EdgeService": "cloudfront", "RelayImage": ""}
         ({"Firewall": "none"}, {"Firewall": "basic"}, []),
         # The front needs the secret, so the edge goes on sending it.
         ({"Firewall": "basic"}, {"Firewall": "none", "RelayImage": "image"}, []),
+        # A firewall that exists is changed before the edge is there; a new one is used after it.
+        ({"Firewall": "basic", "EdgeService": "none"}, {"Firewall": "basic"}, ["fail"]),
+        ({"Firewall": "basic", "EdgeService": "none"}, {"Firewall": "count"}, []),
+        ({"Firewall": "none", "EdgeService": "none"}, {"Firewall": "managed"}, []),
         # No edge, no secret.
         (
             {"Firewall": "basic", "EdgeService": "none"},
@@ -135,10 +230,10 @@ EDGE = {"EdgeService": "cloudfront", "RelayImage": ""}
         ),
     ],
 )
-def test_a_firewall_that_goes_lets_requests_pass_first(
+def test_a_firewall_waits_for_the_secret_in_two_deployments(
     before: dict[str, str], after: dict[str, str], verdict: list[str]
 ) -> None:
-    """A firewall is removed in two steps, since it would refuse all requests without the secret."""
+    """Without the secret it would refuse all requests, so it lets them pass in the first one."""
     findings = list(preflight.check_firewall(EDGE | before, EDGE | after))
     assert verdicts(findings) == verdict
     assert all("Firewall=count first" in finding.remedy for finding in findings)

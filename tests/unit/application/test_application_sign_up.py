@@ -87,7 +87,7 @@ class World:
             jobs=FakeJobs(self.store),
             messages=FakeMessages(self.store),
             sender="service@pillarbox.example",
-            base_url="https://mail.example",
+            base_url=lambda: "https://mail.example",
             clock=lambda: NOW + timedelta(hours=1),
         )
 

@@ -310,7 +310,11 @@ def test_the_sweep_keeps_the_body_of_a_pending_mail(changes: dict[str, Any]) -> 
 
 
 def test_only_what_an_alarm_needs_or_what_happened_is_a_metric() -> None:
-    """A pass that finds nothing reports the zero of `overdue` alone, because each metric costs."""
+    """Each metric costs: a pass reports what it found, and the zero of `overdue` each six hours."""
     assert SweepReport().metrics() == {"overdue": 0}
+    hours = [NOW.replace(hour=hour) for hour in range(24)]
+    zeros = [at.hour for at in hours if SweepReport().metrics(at) == {"overdue": 0}]
+    assert zeros == [0, 6, 12, 18]
+    assert all(SweepReport(1).metrics(at) == {"overdue": 1} for at in hours)
     assert SweepReport(statistics_repaired=2).metrics() == {"overdue": 0, "statistics_repaired": 2}
     assert SweepReport(3, 1).metrics() == {"overdue": 3, "given_up": 1}

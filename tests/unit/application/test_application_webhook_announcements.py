@@ -1,15 +1,21 @@
-"""Announcements over fakes: how often endpoints are read, and what fails."""
+"""Announcements over fakes: who receives what, how often endpoints are read, and what fails."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum, auto
 from unittest.mock import Mock
+from uuid import UUID
 
-from pillarbox.application.webhooks.announce import CACHED, Announcement
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.application.webhooks.announce import Announcement
+from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhook import WebhookEndpoint
-from pillarbox.domain.webhook_events import account_paused
+from pillarbox.domain.webhook_events import AccountEvent, account_paused
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.webhooks import FakeWebhookEndpoints, FakeWebhookQueue, endpoint
 from tests.unit.admin.fakes import OTHER_ACCOUNT
@@ -38,59 +44,80 @@ class _CountedEndpoints(FakeWebhookEndpoints):
         return super().of_account(account_id)
 
 
-def test_the_endpoints_of_an_account_are_read_twice_a_minute() -> None:
-    """For 30 seconds a new endpoint may be missed; then the endpoints are read again."""
-    endpoints, queue, now = _CountedEndpoints(), FakeWebhookQueue(), [NOW]
-    announcement = Announcement[str](
+def _announcement(endpoints: WebhookEndpoints, queue: WebhookQueue) -> Announcement[str]:
+    """Return an announcement of records that are the id of an account that was paused."""
+    return Announcement(
         account_of=str,
         read=lambda record: [account_paused(record, NOW)],
         endpoints=endpoints,
         queue=queue,
-        clock=lambda: now[0],
     )
-    announcement.apply([ACCOUNT, ACCOUNT])
-    added = endpoint(ACCOUNT)
-    endpoints.endpoints[ACCOUNT, added.endpoint_id] = added
-    now[0] += CACHED - timedelta(milliseconds=1)
-    announcement.apply([ACCOUNT])
-    assert (endpoints.reads[ACCOUNT], queue.events) == (1, [])
-    now[0] += timedelta(milliseconds=1)
-    announcement.apply([ACCOUNT])
-    assert (endpoints.reads[ACCOUNT], len(queue.events)) == (2, 1)
-    now[0] += CACHED + timedelta(days=1)
-    announcement.apply([ACCOUNT])
-    assert endpoints.reads[ACCOUNT] == 3
-    assert timedelta(seconds=30) == CACHED
 
 
-def test_ten_thousand_accounts_are_remembered() -> None:
-    """With one account more, all are read again, so the memory has a bound."""
+def test_a_batch_reads_the_endpoints_of_each_account_once() -> None:
+    """The next batch reads them again, and a batch without an event of an account never does."""
     endpoints = _CountedEndpoints()
-    announcement = Announcement[str](
-        account_of=str,
-        read=lambda _: [],
-        endpoints=endpoints,
-        queue=FakeWebhookQueue(),
-        clock=lambda: NOW,
+    announcement = _announcement(endpoints, FakeWebhookQueue())
+    announcement.apply([ACCOUNT, OTHER_ACCOUNT, ACCOUNT])
+    assert endpoints.reads == {ACCOUNT: 1, OTHER_ACCOUNT: 1}
+    announcement.apply([ACCOUNT])
+    assert endpoints.reads == {ACCOUNT: 2, OTHER_ACCOUNT: 1}
+    without_events = Announcement[str](
+        account_of=str, read=lambda _: [], endpoints=endpoints, queue=FakeWebhookQueue()
     )
-    accounts = [str(number) for number in range(10_000)]
-    announcement.apply([*accounts, *accounts])
-    assert endpoints.reads.total() == 10_000
-    announcement.apply(["one more", *accounts[:9], "one more"])
-    assert endpoints.reads.total() == 10_010
+    without_events.apply([ACCOUNT])
+    assert endpoints.reads.total() == 3
+
+
+class _Step(StrEnum):
+    CREATE = auto()
+    CHANGE = auto()
+    DELIVER = auto()
+
+
+_STEPS = st.tuples(
+    st.sampled_from(_Step), st.integers(0, 40_000), st.integers(-30_000, 30_000), st.booleans()
+)
+
+
+@given(st.lists(_STEPS, max_size=40))
+def test_an_endpoint_receives_each_event_after_its_creation(
+    steps: Sequence[tuple[_Step, int, int, bool]],
+) -> None:
+    """Two functions take the batches, and clocks of writers are up to 30 seconds wrong."""
+    endpoints, queue = FakeWebhookEndpoints(), FakeWebhookQueue()
+    functions = [
+        Announcement[AccountEvent](
+            account_of=lambda event: event.account_id,
+            read=lambda event: [event],
+            endpoints=endpoints,
+            queue=queue,
+        )
+        for _ in range(2)
+    ]
+    now, stream, expected = NOW, list[AccountEvent](), set[UUID]()
+    for step, wait, error, is_first in [*steps, (_Step.DELIVER, 0, 0, True)]:
+        now += timedelta(milliseconds=wait)
+        clock = now + timedelta(milliseconds=error)
+        if step is _Step.CREATE:
+            endpoints.add(endpoint(created_at=clock), 10)
+        elif step is _Step.CHANGE:
+            event = account_paused(ACCOUNT, clock)
+            stream.append(event)
+            existing = endpoints.of_account(ACCOUNT)
+            expected |= {event.event_id(each.endpoint_id) for each in existing}
+        else:
+            functions[is_first].apply(stream)
+            stream.clear()
+    assert expected <= {event.event_id for event in queue.events}
 
 
 def test_a_batch_that_cannot_be_queued_is_repeated_from_its_start() -> None:
     """An error of the queue is reported after those of records, and the whole batch comes again."""
     endpoints = _EndpointsOfAnotherVersion(unreadable={OTHER_ACCOUNT})
     endpoints.add(endpoint(ACCOUNT), 1)
-    announcement = Announcement[str](
-        account_of=str,
-        read=lambda record: [account_paused(record, NOW)],
-        endpoints=endpoints,
-        queue=Mock(put_all=Mock(side_effect=Unavailable("queue"))),
-        clock=lambda: NOW,
-    )
+    queue = Mock(put_all=Mock(side_effect=Unavailable("queue")))
+    announcement = _announcement(endpoints, queue)
     result = announcement.apply([OTHER_ACCOUNT, ACCOUNT])
     assert result.retry_from == 0
     assert [type(error) for error in result.errors] == [KeyError, Unavailable]
@@ -102,13 +129,7 @@ def test_unreadable_endpoints_do_not_stop_other_accounts() -> None:
     endpoints = _EndpointsOfAnotherVersion(unreadable={OTHER_ACCOUNT})
     endpoints.add(endpoint(ACCOUNT), 1)
     queue = FakeWebhookQueue()
-    announcement = Announcement[str](
-        account_of=str,
-        read=lambda record: [account_paused(record, NOW)],
-        endpoints=endpoints,
-        queue=queue,
-        clock=lambda: NOW,
-    )
+    announcement = _announcement(endpoints, queue)
     result = announcement.apply([OTHER_ACCOUNT, ACCOUNT])
     assert [event.account_id for event in queue.events] == [ACCOUNT]
     assert result.retry_from is None

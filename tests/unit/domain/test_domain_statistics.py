@@ -124,7 +124,9 @@ def test_an_entry_knows_when_and_where_its_message_was_created() -> None:
         ([EventKind.SENT], {"sent"}),
         ([EventKind.DELIVERED], {"sent", "delivered"}),
         ([EventKind.BOUNCED], {"sent", "bounced"}),
-        ([EventKind.BOUNCED_TRANSIENT], {"sent", "bounced"}),
+        ([EventKind.BOUNCED_TRANSIENT], {"sent"}),
+        ([EventKind.BOUNCED_TRANSIENT, EventKind.DELIVERED], {"sent", "delivered"}),
+        ([EventKind.BOUNCED_TRANSIENT, EventKind.BOUNCED], {"sent", "bounced"}),
         ([EventKind.COMPLAINED], {"sent", "delivered", "complained"}),
         ([EventKind.FAILED], {"failed"}),
         ([EventKind.UNCERTAIN, EventKind.DELIVERED], {"failed", "sent", "delivered"}),
@@ -133,7 +135,10 @@ def test_an_entry_knows_when_and_where_its_message_was_created() -> None:
 def test_later_events_imply_the_earlier_statuses(
     kinds: list[EventKind], statuses: set[str]
 ) -> None:
-    """A complaint implies a delivery, and a delivery or a bounce implies that it was sent."""
+    """A complaint implies a delivery, and a delivery or any bounce implies that it was sent.
+
+    A transient bounce, such as an out-of-office reply, is not counted as a bounce.
+    """
     message = builders.message(events=tuple(map(event, kinds)))
     assert reached(message) == statuses
     assert "pending" not in REACHABLE

@@ -214,7 +214,7 @@ def test_a_body_at_the_limit_is_accepted() -> None:
 
 def test_the_edge_knows_the_same_limit() -> None:
     """The edge and the front have the same size limit."""
-    assert Route(template.load()).front_bytes == BODY_LIMIT
+    assert Route(template.inlined(template.load())).front_bytes == BODY_LIMIT
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 # ruff: noqa: S311  numbers from a seed, no secrets
 
 import random
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from itertools import product
@@ -111,6 +112,10 @@ def check(world: World, rng: random.Random) -> None:
         for subset in (None, *SUBSETS):
             figures = world.analytics(*window, bucket, subset)
             assert figures == world.expected_analytics(*window, bucket, subset), subset
+        listed = PageRequest(since=window[0], until=window[1])
+        pages = {status: world.page(replace(listed, status=status)) for status in Status}
+        totals = Counter({status: page.total for status, page in pages.items()})
+        assert world.analytics(*window, bucket).total.by_status == totals
 
 
 @given(

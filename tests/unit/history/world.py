@@ -206,14 +206,16 @@ def _sort_key(message: Message, sort_by: SortBy) -> tuple[object, ...]:
 
 
 def _count(messages: Iterable[Message]) -> MessageCounts:
-    total, reached = 0, Counter[Status]()
+    total, reached, by_status = 0, Counter[Status](), Counter[Status]()
     for counted in messages:
         total += 1
+        by_status[counted.status] += 1
         kinds = {event.kind for event in counted.events}
         complained = EventKind.COMPLAINED in kinds
         delivered = complained or EventKind.DELIVERED in kinds
-        bounced = bool(kinds & {EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT})
-        sent = delivered or bounced or EventKind.SENT in kinds
+        bounced = EventKind.BOUNCED in kinds
+        transient = EventKind.BOUNCED_TRANSIENT in kinds
+        sent = delivered or bounced or transient or EventKind.SENT in kinds
         failed = bool(kinds & {EventKind.FAILED, EventKind.UNCERTAIN})
         reached += Counter(
             {
@@ -224,7 +226,7 @@ def _count(messages: Iterable[Message]) -> MessageCounts:
                 Status.FAILED: failed,
             }
         )
-    return MessageCounts(total, reached)
+    return MessageCounts(total, reached, by_status)
 
 
 def expected_entries(world: World) -> set[object]:

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from local import containers, template
 from local.containers import HOST_NAME, ContainerGateway, environment_of_containers
 from local.guard import LoopbackHost, SignedRequests
-from local.invoke import InvocationRefused, sample_event
+from pillarbox.http.routes import ROUTES
 
 KEY: Final = "AKIA0123456789"
 PORT: Final = 4600
@@ -116,17 +116,12 @@ def test_the_template_is_for_this_machine(tmp_path: Any) -> None:
     assert defaults["Environment"]["Variables"]["AWS_ENDPOINT_URL"] == BASE
 
 
-def test_each_function_has_an_event_with_the_key() -> None:
-    """A function of the template finds its sample event; the error for another lists them."""
-    functions = [
-        name
-        for name, resource in template.load()["Resources"].items()
-        if resource["Type"] == "AWS::Serverless::Function"
-    ]
-    for function in functions:
-        event = sample_event(function, "bx_live_key")
-        assert "<API_KEY>" not in event
-        takes_key = "httpMethod" in event and function not in {"SignIn", "IssuePreviewKey"}
-        assert ("bx_live_key" in event) == takes_key
-    with pytest.raises(InvocationRefused, match=r"FUNCTION is one of: .*SendEmail"):
-        sample_event("Nothing", "bx_live_key")
+def test_sam_gets_each_route_with_its_own_methods(tmp_path: Any) -> None:
+    """SAM would send every method of a path to the function for wrong methods, so it has none."""
+    made = template.for_sam({}, "x86_64", tmp_path)
+    paths = made["Resources"]["Api"]["Properties"]["DefinitionBody"]["paths"]
+    assert {path: {method.upper() for method in methods} for path, methods in paths.items()} == {
+        path: set(methods) for path, methods in ROUTES.items()
+    }
+    send = paths["/v1/emails"]["post"]["x-amazon-apigateway-integration"]
+    assert send["uri"]["Fn::Sub"].endswith("/functions/${SendEmail.Arn}/invocations")

@@ -14,7 +14,7 @@ from dashboard.build import FOLDER
 from local import template
 from local.dashboard import Dashboard
 
-_TEMPLATE = template.load()
+_TEMPLATE = template.inlined(template.load())
 
 
 @pytest.fixture
@@ -40,6 +40,15 @@ def ask(dist: Path, path: str, widget_origins: str = "") -> httpx.Response:
             return await client.get(path)
 
     return asyncio.run(request())
+
+
+def test_without_a_dashboard_the_home_is_the_reference(tmp_path: Path, dist: Path) -> None:
+    """`/` leads to `/docs` until there is a dashboard, and `/app/` says why there is none."""
+    home = ask(tmp_path / "none", "/")
+    assert (home.status_code, home.headers["location"]) == (302, "/docs")
+    assert ask(dist, "/").text == "the API"
+    page = ask(tmp_path / "none", "/app/")
+    assert (page.status_code, "make dashboard" in page.text) == (503, True)
 
 
 @pytest.mark.parametrize("path", ["/app/", "/app/activity", "/app/activity/1?status=sent"])

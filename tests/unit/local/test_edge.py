@@ -16,7 +16,7 @@ from local.route import Route
 from pillarbox.domain.errors import ServiceError
 from tests.unit.local.test_route import AGENTS
 
-_TEMPLATE = template.load()
+_TEMPLATE = template.inlined(template.load())
 _STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
 _FRONT = FrontOrigin("http://front", "secret")
 _LIMIT = Route(_TEMPLATE).lambda_bytes

@@ -82,18 +82,12 @@ def test_the_document_has_the_routes_of_the_api() -> None:
 
 
 def test_the_document_has_the_routes_of_the_template() -> None:
-    """template.yaml has the function of each operation at its path and method."""
-    deployed = {
-        (event["Properties"]["Path"], event["Properties"]["Method"]): resource["Properties"]
-        for resource in template.load()["Resources"].values()
-        if resource["Type"] == "AWS::Serverless::Function"
-        for name, event in resource["Properties"]["Events"].items()
-        if event["Type"] == "Api" and not template.is_without_edge(name)
-    }
+    """The template has the function of each operation at its path and method, and its folder."""
+    source = template.load()
+    deployed = template.routes(source)
     for operation in OPERATIONS:
-        function = deployed.pop((operation.path, operation.method))
-        assert function["CodeUri"] == f"functions/{operation.function}"
-    assert not deployed
+        function = source["Resources"][deployed[operation.path, operation.method.upper()]]
+        assert function["Properties"]["CodeUri"] == f"functions/{operation.function}"
 
 
 def test_every_code_has_texts_and_is_documented() -> None:

@@ -1,0 +1,177 @@
+"""`pillarbox queue show`, with moto in place of AWS."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
+from pillarbox.application.delivery.ports import SweepStep, SweepTask
+from pillarbox.domain.mail import StarterBody
+from pillarbox.domain.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookType
+from tests.fakes.builders import ACCOUNT, NOW, job, mail, message
+from tests.integration.admin.operator_command import Operator, refusal
+
+QUEUES: Final = ("jobs", "urgent_jobs", "events", "sweep", "webhooks")
+SECRET: Final = "canary-4711"
+BODY: Final = StarterBody(
+    slug="otp",
+    values={"code": SECRET},
+    brand_name=SECRET,
+    logo_url=None,
+    attribution=False,
+)
+
+
+@pytest.fixture
+def dead(run: Operator, tmp_path: Path) -> dict[str, str]:
+    """The URLs of the dead-letter queues of the local stack, by the name of their queue."""
+    assert run
+    state = tmp_path / "stack.json"
+    stack = json.loads(state.read_text())
+    sqs = boto3.client("sqs")
+    urls = {}
+    for name in QUEUES:
+        queue, urls[name] = (
+            sqs.create_queue(QueueName=f"{name}{end}")["QueueUrl"] for end in ("", "-dead")
+        )
+        stack["environment"] |= {
+            f"PILLARBOX_{name.upper()}_QUEUE_URL": queue,
+            f"PILLARBOX_{name.upper()}_DEAD_LETTERS_URL": urls[name],
+        }
+    state.write_text(json.dumps(stack))
+    return urls
+
+
+def put(url: str, text: str) -> None:
+    boto3.client("sqs").send_message(QueueUrl=url, MessageBody=text)
+
+
+def show(run: Operator, queue: str, *options: str) -> Any:
+    return run("queue", "show", queue, *options)["items"]
+
+
+def test_a_dead_job_is_shown_without_what_it_says(
+    run: Operator, table: Table, dead: dict[str, str]
+) -> None:
+    """Ids, template, size and reason are shown; the body, the variables and addresses are not."""
+    failed = Event(kind=EventKind.FAILED, at=NOW, code="building_failed", reason="died")
+    stored = replace(message(), origin=MessageOrigin(starter_template="otp"), events=(failed,))
+    table.put(message_item(stored))
+    queued = job(
+        stored,
+        mail=mail(subject=SECRET, to=(f"{SECRET}@example.com",), body=BODY, reply_to=SECRET),
+    )
+    assert queued.mail is not None
+    text = job_format.write_job(queued, payload=job_format.write_payload(queued.mail))
+    assert SECRET in text
+    put(dead["jobs"], text)
+    (shown,) = show(run, "jobs")
+    assert {name: shown[name] for name in ("accountId", "messageId", "task", "template")} == {
+        "accountId": ACCOUNT,
+        "messageId": str(stored.message_id),
+        "task": "email in the queue",
+        "template": "otp",
+    }
+    assert (shown["status"], shown["reason"]) == ("failed", "building_failed")
+    assert (shown["bytes"], shown["receives"]) == (len(text), 1)
+    assert shown["ageMinutes"] == 0
+    printed = run.plain("--local", "queue", "show", "jobs").output
+    assert str(stored.message_id) in printed
+    assert not [canary for canary in (SECRET, "example.com") if canary in printed + str(shown)]
+
+
+def test_what_is_shown_stays_in_the_queue(run: Operator, dead: dict[str, str]) -> None:
+    """A redrive right after the look moves everything; a limit shows a part, the oldest first."""
+    for number in range(12):
+        put(dead["sweep"], sweep_task(f"{number:012}"))
+    assert len(show(run, "sweep")) == 12
+    assert len(show(run, "sweep", "--limit", "3")) == 3
+    assert run("queue", "redrive", "sweep")["moved"] == 12
+    assert show(run, "sweep") == []
+
+
+def sweep_task(account_id: str) -> str:
+    return sweep_tasks.write_task(
+        SweepTask(account_id=account_id, pass_at=NOW, step=SweepStep.STATISTICS)
+    )
+
+
+def test_other_dead_letters_are_shown_too(run: Operator, dead: dict[str, str]) -> None:
+    """An event, a webhook task and a sweep task show what they ask for, and for whom."""
+    stored = message()
+    endpoint = str(uuid4())
+    put(dead["jobs"], job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
+    put(dead["sweep"], sweep_task(ACCOUNT))
+    event = {
+        "eventType": "Rendering Failure",
+        "mail": {
+            "messageId": "ses-1",
+            "timestamp": "2026-03-14T15:09:26.000Z",
+            "tags": {"account": [ACCOUNT], "message": [str(stored.message_id)]},
+        },
+        "failure": {"errorMessage": SECRET},
+    }
+    put(dead["events"], json.dumps(event))
+    for task in (
+        WebhookEvent(
+            event_id=uuid4(),
+            type=WebhookType.SUPPRESSION_ADDED,
+            account_id=ACCOUNT,
+            endpoint_id=endpoint,
+            at=NOW,
+            address=f"{SECRET}@example.com",
+        ),
+        EndpointDrain(ACCOUNT, endpoint),
+    ):
+        put(dead["webhooks"], webhook_jobs.write_task(task))
+    shown = {queue: show(run, queue) for queue in ("jobs", "events", "webhooks", "sweep")}
+    assert {queue: sorted(one["task"] for one in items) for queue, items in shown.items()} == {
+        "jobs": ["email in the bucket"],
+        "events": ["rendering_failure"],
+        "webhooks": ["events that wait", "suppression.added"],
+        "sweep": ["statistics"],
+    }
+    everything = [one for items in shown.values() for one in items]
+    assert {one["accountId"] for one in everything} == {ACCOUNT}
+    assert {one["endpointId"] for one in shown["webhooks"]} == {endpoint}
+    assert shown["events"][0]["messageId"] == str(stored.message_id)
+    assert SECRET not in str(everything)
+
+
+@pytest.mark.parametrize("queue", ["jobs", "events", "webhooks", "sweep"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        "[]",
+        "{}",
+        json.dumps({"version": 9, "account": SECRET, "id": "0198f3c2-0000-7000-8000-000000000001"}),
+        json.dumps({"version": 1, "account": SECRET, "endpoint": SECRET, "drain": 0}),
+        json.dumps({"eventType": SECRET, "mail": {"tags": {"account": [SECRET]}}}),
+    ],
+)
+def test_what_cannot_be_read_is_not_quoted(
+    run: Operator, dead: dict[str, str], queue: str, text: str
+) -> None:
+    """A text that is none of ours is counted and measured; nothing of it is shown."""
+    put(dead[queue], text)
+    (shown,) = show(run, queue)
+    assert shown["bytes"] == len(text)
+    printed = run.plain("--local", "queue", "show", queue).output
+    assert SECRET not in printed + str(shown)
+    assert (shown["queueMessageId"] in printed) == (shown["accountId"] is None)
+
+
+@pytest.mark.usefixtures("dead")
+def test_a_queue_without_dead_letters_is_named(run: Operator) -> None:
+    """Urgent jobs are among those of `jobs`; other names are no queues."""
+    for queue in ("urgent", "mail"):
+        assert refusal(lambda name=queue: run("queue", "show", name)) == (1, "validation_failed")  # type: ignore[misc]

@@ -1,0 +1,332 @@
+"""`pillarbox deploy` on a stack that a failed deployment left, with AWS's documented answers."""
+
+from typing import Any, Final
+
+import pytest
+import typer
+
+from admin import failed_stack
+from admin.aws import stacks
+from admin.session import StackSession
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.aws_stubs import Stubs, stubs
+
+__all__ = ["stubs"]
+
+STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/1"
+WHEN: Final = "2026-11-22T00:00:00Z"
+TABLES: Final = {"Table": "pillarbox-Table-1", "Identities": "pillarbox-Identities-1"}
+UNVERIFIED: Final = (
+    "Resource handler returned message: \"Access denied for operation 'CreateDistribution: Your"
+    " account must be verified before you can add new CloudFront resources. To verify your account,"
+    ' please contact AWS Support."'
+)
+SESSION: Final = StackSession(stack_name="pillarbox", json=False)
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
+
+
+def described(status: str, reason: str = "", **more: Any) -> dict[str, Any]:
+    stack = {
+        "StackId": STACK,
+        "StackName": "pillarbox",
+        "StackStatus": status,
+        "StackStatusReason": reason,
+        "CreationTime": WHEN,
+    }
+    return {"Stacks": [stack | more]}
+
+
+def event(
+    name: str, status: str, reason: str = "", physical_id: str = "id", kind: str = "AWS::X::Y"
+) -> dict[str, Any]:
+    return {
+        "StackId": STACK,
+        "EventId": f"{name}-{status}",
+        "StackName": "pillarbox",
+        "LogicalResourceId": name,
+        "PhysicalResourceId": physical_id,
+        "ResourceType": kind,
+        "ResourceStatus": status,
+        "ResourceStatusReason": reason,
+        "Timestamp": WHEN,
+    }
+
+
+def failed_at(stubs: Stubs, *failures: tuple[str, str]) -> None:
+    """Prepare the events, the newest first, of a creation that failed at resources."""
+    events = [
+        event("pillarbox", "ROLLBACK_COMPLETE", physical_id=STACK),
+        *(event(name, "CREATE_FAILED", reason) for name, reason in reversed(failures)),
+        event("Table", "CREATE_COMPLETE"),
+    ]
+    stubs.answer("cloudformation", "describe_stack_events", {"StackEvents": events})
+
+
+def table(*, protected: bool) -> dict[str, Any]:
+    return {"Table": {"ItemCount": 0, "DeletionProtectionEnabled": protected}}
+
+
+def left(stubs: Stubs, *, protected: bool | None, rows: list[str]) -> None:
+    """Prepare what the stack left: tables with rows, or none (`protected` is None)."""
+    summaries = [
+        {
+            "LogicalResourceId": name,
+            "PhysicalResourceId": physical_id,
+            "ResourceType": "AWS::DynamoDB::Table",
+            "LastUpdatedTimestamp": WHEN,
+            "ResourceStatus": "DELETE_FAILED",
+        }
+        for name, physical_id in TABLES.items()
+    ]
+    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries})
+    for name in TABLES.values():
+        if protected is None:
+            stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
+        else:
+            stubs.answer(
+                "dynamodb", "describe_table", table(protected=protected), {"TableName": name}
+            )
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": []})  # no other stack
+    if protected is not None:
+        scans(stubs, rows)
+
+
+def scans(stubs: Stubs, rows: list[str]) -> None:
+    """Prepare that both tables are read; the first one has the rows."""
+    items = [{"pk": {"S": pk}} for pk in rows]
+    for name, found in zip(TABLES.values(), (items, []), strict=True):
+        expected = {"TableName": name, "ConsistentRead": True, "ProjectionExpression": "pk"}
+        stubs.answer("dynamodb", "scan", {"Items": found}, expected)
+
+
+def deletion(stubs: Stubs, status: str, reason: str = "") -> None:
+    """Prepare the deletion of the stack, which ends in a status."""
+    stubs.answer("cloudformation", "delete_stack", {}, {"StackName": STACK})
+    stubs.answer("cloudformation", "describe_stacks", described("DELETE_IN_PROGRESS"))
+    stubs.answer("cloudformation", "describe_stacks", described(status, reason))
+
+
+def unprotection(stubs: Stubs) -> None:
+    """Prepare that the protection of both tables is switched off."""
+    for name in TABLES.values():
+        stubs.answer("dynamodb", "describe_table", table(protected=True))
+        stubs.answer(
+            "dynamodb",
+            "update_table",
+            {},
+            {"TableName": name, "DeletionProtectionEnabled": False},
+        )
+        stubs.answer("dynamodb", "describe_table", {"Table": {"TableStatus": "ACTIVE"}})
+
+
+def table_deletion(stubs: Stubs) -> None:
+    """Prepare that both tables, which are not protected any more, are deleted."""
+    for name in TABLES.values():
+        stubs.answer("dynamodb", "describe_table", table(protected=False))
+        stubs.answer("dynamodb", "delete_table", {}, {"TableName": name})
+        stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
+
+
+def test_a_new_stack_and_one_at_rest_need_nothing(stubs: Stubs) -> None:
+    """Nothing is said, asked or removed, also after an update that was undone."""
+    message = "Stack with id pillarbox does not exist"
+    stubs.refuse("cloudformation", "describe_stacks", "ValidationError", message)
+    assert failed_stack.make_way(SESSION, yes=False) is None
+    for status in ("CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"):
+        stubs.answer("cloudformation", "describe_stacks", described(status))
+        stack = failed_stack.make_way(SESSION, yes=False)
+        assert stack is not None
+        assert stack.status == status
+
+
+def test_review_in_progress_is_a_new_stack(
+    stubs: Stubs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Changes that nobody confirmed created nothing, so nothing is removed and nobody is asked."""
+    stubs.answer("cloudformation", "describe_stacks", described("REVIEW_IN_PROGRESS"))
+    assert failed_stack.make_way(SESSION, yes=False) is None
+    assert "is in REVIEW_IN_PROGRESS. An earlier deployment was never" in capsys.readouterr().err
+
+
+def test_rollback_complete_is_removed(stubs: Stubs, capsys: pytest.CaptureFixture[str]) -> None:
+    """CloudFormation removed the resources, so only the stack is deleted; the first cause shows."""
+    stubs.answer("cloudformation", "describe_stacks", described("ROLLBACK_COMPLETE"))
+    failed_at(stubs, ("Edge", UNVERIFIED), ("Api", "Resource creation cancelled"))
+    left(stubs, protected=None, rows=[])
+    deletion(stubs, "DELETE_COMPLETE")
+    assert failed_stack.make_way(SESSION, yes=True) is None
+    said = capsys.readouterr().err
+    assert "is in ROLLBACK_COMPLETE. The first deployment failed" in said
+    assert f"AWS's reason: Edge: {UNVERIFIED}\n" in said
+    assert "deploy with EdgeService=none" in said
+    assert said.endswith("Removed the stack pillarbox.\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "rows"),
+    [
+        ("ROLLBACK_FAILED", []),
+        ("ROLLBACK_FAILED", [keys.due_minute()["pk"]["S"], keys.heartbeat()["pk"]["S"]]),
+        ("CREATE_FAILED", []),
+    ],
+)
+def test_a_failed_stack_with_empty_tables_is_removed(
+    stubs: Stubs, status: str, rows: list[str]
+) -> None:
+    """Protected tables block CloudFormation, so their protection goes first; notes are no data."""
+    stubs.answer(
+        "cloudformation",
+        "describe_stacks",
+        described(status, "The following resource(s) failed to delete: [Table, Identities]. "),
+    )
+    failed_at(stubs, ("Edge", UNVERIFIED))
+    left(stubs, protected=True, rows=rows)
+    unprotection(stubs)
+    deletion(stubs, "DELETE_COMPLETE")
+    scans(stubs, rows)
+    table_deletion(stubs)
+    assert failed_stack.make_way(SESSION, yes=True) is None
+
+
+def test_tables_that_cloudformation_deleted_are_not_missed(stubs: Stubs) -> None:
+    """The deletion of the stack may include its tables: then there is nothing left to delete."""
+    stubs.answer("cloudformation", "describe_stacks", described("ROLLBACK_FAILED"))
+    failed_at(stubs)
+    left(stubs, protected=True, rows=[])
+    unprotection(stubs)
+    deletion(stubs, "DELETE_COMPLETE")
+    for operation in ("scan", "scan", "describe_table", "describe_table"):
+        stubs.refuse("dynamodb", operation, "ResourceNotFoundException")
+    assert failed_stack.make_way(SESSION, yes=True) is None
+
+
+def test_rows_that_come_after_the_check_stay(stubs: Stubs) -> None:
+    """A stack that was left half created may still write until it is gone: its tables stay then."""
+    stubs.answer("cloudformation", "describe_stacks", described("CREATE_FAILED"))
+    failed_at(stubs)
+    left(stubs, protected=True, rows=[])
+    unprotection(stubs)
+    deletion(stubs, "DELETE_COMPLETE")
+    scans(stubs, [keys.account("qh4ybvcvbqzk")["pk"]["S"]])
+    with pytest.raises(ServiceError, match="its tables and buckets stay, because there are rows"):
+        failed_stack.make_way(SESSION, yes=True)
+
+
+@pytest.mark.parametrize("status", ["ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"])
+def test_a_stack_with_rows_is_never_removed(stubs: Stubs, status: str) -> None:
+    """One row of an account is enough, also with --yes; the error says how to keep it."""
+    stubs.answer("cloudformation", "describe_stacks", described(status, "no"))
+    if status != "DELETE_FAILED":
+        failed_at(stubs)
+    left(stubs, protected=True, rows=["DUES", keys.account("qh4ybvcvbqzk")["pk"]["S"]])
+    with pytest.raises(ServiceError, match=r"rows in pillarbox-Table-1\. Run .* teardown") as error:
+        failed_stack.make_way(SESSION, yes=True)
+    assert error.value.message.endswith("Nothing was built.")
+
+
+def test_without_an_answer_nothing_is_removed(
+    stubs: Stubs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question names the stack, and no ends the command."""
+    asked = []
+
+    def no(question: str, **_: Any) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr("typer.confirm", no)
+    stubs.answer("cloudformation", "describe_stacks", described("ROLLBACK_FAILED"))
+    failed_at(stubs)
+    left(stubs, protected=False, rows=[])
+    with pytest.raises(typer.Abort):
+        failed_stack.make_way(SESSION, yes=False)
+    assert asked == ["Remove the stack pillarbox, which has no data, and deploy again?"]
+
+
+def test_termination_protection_is_respected(stubs: Stubs) -> None:
+    """AWS would refuse the deletion, and the operator learns it before anything is asked."""
+    protected = described("ROLLBACK_COMPLETE", EnableTerminationProtection=True)
+    stubs.answer("cloudformation", "describe_stacks", protected)
+    failed_at(stubs)
+    left(stubs, protected=None, rows=[])
+    with pytest.raises(ServiceError, match="termination protection"):
+        failed_stack.make_way(SESSION, yes=True)
+
+
+def test_delete_failed_goes_on(stubs: Stubs, capsys: pytest.CaptureFixture[str]) -> None:
+    """A removal that could not delete everything is repeated, with AWS's reason."""
+    reason = "The following resource(s) failed to delete: [Edge]. "
+    stubs.answer("cloudformation", "describe_stacks", described("DELETE_FAILED", reason))
+    left(stubs, protected=None, rows=[])
+    deletion(stubs, "DELETE_FAILED", reason)
+    with pytest.raises(ServiceError, match="could not delete everything: DELETE_FAILED"):
+        failed_stack.make_way(SESSION, yes=True)
+    assert f"AWS's reason: {reason}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("CREATE_IN_PROGRESS", "Another deployment changes the stack. Wait"),
+        ("UPDATE_IN_PROGRESS", "Another deployment changes the stack. Wait"),
+        ("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "Another deployment changes the stack. Wait"),
+        ("ROLLBACK_IN_PROGRESS", "CloudFormation removes what it had created. Wait"),
+        ("DELETE_IN_PROGRESS", "The stack is being deleted. Wait"),
+        ("UPDATE_FAILED", "Stack actions, Roll back"),
+        ("UPDATE_ROLLBACK_FAILED", "Continue update rollback"),
+        ("IMPORT_ROLLBACK_FAILED", "restore stack"),
+    ],
+)
+def test_a_stack_that_cannot_be_updated_stops_the_command(
+    stubs: Stubs, status: str, words: str
+) -> None:
+    """The error has the status, what it means and what to do, and nothing was built."""
+    stubs.answer("cloudformation", "describe_stacks", described(status))
+    with pytest.raises(ServiceError) as error:
+        failed_stack.make_way(SESSION, yes=True)
+    assert error.value.message.startswith(f"The stack pillarbox is in {status}. ")
+    assert words in error.value.message
+    assert error.value.message.endswith("Nothing was built.")
+
+
+@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED"])
+def test_a_first_deployment_that_fails_is_explained(
+    stubs: Stubs, capsys: pytest.CaptureFixture[str], status: str
+) -> None:
+    """The first resource that failed, its reason, and what the next run does."""
+    stubs.answer("cloudformation", "describe_stacks", described(status))
+    failed_at(stubs, ("Edge", UNVERIFIED))
+    failed_stack.explain("pillarbox")
+    said = capsys.readouterr().err
+    assert f"AWS's reason: Edge: {UNVERIFIED}" in said
+    assert "EdgeService=none" in said
+    assert "Run the command again: it removes what is left" in said
+
+
+def test_an_update_that_fails_needs_no_explanation(
+    stubs: Stubs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """CloudFormation went back by itself, and sam's output has the reason."""
+    stubs.answer("cloudformation", "describe_stacks", described("UPDATE_ROLLBACK_COMPLETE"))
+    failed_stack.explain("pillarbox")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_cause_in_a_nested_stack_is_found(stubs: Stubs) -> None:
+    """The event of a nested stack only names it, so its own events are read."""
+    kind, nested = "AWS::CloudFormation::Stack", STACK.replace("pillarbox", "pillarbox-Relay")
+    reason = f"Embedded stack {nested} was not successfully created: [RelayCluster]."
+    outer = event("Relay", "CREATE_FAILED", reason, nested, kind)
+    own = event("pillarbox", "CREATE_FAILED", "as told", STACK, kind)
+    stubs.answer("cloudformation", "describe_stack_events", {"StackEvents": [own, outer]})
+    inner = event("RelayCluster", "CREATE_FAILED", "Unable to assume the service linked role.")
+    stubs.answer(
+        "cloudformation", "describe_stack_events", {"StackEvents": [inner]}, {"StackName": nested}
+    )
+    cause = stacks.first_failure(STACK)
+    assert cause == "Relay: RelayCluster: Unable to assume the service linked role."

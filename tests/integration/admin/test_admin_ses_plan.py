@@ -1,0 +1,115 @@
+"""The AWS account's pricing plan at SES: the adapter, and the option of `pillarbox deploy`."""
+
+import pytest
+import typer
+
+from admin import ses_plan
+from admin.aws.ses_plan import SesAccountPlan
+from admin.operations.ses_plans import ChosenPlan, SesPlan
+from admin.session import StackSession
+from local.ses.store import MailStore
+from pillarbox.application.operation.checks import Verdict
+from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.aws_stubs import Stubs, stubs
+
+__all__ = ["stubs"]
+
+JSON = StackSession(stack_name="pillarbox", json=True)
+PLAIN = StackSession(stack_name="pillarbox", json=False)
+
+
+def stubbed(stubs: Stubs) -> SesAccountPlan:
+    """Return the adapter with a stubbed client."""
+    plans = SesAccountPlan()
+    plans.__dict__["_ses"] = stubs.client("sesv2")
+    return plans
+
+
+@pytest.mark.parametrize(
+    ("attributes", "chosen"),
+    [
+        ({}, ChosenPlan(None)),
+        ({"PricingAttributes": {"CurrentPlan": "ESSENTIALS"}}, ChosenPlan("ESSENTIALS")),
+        (
+            {"PricingAttributes": {"CurrentPlan": "PRO", "NextPlan": "NONE"}},
+            ChosenPlan("PRO", "NONE"),
+        ),
+    ],
+)
+def test_the_plan_is_read(
+    stubs: Stubs, attributes: dict[str, dict[str, str]], chosen: ChosenPlan
+) -> None:
+    """GetAccount names the plan in force and the next one; an account may have none."""
+    stubs.answer("sesv2", "get_account", attributes, {})
+    assert stubbed(stubs).read() == chosen
+
+
+def test_the_plan_is_changed_by_its_name_in_capitals(stubs: Stubs) -> None:
+    """PutAccountPricingAttributes takes the plan; a review of the account refuses it."""
+    stubs.answer("sesv2", "put_account_pricing_attributes", {}, {"Plan": "NONE"})
+    stubbed(stubs).change(SesPlan.NONE)
+    stubs.refuse("sesv2", "put_account_pricing_attributes", "ConflictException")
+    with pytest.raises(ServiceError, match="ConflictException"):
+        stubbed(stubs).change(SesPlan.PRO)
+
+
+def test_without_the_right_to_see_it_the_deployment_goes_on(stubs: Stubs) -> None:
+    """The check warns and names the action to allow."""
+    stubs.refuse("sesv2", "get_account", "AccessDeniedException")
+    (finding,) = ses_plan.check(stubbed(stubs))
+    assert (finding.verdict, "ses:GetAccount" in finding.remedy) == (Verdict.WARN, True)
+
+
+@pytest.fixture
+def account(ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch) -> MailStore:
+    """The stand-in for SES, which has the plan of a new account."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    return ses[1]
+
+
+def test_yes_changes_the_plan(account: MailStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --yes nothing is asked; a second time there is nothing to do."""
+    plans = SesAccountPlan()
+    ses_plan.change(JSON, plans, SesPlan.NONE, "eu-west-1", yes=True)
+    assert account.plan == "NONE"
+    assert "The SES plan is none (0.10 dollars for 1,000 emails) now." in capsys.readouterr().err
+    ses_plan.change(JSON, plans, SesPlan.NONE, "eu-west-1", yes=False)
+    assert capsys.readouterr().err == "The SES plan is none already.\n"
+
+
+def test_the_plan_is_changed_after_a_question_only(
+    account: MailStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question has both prices and the region; `no` ends the command and changes nothing."""
+    asked: list[str] = []
+
+    def no(question: str, **_: object) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr(typer, "confirm", no)
+    with pytest.raises(typer.Abort):
+        ses_plan.change(PLAIN, SesAccountPlan(), SesPlan.PRO, "eu-west-1", yes=False)
+    assert account.plan == "ESSENTIALS"
+    for part in ("from essentials (0.16", "to pro (105 dollars a month and 0.22", "eu-west-1"):
+        assert part in asked[0]
+
+
+def test_a_program_must_say_yes(account: MailStore) -> None:
+    """With --json nobody can answer a question, so nothing changes without --yes."""
+    with pytest.raises(typer.BadParameter):
+        ses_plan.change(JSON, SesAccountPlan(), SesPlan.NONE, "eu-west-1", yes=False)
+    assert account.plan == "ESSENTIALS"
+
+
+def test_a_change_that_waits_is_not_asked_for_again(
+    stubs: Stubs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A plan that comes with the next month is said to come, and SES is asked for nothing."""
+    waiting = {"PricingAttributes": {"CurrentPlan": "PRO", "NextPlan": "NONE"}}
+    stubs.answer("sesv2", "get_account", waiting, {})
+    ses_plan.change(PLAIN, stubbed(stubs), SesPlan.NONE, "eu-west-1", yes=False)
+    assert capsys.readouterr().err == "The SES plan is none next month.\n"

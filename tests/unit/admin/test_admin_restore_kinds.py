@@ -1,0 +1,61 @@
+"""A restore knows every kind of record that the tables have."""
+
+import ast
+import inspect
+import re
+
+import pytest
+
+from admin.operations.restore import LEFT_OUT, REPLACED, RESTORED
+from pillarbox.adapters.dynamodb import keys
+
+
+def starts_of(node: ast.expr) -> list[str]:
+    """Return the texts with which an expression of a partition key may begin."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return [text]
+        case ast.JoinedStr(values=[first, *_]):
+            return starts_of(first)
+        case ast.IfExp(body=body, orelse=other):
+            return starts_of(body) + starts_of(other)
+        case ast.Name():  # a key that another function of the module spelled
+            return []
+    raise NotImplementedError(ast.dump(node))
+
+
+#: The kinds in the keys that the module spells.
+KINDS = {
+    start.partition("#")[0]
+    for call in ast.walk(ast.parse(inspect.getsource(keys)))
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "_key"
+    for start in starts_of(call.args[0])
+}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_kind_is_restored_or_left_out(kind: str) -> None:
+    """Whoever adds a kind of record decides whether it goes back after a loss."""
+    assert (kind in RESTORED) != (kind in LEFT_OUT)
+
+
+def test_no_other_kinds_are_known() -> None:
+    """The tables name no kind that is gone, and the table of keys.py names the same."""
+    documented = {
+        match
+        for row in re.findall(r"^\|[^|]+\| ([^|]+) \|", keys.__doc__ or "", re.MULTILINE)
+        for match in re.findall(r"^[A-Z]+", row)
+    }
+    assert {*RESTORED, *LEFT_OUT} == KINDS == documented
+
+
+def test_a_reason_is_short() -> None:
+    """The command shows it in a line."""
+    reasons = [one.reason for one in LEFT_OUT.values()]
+    reasons += [one.not_replaced for one in RESTORED.values() if one.not_replaced]
+    assert all(0 < len(reason) <= 60 for reason in reasons)
+
+
+def test_what_can_be_replaced_is_named() -> None:
+    """These kinds belong to one account, and an operator can name each of their rows."""
+    assert {"accounts", "domains", "messages", "suppressions", "webhookEndpoints"} == REPLACED

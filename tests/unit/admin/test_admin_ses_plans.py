@@ -1,0 +1,53 @@
+"""The pricing plans of SES: prices, and what the check says."""
+
+import pytest
+
+from admin.operations import ses_plans
+from admin.operations.ses_plans import ChosenPlan, SesPlan
+from pillarbox.application.operation.checks import Verdict
+
+
+@pytest.mark.parametrize(
+    ("plan", "emails", "dollars"),
+    [
+        (SesPlan.NONE, 50_000_000, 5_000),
+        (SesPlan.ESSENTIALS, 5_000, 0.80),
+        (SesPlan.ESSENTIALS, 10_000_000, 1_600),
+        (SesPlan.ESSENTIALS, 50_000_000, 1_600 + 5_600),
+        (SesPlan.ESSENTIALS, 200_000_000, 1_600 + 12_600 + 11_000),
+        (SesPlan.PRO, 0, 105),
+        (SesPlan.ENTERPRISE, 1_000_000, 500 + 230),
+    ],
+)
+def test_a_plan_costs_by_the_month_and_by_steps(plan: SesPlan, emails: int, dollars: float) -> None:
+    """Each email costs what its step of the month's emails costs."""
+    assert ses_plans.cost(plan, emails) == pytest.approx(dollars)
+
+
+def test_no_plan_is_the_cheapest() -> None:
+    """The remedy that the check names is right at every volume up to a hundred million."""
+    for emails in (1, 5_000, 10**6, 10**7, 10**8):
+        none, *others = (ses_plans.cost(plan, emails) for plan in SesPlan)
+        assert none < min(others)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "parts"),
+    [
+        (ChosenPlan(None), ["names no pricing plan"]),
+        (ChosenPlan("NONE"), ["is none (0.10 dollars for 1,000 emails)."]),
+        (ChosenPlan("ESSENTIALS"), ["essentials (0.16 dollars for 1,000 emails)", "--ses-plan"]),
+        (
+            ChosenPlan("PRO", "NONE"),
+            ["pro (105 dollars a month and 0.22", "Next month it is none (0.10"],
+        ),
+        (ChosenPlan("GALAXY"), ["is GALAXY."]),
+    ],
+)
+def test_the_check_shows_plan_and_price(chosen: ChosenPlan, parts: list[str]) -> None:
+    """It names the plan, what follows it, and how to change it, also a plan of the future."""
+    (finding,) = ses_plans.check_plan(chosen)
+    assert (finding.check, finding.verdict) == ("plan", Verdict.PASS)
+    for part in parts:
+        assert part in finding.message
+    assert ("--ses-plan" in finding.message) == (chosen.current in {"ESSENTIALS", "GALAXY"})

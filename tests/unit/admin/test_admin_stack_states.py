@@ -1,0 +1,40 @@
+"""What a status of CloudFormation means for a deployment."""
+
+import botocore.session
+import pytest
+
+from admin.operations.stack_states import NextStep, read_state
+
+_MODEL = botocore.session.Session().get_service_model("cloudformation")
+_STATUSES: list[str] = list(_MODEL.shape_for("StackStatus").metadata["enum"])
+
+
+def steps(step: NextStep) -> set[str]:
+    return {status for status in _STATUSES if read_state(status).step is step}
+
+
+def test_every_status_has_a_step() -> None:
+    """Only a stack at rest is updated, and a failed first deployment is removed."""
+    assert steps(NextStep.UPDATE) == {
+        "CREATE_COMPLETE",
+        "DELETE_COMPLETE",  # only a stack that is asked for by its id has it
+        "IMPORT_COMPLETE",
+        "IMPORT_ROLLBACK_COMPLETE",
+        "UPDATE_COMPLETE",
+        "UPDATE_ROLLBACK_COMPLETE",
+    }
+    assert steps(NextStep.CREATE) == {"REVIEW_IN_PROGRESS"}
+    assert steps(NextStep.REMOVE) == {
+        "CREATE_FAILED",
+        "DELETE_FAILED",
+        "ROLLBACK_COMPLETE",
+        "ROLLBACK_FAILED",
+    }
+
+
+@pytest.mark.parametrize("status", _STATUSES)
+def test_each_step_but_an_update_has_words(status: str) -> None:
+    """The operator reads what the status means, and what to do if the command stops."""
+    state = read_state(status)
+    assert bool(state.meaning) == (state.step is not NextStep.UPDATE)
+    assert bool(state.remedy) == (state.step is NextStep.STOP)

@@ -1,0 +1,86 @@
+"""The sample event of a function names what the running local stack has."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from local import template
+from local.samples import NoSuchFunction, sample_event, values_of
+
+FUNCTIONS = sorted(
+    name
+    for name, resource in template.load()["Resources"].items()
+    if resource["Type"] == "AWS::Serverless::Function"
+)
+#: Their routes take a session of the dashboard.
+OF_SESSIONS = {
+    "CreateAccount",
+    "EditTemplates",
+    "ManageAccount",
+    "ManageDomains",
+    "ManageKeys",
+    "ManageMembers",
+    "Operate",
+}
+WITHOUT_KEY = {"SignIn", "IssuePreviewKey"}
+
+
+def named(name: str) -> Callable[[], str]:
+    return lambda: f"its-{name}"
+
+
+#: A value for each placeholder that a running stack fills in.
+VALUES = {name: named(name) for name in values_of({"keys": {"live": ""}, "base_url": ""})}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_sample_has_what_its_function_asks_for(function: str) -> None:
+    """A function of the template finds its event, with a key or an access token put in."""
+    event = json.loads(sample_event(function, VALUES))
+    headers = event.get("headers", {})
+    asks = "httpMethod" in event and function not in WITHOUT_KEY
+    key = "its-API_KEY" if asks and function not in OF_SESSIONS else None
+    token = "Bearer its-ACCESS_TOKEN" if function in OF_SESSIONS else None
+    assert (headers.get("X-API-Key"), headers.get("Authorization")) == (key, token)
+
+
+@pytest.mark.parametrize(
+    ("function", "parameter", "value"),
+    [
+        ("GetMessage", "message_id", "its-MESSAGE_ID"),
+        ("DeleteTemplate", "id", "its-TEMPLATE_ID"),
+        ("WriteWebhooks", "webhook_id", "its-WEBHOOK_ID"),
+    ],
+)
+def test_a_sample_names_what_the_stack_has(function: str, parameter: str, value: str) -> None:
+    """The id that a sample needs is in the path and in the path's parameters."""
+    event = json.loads(sample_event(function, VALUES))
+    assert event["pathParameters"] == {parameter: value}
+    assert value in event["path"].split("/")
+
+
+def test_a_sample_asks_the_stack_for_nothing_else() -> None:
+    """A value that a sample does not name is not looked up."""
+
+    def unused() -> str:
+        raise AssertionError
+
+    values = dict.fromkeys(VALUES, unused) | {"API_KEY": named("API_KEY")}
+    assert "its-API_KEY" in sample_event("SendEmail", values)
+
+
+def test_the_record_has_every_function() -> None:
+    """The table of docs/local-invoke.md has one row for each function, and no other."""
+    record = (template.ROOT / "docs" / "local-invoke.md").read_text()
+    rows = re.findall(r"^\| ([A-Z]\w+) \|", record, re.MULTILINE)
+    assert sorted(rows) == FUNCTIONS
+
+
+def test_the_error_for_a_wrong_name_lists_the_functions() -> None:
+    """The names are those of the template."""
+    with pytest.raises(NoSuchFunction) as refused:
+        sample_event("Nothing", VALUES)
+    listed = str(refused.value).removeprefix("FUNCTION is one of: ").removesuffix(".")
+    assert listed.split(", ") == FUNCTIONS
