@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard fresh test quick unit format faults overload memory dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard fresh test quick unit format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,9 +15,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
-	@$(MAKE) --silent dashboard >/dev/null 2>&1 || \
-	  { echo "The dashboard was not built. See why: make dashboard" >&2; test "$$CI" != true; }
-	@exec tools/foreground $(RUN)python -m local
+	@exec tools/foreground $(RUN)python -m local --build-dashboard
 
 fresh: ## forget the local stack's keys, certificate and kept messages
 	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json" "$${PILLARBOX_STATE_DIR:-.local}/kept.jsonl"
@@ -52,6 +50,10 @@ memory: setup .venv-engine/made ## send 14 MB mails in a cgroup of 384 to 640 Mi
 dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
 	$(RUN)python -m verification.dynamodb_local
 
+# FROM=v1.2.3 also upgrades from that release's templates; the default is the newest release.
+deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalStack, fail, upgrade, delete: needs Java and npm
+	$(RUN)python -m verification.rehearsal $${FROM:+--from $$FROM} $$SETS
+
 mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m verification.mutants
 
@@ -61,7 +63,7 @@ fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: half
 
 check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  '$(RUN)cfn-lint template.yaml stacks/*.yaml' '$(SAM) validate --lint' \
+	  '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
 	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
@@ -116,7 +118,8 @@ clients: setup .venv-engine/made ## generate three clients and send with them: n
 guides: setup .venv-engine/made ## run the code of docs/guides in PHP, Ruby, Go and Django
 	$(UV) run --with django==6.1.3 pytest -m foreign tests/integration/guides tests/e2e/test_guides.py
 
-audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network
+audit: setup ## look up pinned packages in a database of vulnerabilities, and name old prices
+	$(RUN)python -m benchmarks.prices
 	$(UV) audit --locked
 
 sbom: setup ## write what a release contains as CycloneDX, in .aws-sam/sbom.cdx.json
@@ -128,15 +131,16 @@ deploy: setup .venv-sam/made ## deploy to AWS, with a first account: ENVIRONMENT
 	$(RUN)pillarbox deploy --environment $${ENVIRONMENT:-dev}
 
 setup: $(UV) ## install what development needs, in .venv
-	@$(UV) sync --locked --quiet
+	@$(UV) sync --locked $(if $(wildcard .venv/bin/pillarbox),--quiet)
 
 $(UV):
-	python3 -m venv .uv && .uv/bin/pip install --quiet --require-hashes --requirement .uv.txt
+	@echo "Installing uv, which then installs everything else, once …"
+	@python3 -m venv .uv && .uv/bin/pip install --quiet --require-hashes --requirement .uv.txt
 
 # The engine, SAM and checkov pin what the service does not want pinned, and the client of MCP is
 # large: each has an environment of its own.
 .venv-engine/made: uv.lock | $(UV)
-	UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --quiet --only-group engine
+	@UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --only-group engine
 	@touch $@
 
 .venv-sam/made: uv.lock | $(UV)
@@ -157,4 +161,11 @@ $(UV):
 .venv-checkov/made: .checkov.txt | $(UV)
 	$(UV) venv --quiet --clear .venv-checkov
 	VIRTUAL_ENV=.venv-checkov $(UV) pip sync --quiet --require-hashes .checkov.txt
+	@touch $@
+
+# LocalStack, for `make deploy-rehearsal`. Made in the same way from `localstack-core[runtime]==4.9.2
+# cbor2<5.8 pyopenssl<24.3 cryptography<45 psutil<7.2 service-identity`.
+.venv-localstack/made: .localstack.txt | $(UV)
+	$(UV) venv --quiet --clear .venv-localstack
+	VIRTUAL_ENV=.venv-localstack $(UV) pip sync --quiet --require-hashes .localstack.txt
 	@touch $@
