@@ -8,10 +8,10 @@ from admin.progress import progress
 from admin.session import connected
 from admin.views import account_view, usage_view
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.account import Plan
-from pillarbox.domain.account_log import COMMAND
-from pillarbox.domain.brand import Brand
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account_log import COMMAND
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.quota import Limits
 
 app = typer.Typer(no_args_is_help=True, help="Accounts, their plans and limits.")
 

@@ -18,14 +18,14 @@ from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
-from admin.operations import parameters, preflight
-from admin.operations.first_steps import FirstStepsResult
-from admin.operations.preflight import AwsAccount
-from admin.operations.ses_plans import SesPlan
 from admin.programs import ROOT, Runner, execute
 from admin.session import StackSession
+from admin.use_cases import parameters, preflight
+from admin.use_cases.first_steps import FirstStepsResult
+from admin.use_cases.preflight import AwsAccount
+from admin.use_cases.ses_plans import SesPlan
 from admin.views import View, issued_key_view, sender_view
-from pillarbox.application.operation.checks import Finding, Verdict
+from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"

@@ -8,7 +8,7 @@ import typer
 from admin.progress import progress
 from admin.session import StackSession, connected
 from admin.tables import Record
-from pillarbox.application.operation.checks import Finding, Verdict
+from pillarbox.application.operator.checks import Finding, Verdict
 
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {

@@ -9,8 +9,8 @@ import typer
 from admin.aws import stacks
 from admin.aws.edge_parts import AwsEdgeParts
 from admin.confirm import require_aws
-from admin.operations.edge_rotation import EdgeRotation
 from admin.progress import progress
+from admin.use_cases.edge_rotation import EdgeRotation
 from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:

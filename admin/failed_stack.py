@@ -5,10 +5,10 @@ import typer
 from admin.aws import kept_data, stacks
 from admin.aws.stacks import StackDescription
 from admin.confirm import confirm
-from admin.operations.stack_states import NextStep, read_state
-from admin.operations.teardown import KeptData
 from admin.progress import progress
 from admin.session import StackSession
+from admin.use_cases.stack_states import NextStep, read_state
+from admin.use_cases.teardown import KeptData
 from pillarbox.domain.errors import ServiceError
 
 #: AWS's words for an account that may not use CloudFront yet.

@@ -11,14 +11,14 @@ from admin.session import connected
 from pillarbox.domain.errors import ServiceError
 from pillarbox.settings import Settings
 
-_DEPLOY_FIRST: Final = "The stack has no table Identities yet. First run `pillarbox deploy`."
+_DEPLOY_FIRST: Final = "The stack has no table Credentials yet. First run `pillarbox deploy`."
 
-app = typer.Typer(no_args_is_help=True, help="The table Identities, which has the API keys.")
+app = typer.Typer(no_args_is_help=True, help="The table Credentials, which has the API keys.")
 
 
 @app.command("migrate")
 def migrate(ctx: typer.Context) -> None:
-    """Move the API keys that an older release wrote to the table Identities.
+    """Move the API keys that an older release wrote to the table Credentials.
 
     Run it once, after the first deployment that has this table. Requests go on: each key works and
     each revocation takes effect at every moment. The command compares each copy before it deletes
@@ -31,7 +31,7 @@ def migrate(ctx: typer.Context) -> None:
     """
     session = connected(ctx)
     wiring = session.wiring
-    if wiring.identities.name == wiring.table.name:
+    if wiring.credentials.name == wiring.table.name:
         raise ServiceError("service_unavailable", _DEPLOY_FIRST)
     if session.stack_name is not None:
         _check_functions(session.stack_name)
@@ -50,7 +50,7 @@ def _check_functions(stack_name: str) -> None:
     if not stack.stable:
         message = f"The stack {stack_name} changes now ({stack.status}). Try again after that."
         raise ServiceError("service_unavailable", message)
-    older = StackFunctions(stack).live_without(Settings.identities_table.variable)
+    older = StackFunctions(stack).live_without(Settings.credentials_table.variable)
     if older:
         message = (
             f"{', '.join(older)}: an older version runs, which reads keys in the first table only."

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.adapters.dynamodb.claims import DONE
-from pillarbox.adapters.dynamodb.keys import is_identity, is_message, kind_and_account
+from pillarbox.adapters.dynamodb.keys import is_credential, is_message, kind_and_account
+from pillarbox.adapters.dynamodb.messages.claims import DONE
 
 #: The address, the heartbeat and the sending rate describe a run. The statistics and the search
 #: index are made anew from the messages, which the table's stream reports again when they are put
@@ -22,9 +22,9 @@ def kept_records(items: Iterable[Item]) -> list[Item]:
     return sorted(kept, key=lambda item: item["sk"]["S"] if is_message(item) else "")
 
 
-def goes_to_identities(item: Item) -> bool:
-    """Return whether a record is put back into the table `Identities`."""
-    return is_identity(item)
+def goes_to_credentials(item: Item) -> bool:
+    """Return whether a record is put back into the table `Credentials`."""
+    return is_credential(item)
 
 
 def _is_kept(item: Item) -> bool:

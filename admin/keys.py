@@ -9,9 +9,9 @@ import typer
 from admin.session import connected
 from admin.views import issued_key_view, key_view, used_key_view
 from pillarbox.application.accounts.agents import agent_settings
-from pillarbox.domain.agent import DEFAULT_PER_DAY, Confirmation
+from pillarbox.domain.accounts.agent import DEFAULT_PER_DAY, Confirmation
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.key import SCOPES, Preset
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
 

@@ -5,16 +5,16 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.operations.messages import Search
 from admin.progress import progress
 from admin.session import connected
 from admin.times import HELP, parse_time
+from admin.use_cases.messages import Search
 from admin.views import View, event_view, message_row, message_view, time_text
 from pillarbox.application.accounts.keys import account_of_key_id
 from pillarbox.application.history.terms import search_recipient
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.search import RecipientTerm
+from pillarbox.domain.messages.search import RecipientTerm
 from pillarbox.wiring import utc_now
 
 #: Before every message.

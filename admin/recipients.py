@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from admin.confirm import confirm, require_yes
-from admin.operations.erasure import AccountErasure
 from admin.progress import progress
 from admin.session import connected
+from admin.use_cases.erasure import AccountErasure
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import Json

@@ -10,9 +10,9 @@ from admin.aws import certificate_secret, stacks
 from admin.aws.registry import Repository
 from admin.confirm import require_aws
 from admin.dry_run import DryRun, dry_run
-from admin.operations import certificate as certificates
-from admin.operations.image_sources import image_tag
 from admin.programs import ROOT, Docker
+from admin.use_cases import certificate as certificates
+from admin.use_cases.image_sources import image_tag
 from admin.views import time_text
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.wiring import utc_now

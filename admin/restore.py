@@ -14,15 +14,15 @@ from admin.aws.live_rows import LiveRows, decoded, replacement, row_key
 from admin.aws.table_copy import TableCopy, read_row
 from admin.confirm import agrees, confirm, require_aws, require_yes
 from admin.dry_run import DryRun, dry_run
-from admin.operations.restore import (
+from admin.progress import progress
+from admin.session import StackSession
+from admin.use_cases.restore import (
     REPLACED,
     RESTORED,
     Choice,
     LeftOut,
     differences,
 )
-from admin.progress import progress
-from admin.session import StackSession
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
@@ -103,7 +103,7 @@ def rows(  # noqa: PLR0913  one parameter for each option
                 copy.wait()
         run = _Restore(
             session=session,
-            live=LiveRows(session.wiring.table, session.wiring.identities, now),
+            live=LiveRows(session.wiring.table, session.wiring.credentials, now),
             copies=copies,
             choice=Choice(
                 accounts=frozenset(account or ()),
@@ -138,12 +138,12 @@ def rows(  # noqa: PLR0913  one parameter for each option
 
 def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
     """Return both copies; before there was a second table, the first had the keys."""
-    table, identities = session.wiring.table, session.wiring.identities
+    table, credentials = session.wiring.table, session.wiring.credentials
     copies = [TableCopy(table, moment)]
-    if identities.name != table.name:
-        of_identities = TableCopy(identities, moment)
-        if of_identities.is_possible():
-            copies.append(of_identities)
+    if credentials.name != table.name:
+        of_credentials = TableCopy(credentials, moment)
+        if of_credentials.is_possible():
+            copies.append(of_credentials)
     return copies
 
 
@@ -238,7 +238,7 @@ def stack(
     tables: Annotated[
         list[str],
         typer.Argument(
-            metavar="TABLES", help="The tables that the old stack kept: Table, then Identities."
+            metavar="TABLES", help="The tables that the old stack kept: Table, then Credentials."
         ),
     ],
     *,
@@ -250,7 +250,7 @@ def stack(
     The new stack has only the tables at first. `pillarbox deploy` adds the rest, and finds the
     accounts, keys and history in them. A stack of an older release left one table.
 
-    Example: `pillarbox restore stack pillarbox-Table-1MRWQ7 pillarbox-Identities-8KX2`
+    Example: `pillarbox restore stack pillarbox-Table-1MRWQ7 pillarbox-Credentials-8KX2`
     """
     session: StackSession = ctx.obj
     with dry_run(session, wanted=rehearse, example=_NEW_EXAMPLE):
@@ -270,8 +270,8 @@ def _create_stack(session: StackSession, tables: list[str], *, yes: bool) -> Non
     if len(tables) > _MOST_TABLES:
         raise typer.BadParameter("a stack has two tables", param_hint="TABLES")
     described = {table: kept_table.describe(table) for table in tables}
-    if len(tables) == 1 and kept_table.need_identities(tables[0]):
-        message = f"the API keys are not in {tables[0]}: name the table Identities too"
+    if len(tables) == 1 and kept_table.need_credentials(tables[0]):
+        message = f"the API keys are not in {tables[0]}: name the table Credentials too"
         raise ValidationFailed(FieldError("TABLES", message, "required"))
     confirm(session, f"Create the stack {name} over these tables?", yes=yes)
     kept_table.forget_address(tables[0])

@@ -10,9 +10,9 @@ from admin.aws.function_versions import StackFunctions
 from admin.aws.stacks import StackDescription
 from admin.confirm import confirm, require_aws
 from admin.dry_run import DryRun, dry_run
-from admin.operations.rollback import Move, plan
 from admin.progress import progress
 from admin.session import StackSession
+from admin.use_cases.rollback import Move, plan
 from pillarbox.domain.errors import ServiceError
 from pillarbox.settings import Settings
 
@@ -84,12 +84,12 @@ def _roll_back(session: StackSession, *, yes: bool, asks: bool) -> None:
 def _check_keys(
     session: StackSession, stack: StackDescription, functions: StackFunctions, moves: list[Move]
 ) -> None:
-    """Make sure that functions of a release without the table `Identities` find API keys.
+    """Make sure that functions of a release without the table `Credentials` find API keys.
 
     Raises:
         ServiceError: `service_unavailable`: all keys have moved there.
     """
-    setting = Settings.identities_table
+    setting = Settings.credentials_table
     if setting.output not in stack.outputs or not functions.lose(moves, setting.variable):
         return
     session.connect()
@@ -98,7 +98,7 @@ def _check_keys(
     if total and not unmarked:
         message = (
             "The version before reads API keys in the first table, and all of them have moved to"
-            " Identities. Nothing was moved. Correct the error and deploy again."
+            " Credentials. Nothing was moved. Correct the error and deploy again."
         )
         raise ServiceError("service_unavailable", message)
     session.note(

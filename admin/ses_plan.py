@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import typer
 
 from admin.confirm import confirm
-from admin.operations import ses_plans
-from admin.operations.ses_plans import SesPlan, SesPlans
 from admin.session import StackSession
-from pillarbox.application.operation.checks import Finding, Verdict
+from admin.use_cases import ses_plans
+from admin.use_cases.ses_plans import SesPlan, SesPlans
+from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import ServiceError
 
 

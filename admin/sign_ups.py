@@ -8,8 +8,8 @@ from admin.confirm import confirm, require_yes
 from admin.session import connected
 from admin.team import Address, sign_in_url
 from admin.views import View, time_text
-from pillarbox.domain.account import Plan
-from pillarbox.domain.sign_up import SignUpRequest
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.sign_in.sign_up import SignUpRequest
 
 app = typer.Typer(no_args_is_help=True, help="Users who ask for an account.")
 

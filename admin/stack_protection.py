@@ -6,9 +6,9 @@ import boto3
 import typer
 
 from admin.aws import stacks
-from admin.operations.parameters import Parameters
 from admin.programs import ROOT
 from admin.progress import progress
+from admin.use_cases.parameters import Parameters
 from pillarbox.domain.errors import ServiceError
 
 _PARAMETER: Final = "DeletionProtection"

@@ -9,7 +9,7 @@ from admin.session import connected
 from admin.times import HELP, parse_time
 from admin.views import time_text
 from pillarbox.application.history.audit import AuditReport
-from pillarbox.application.operation.ranking import AccountCounts, RankBy, rank
+from pillarbox.application.operator.ranking import AccountCounts, RankBy, rank
 from pillarbox.domain.errors import Json
 from pillarbox.wiring import utc_now
 

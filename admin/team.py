@@ -7,8 +7,8 @@ import typer
 from admin.confirm import confirm, require_yes
 from admin.session import connected
 from admin.views import View, time_text
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Member
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Member
 
 dashboard = typer.Typer(no_args_is_help=True, help="The dashboard.")
 members = typer.Typer(no_args_is_help=True, help="The users of an account, and their roles.")

@@ -8,11 +8,11 @@ import typer
 from admin.aws import kept_data, stacks
 from admin.aws.stacks import StackDescription
 from admin.confirm import require_aws
-from admin.operations import teardown as rules
-from admin.operations.teardown import KeptData
 from admin.progress import progress
 from admin.session import StackSession
 from admin.tables import Record
+from admin.use_cases import teardown as rules
+from admin.use_cases.teardown import KeptData
 from pillarbox.adapters.sqs.queues import SqsQueues
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 
@@ -80,7 +80,7 @@ def teardown(
                 kept_data.delete_table(table.name)
     kept = {
         field: None if delete_data or table is None else table.name
-        for field, table in (("keptTable", data.table), ("keptIdentities", data.identities))
+        for field, table in (("keptTable", data.table), ("keptCredentials", data.credentials))
     }
     done: dict[str, Json] = {"stack": name, "deleted": True, **kept}
     session.show(done, hint=_hint(name, [table for table in kept.values() if table]))

@@ -17,7 +17,7 @@ from pillarbox.application.templates.authoring import (
 )
 from pillarbox.application.templates.preview import check_file
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.template_draft import SourceKind
+from pillarbox.domain.templates.draft import SourceKind
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 

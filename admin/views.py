@@ -4,18 +4,18 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from admin.operations.dead_letters import ExaminedLetter
+from admin.use_cases.dead_letters import ExaminedLetter
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.preview import Problem
-from pillarbox.domain.account import Account
-from pillarbox.domain.agent import AgentSettings
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.accounts.quota import Limits, WindowUsage
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import Json
-from pillarbox.domain.key import ApiKey
-from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Limits, WindowUsage
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.messages.message import Event, Message
+from pillarbox.domain.templates.template import SavedTemplate
 
 type View = dict[str, Json]
 

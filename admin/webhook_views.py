@@ -2,7 +2,7 @@
 
 from admin.views import View, time_text
 from pillarbox.application.webhooks.endpoints import EndpointState
-from pillarbox.domain.webhook import DeliveryAttempt, WebhookDelivery, WebhookEvent
+from pillarbox.domain.webhooks.endpoint import DeliveryAttempt, WebhookDelivery, WebhookEvent
 
 
 def webhook_view(state: EndpointState) -> View:

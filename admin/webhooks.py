@@ -18,7 +18,7 @@ from admin.webhook_views import (
     webhook_view,
 )
 from pillarbox.application.webhooks.ports import EndpointChanges
-from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES, ReplayRequest
+from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES, ReplayRequest
 from pillarbox.wiring import utc_now
 
 app = typer.Typer(no_args_is_help=True, help="Webhook endpoints, and the deliveries to them.")

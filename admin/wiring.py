@@ -17,28 +17,28 @@ from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
-from admin.operations.account_deletion import AccountDeletion
-from admin.operations.dead_letters import DeadLetterInspection
-from admin.operations.doctor import Doctor
-from admin.operations.erasure import RecipientErasure
-from admin.operations.first_steps import FirstSteps
-from admin.operations.key_migration import KeyMigration
-from admin.operations.messages import MessageSearch
-from admin.operations.reindex import Reindex
-from admin.operations.round_trip import RoundTrip
-from admin.operations.suppression_files import SuppressionFiles
-from admin.operations.usage import QuotaUsage
-from admin.operations.workers import WorkerMaximums
+from admin.use_cases.account_deletion import AccountDeletion
+from admin.use_cases.dead_letters import DeadLetterInspection
+from admin.use_cases.doctor import Doctor
+from admin.use_cases.erasure import RecipientErasure
+from admin.use_cases.first_steps import FirstSteps
+from admin.use_cases.key_migration import KeyMigration
+from admin.use_cases.messages import MessageSearch
+from admin.use_cases.reindex import Reindex
+from admin.use_cases.round_trip import RoundTrip
+from admin.use_cases.suppression_files import SuppressionFiles
+from admin.use_cases.usage import QuotaUsage
+from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns_records import DnsRecords
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.accounts import Accounts
@@ -57,7 +57,7 @@ class OperatorWiring(Wiring):
     def accounts(self) -> Accounts:
         """Work on accounts."""
         # A stack of an older release has one table (admin/session.py).
-        keys_moved = self.identities.name != self.table.name
+        keys_moved = self.credentials.name != self.table.name
         return Accounts(records=DynamoAccounts(self.table, keys_moved=keys_moved), clock=utc_now)
 
     @cached_property
@@ -73,7 +73,7 @@ class OperatorWiring(Wiring):
         return AccountDeletion(
             accounts=DynamoAccounts(self.table),
             queries=self.history_queries,
-            data=DynamoAccountData(self.table, self.identities),
+            data=DynamoAccountData(self.table, self.credentials),
             clock=utc_now,
         )
 
@@ -84,7 +84,7 @@ class OperatorWiring(Wiring):
     @cached_property
     def key_migration(self) -> KeyMigration:
         """Move the keys of older releases."""
-        return KeyMigration(records=DynamoFormerKeys(self.table, self.identities), pause=sleep)
+        return KeyMigration(records=DynamoFormerKeys(self.table, self.credentials), pause=sleep)
 
     @cached_property
     def domains(self) -> Domains:
@@ -150,7 +150,7 @@ class OperatorWiring(Wiring):
             index=DynamoSearchIndex(self.table),
             indexed_until=self.record_search.indexed_until,
             suppressions=DynamoSuppressions(self.table),
-            announced=DynamoAnnouncedAddresses(self.table, self.identities),
+            announced=DynamoAnnouncedAddresses(self.table, self.credentials),
             clock=utc_now,
             pause=sleep,
         )
@@ -197,7 +197,7 @@ class OperatorWiring(Wiring):
             domains=self.domains,
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),
-            identities=DynamoTableProtection(self.identities),
+            credentials=DynamoTableProtection(self.credentials),
             former_keys=self.key_migration.records,
             monitoring=CloudWatchMonitoring(settings.stack),
             queue_policies=SqsQueuePolicies(settings.stack),

@@ -33,7 +33,7 @@ SETTINGS = {
     "AWS_SECRET_ACCESS_KEY": "testing",
     "AWS_DEFAULT_REGION": "eu-west-1",
     "PILLARBOX_TABLE": "pillarbox",
-    "PILLARBOX_IDENTITIES_TABLE": "pillarbox-identities",
+    "PILLARBOX_CREDENTIALS_TABLE": "pillarbox-credentials",
     "PILLARBOX_SPOOL_BUCKET": "pillarbox-spool",
     "PILLARBOX_CONFIGURATION_SET": "pillarbox",
     "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
@@ -190,7 +190,7 @@ def queue_event(bodies: list[str]) -> dict[str, Any]:
 
 def set_up() -> str:
     """Create tables, bucket and queue, and an account with a key; return the key's text."""
-    for table in ("PILLARBOX_TABLE", "PILLARBOX_IDENTITIES_TABLE"):
+    for table in ("PILLARBOX_TABLE", "PILLARBOX_CREDENTIALS_TABLE"):
         boto3.client("dynamodb").create_table(
             TableName=SETTINGS[table],
             KeySchema=[
@@ -212,8 +212,8 @@ def set_up() -> str:
         os.environ[name] = queue["QueueUrl"]
 
     from admin.wiring import OperatorWiring  # noqa: PLC0415
-    from pillarbox.domain.account import Plan  # noqa: PLC0415
-    from pillarbox.domain.key import Preset  # noqa: PLC0415
+    from pillarbox.domain.accounts.account import Plan  # noqa: PLC0415
+    from pillarbox.domain.accounts.key import Preset  # noqa: PLC0415
     from pillarbox.settings import Settings  # noqa: PLC0415
 
     wiring = OperatorWiring(Settings(os.environ))

@@ -21,8 +21,8 @@ from typing import Any, Final
 
 from benchmarks.accepting import RECIPIENT, SETTINGS, post
 from pillarbox.adapters.dynamodb import records
-from pillarbox.domain.agent import ANYONE, AgentSettings, Confirmation
-from pillarbox.domain.key import KeyType, new_key_text
+from pillarbox.domain.accounts.agent import ANYONE, AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 from tests.fakes import builders
 
 ROOT: Final = Path(__file__).parent.parent
@@ -46,9 +46,9 @@ PROGRAMS: Final = {
     "get_message": (f"services().message_lookup; {_READING}", _FLOOR_ONE, 1.15),
     "list_starter_templates": (_READING, _FLOOR_ONE, 1.15),
     "preview_starter_template": (_READING, _FLOOR_ONE, 1.15),
-    "sign_in": ("services().sign_in; services().identities.client", _FLOOR_ONE, 1.25),
+    "sign_in": ("services().sign_in; services().credentials.client", _FLOOR_ONE, 1.25),
     "mail_code": (
-        "services().code_mail.jobs._sqs; services().identities.client",
+        "services().code_mail.jobs._sqs; services().credentials.client",
         _FLOOR_TWO,
         1.25,
     ),

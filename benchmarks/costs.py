@@ -13,8 +13,8 @@ from math import exp, log
 from pathlib import Path
 from typing import Final
 
-from admin.operations import ses_plans
-from admin.operations.ses_plans import SesPlan
+from admin.use_cases import ses_plans
+from admin.use_cases.ses_plans import SesPlan
 from benchmarks.prices import PEERS, PRICES
 from benchmarks.standing import SECONDS, START, Bill, firewall, idle, relay
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import psutil
 
-from pillarbox.domain.attachment import MAX_BYTES_EACH
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from tests.fakes import builders
 
 MIB = 1024 * 1024

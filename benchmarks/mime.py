@@ -18,7 +18,7 @@ from email.policy import SMTP
 from random import Random
 from typing import TYPE_CHECKING
 
-from pillarbox.domain.attachment import MAX_BYTES_EACH, Attachment
+from pillarbox.domain.messages.attachment import MAX_BYTES_EACH, Attachment
 from pillarbox.mime.build import OutgoingMail, build
 
 if TYPE_CHECKING:

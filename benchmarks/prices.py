@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from admin.operations import ses_plans
-from admin.operations.ses_plans import SesPlan
+from admin.use_cases import ses_plans
+from admin.use_cases.ses_plans import SesPlan
 
 _AIRBYTE: Final = "https://airbyte.com/data-engineering-resources/dynamodb-pricing"
 _CLOUDFRONT: Final = "http://aws.amazon.com/cloudfront/pricing"

@@ -15,11 +15,11 @@ from random import Random
 from typing import Any, Final
 from unittest.mock import patch
 
-from pillarbox.adapters.dynamodb import quota_chunks
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages import quota_chunks
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.domain.accounts.quota import Amount, Limits, QuotaExceeded
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.quota import Amount, Limits, QuotaExceeded
 
 ACCOUNT: Final = "acct00000001"
 START: Final = datetime(2026, 3, 14, 15, 0, tzinfo=UTC)

@@ -29,26 +29,26 @@ from uuid import UUID
 from benchmarks.history import BATCH, WINDOW, message_at
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger, copy_place, place
-from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger, copy_place, place
+from pillarbox.adapters.dynamodb.history.ledger_format import pack, rollup_attributes
+from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.key import ApiKey, KeyType
 from pillarbox.domain.ids import created_at, derived_id, new_id
-from pillarbox.domain.key import ApiKey, KeyType
-from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup
+from pillarbox.domain.messages.message import Event, EventKind, Message, Status
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup
 from pillarbox.domain.timing import milliseconds
 
 MAX_WRITES, MAX_READS = 1000, 3000
@@ -64,7 +64,7 @@ _RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-70
 _DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})
 #: What a call takes at least, in milliseconds. The calls of a batch follow each other.
 _CALL: Final = 4
-#: The milliseconds of an item of one shard's entries (adapters/dynamodb/ledger.py).
+#: The milliseconds of an item of one shard's entries (adapters/dynamodb/history/ledger.py).
 _SPAN: Final = 1_000
 _SECOND: Final = timedelta(seconds=1)
 

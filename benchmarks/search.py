@@ -30,14 +30,14 @@ from benchmarks.history import (
 )
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import HistoryQueries
 from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.message import Message
-from pillarbox.domain.search import RecipientTerm, TagTerm, terms_of
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.search import RecipientTerm, TagTerm, terms_of
 from pillarbox.domain.timing import milliseconds
 
 REGULAR: Final = "regular@mailbox.example"

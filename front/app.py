@@ -13,7 +13,7 @@ from front.turns import Owners
 from front.uploads import BODY_LIMIT, Receive, Uploads, busy, too_large
 from front.workers import NoWorkerFree, WorkerDied
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
-from pillarbox.http.replies import common_headers, reply_error
+from pillarbox.http.messages.replies import common_headers, reply_error
 from pillarbox.http.requests import parse_api_key
 from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger

@@ -8,7 +8,7 @@ from uuid import uuid4
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.http.replies import reply_error
+from pillarbox.http.messages.replies import reply_error
 
 _MALFORMED: Final = ServiceError(
     "validation_failed", "The request could not be read.", details={"errors": []}

@@ -15,7 +15,7 @@ class EndpointSecrets:
     """
 
     def __init__(self, dynamodb: Any, table: str, inbox_url: str) -> None:  # noqa: ANN401  a boto3 client
-        """Look for endpoints below the inbox's address in the table of identities."""
+        """Look for endpoints below the inbox's address in the table of credentials."""
         self._dynamodb = dynamodb
         self._table = table
         self._inbox_url = inbox_url

@@ -21,7 +21,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
-from admin.kept_records import goes_to_identities, kept_records
+from admin.kept_records import goes_to_credentials, kept_records
 from local.engine import Engine
 from local.private import write_private_lines
 from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
@@ -50,7 +50,7 @@ class KeptState:
 
     items: list[Item] = field(default_factory=list)
     emails: list[CapturedMail] = field(default_factory=list)
-    #: Identities with their MAIL FROM domains, if they have one.
+    #: Credentials with their MAIL FROM domains, if they have one.
     identities: dict[str, str | None] = field(default_factory=dict)
     suppressions: list[SuppressedDestination] = field(default_factory=list)
 
@@ -86,12 +86,12 @@ def restore_mailbox(mailbox: MailStore, state: KeptState) -> None:
     mailbox.suppressions |= {each.address: each for each in state.suppressions}
 
 
-def restore_tables(dynamodb: Any, table: str, identities: str, state: KeptState) -> None:  # noqa: ANN401  a boto3 client
-    """Put the records back, in their order; keys of an older release too go to `Identities`."""
+def restore_tables(dynamodb: Any, table: str, credentials: str, state: KeptState) -> None:  # noqa: ANN401  a boto3 client
+    """Put the records back, in their order; keys of an older release too go to `Credentials`."""
     for batch in batched(state.items, _BATCH, strict=False):
         requests: dict[str, list[Any]] = {}
         for item in batch:
-            place = identities if goes_to_identities(item) else table
+            place = credentials if goes_to_credentials(item) else table
             requests.setdefault(place, []).append({"PutRequest": {"Item": item}})
         while requests:
             requests = dynamodb.batch_write_item(RequestItems=requests).get("UnprocessedItems")
@@ -113,7 +113,7 @@ async def keeping(
     state stays as it is.
     """
     dynamodb = engine.client("dynamodb")
-    tables = outputs["TableName"], outputs["IdentitiesTableName"]
+    tables = outputs["TableName"], outputs["CredentialsTableName"]
     kept = await asyncio.to_thread(read_kept, path, console)
     await asyncio.to_thread(restore_tables, dynamodb, *tables, kept)
     restore_mailbox(mailbox, kept)

@@ -11,8 +11,8 @@ from cryptography import x509
 
 from local.private import write_private
 from local.relay import self_signed
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, account_of_key, new_key_text
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, account_of_key, new_key_text
 from pillarbox.settings import Settings
 from relay.tls import Certificate
 

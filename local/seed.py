@@ -9,10 +9,8 @@ from admin.team import sign_in_url
 from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
 from local.ses.store import MailStore
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.account_limits import MAX_ENDPOINTS
-from pillarbox.domain.ids import new_token
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
     SCOPES,
@@ -21,10 +19,12 @@ from pillarbox.domain.key import (
     Preset,
     digest_of_key,
 )
-from pillarbox.domain.role import Role
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.template_draft import SourceKind, TemplateContent, TemplateVersion
-from pillarbox.domain.webhook import ALL_TYPES
+from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.templates.draft import SourceKind, TemplateContent, TemplateVersion
+from pillarbox.domain.templates.template import SavedTemplate
+from pillarbox.domain.webhooks.endpoint import ALL_TYPES
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"
@@ -52,7 +52,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
 
     Args:
         wiring: the use cases of the stack.
-        mailbox: where the senders' identities are.
+        mailbox: where the senders' credentials are.
         keys: the keys, which contain the ids of their accounts.
         receiver: the URL to which all webhooks of the Standard account go.
     """

@@ -209,7 +209,7 @@ async def _run(settings: StackSettings, console: Console, build: DashboardBuild 
             _serving_inbox(
                 mailbox,
                 EndpointSecrets(
-                    engine.client("dynamodb"), outputs["IdentitiesTableName"], urls["inbox"]
+                    engine.client("dynamodb"), outputs["CredentialsTableName"], urls["inbox"]
                 ),
                 banner.first_endpoint(urls["edge"], urls["inbox"], keys.texts["live"]),
                 sockets["inbox"],

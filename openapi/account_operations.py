@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from openapi.operation import Operation, session_operation
-from pillarbox.domain.role import (
+from pillarbox.domain.sign_in.role import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
     KEYS_MANAGE,
@@ -12,15 +12,7 @@ from pillarbox.domain.role import (
     SUPPRESSIONS_READ,
     SUPPRESSIONS_WRITE,
 )
-from pillarbox.http.account import (
-    AddSuppressionsRequest,
-    ChangeAccountRequest,
-    ChangeMemberRequest,
-    CreateKeyRequest,
-    InviteMemberRequest,
-    SuppressionsQuery,
-)
-from pillarbox.http.account_types import (
+from pillarbox.http.accounts.reply_types import (
     AccountDetail,
     AccountLog,
     AddedSuppressions,
@@ -29,6 +21,14 @@ from pillarbox.http.account_types import (
     MemberList,
     NewKey,
     SuppressionPage,
+)
+from pillarbox.http.accounts.wire import (
+    AddSuppressionsRequest,
+    ChangeAccountRequest,
+    ChangeMemberRequest,
+    CreateKeyRequest,
+    InviteMemberRequest,
+    SuppressionsQuery,
 )
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"

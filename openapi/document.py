@@ -19,8 +19,8 @@ from openapi.operations import OPERATIONS, PATH_PARAMETERS
 from openapi.schemas import Schemas
 from openapi.webhooks import PAYLOADS, webhooks
 from pillarbox.domain.errors import CODES
-from pillarbox.domain.idempotency import MAX_IDEMPOTENCY_KEY
-from pillarbox.http.reply_types import ErrorEnvelope
+from pillarbox.domain.messages.idempotency import MAX_IDEMPOTENCY_KEY
+from pillarbox.http.messages.reply_types import ErrorEnvelope
 
 _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.

@@ -3,15 +3,15 @@
 from typing import Any, Final
 
 from openapi.operation import Operation, session_operation
-from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
-from pillarbox.http.domain_types import (
+from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
+from pillarbox.http.accounts.domain_types import (
     DomainDetail,
     DomainItem,
     DomainList,
     SenderItem,
     SenderList,
 )
-from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
+from pillarbox.http.accounts.domains import AddDomainRequest, AddSenderRequest
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _RECORDS: Final = (

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from pillarbox.domain.message import MEANINGS
+from pillarbox.domain.messages.message import MEANINGS
 
 _ID: Final = "019b7998-4c00-7000-8000-000000000001"
 _AT: Final = "2026-01-01T12:00:00.000+00:00"

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from openapi.document import all_schemas
 from openapi.schemas import Schemas
-from pillarbox.http.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.mcp import reading
 from pillarbox.http.mcp.tools import SCOPES
-from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
+from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.wire import WireModel
 from pillarbox.rendering.starters import all_starters

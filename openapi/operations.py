@@ -12,17 +12,15 @@ from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
 from openapi.template_operations import TEMPLATE_EDITOR
 from openapi.webhook_operations import WEBHOOKS
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.key import (
     EMAILS_READ,
     EMAILS_SEND,
     TEMPLATES_READ,
     TEMPLATES_WRITE,
 )
-from pillarbox.http.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
-from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
-from pillarbox.http.query import TemplatesQuery
-from pillarbox.http.reply_types import (
+from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
+from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
     BatchResult,
     CallerDetail,
@@ -35,7 +33,9 @@ from pillarbox.http.reply_types import (
     TemplateDetail,
     TemplateItem,
 )
-from pillarbox.http.templates import MAX_VERSION
+from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.query import TemplatesQuery
+from pillarbox.http.templates.wire import MAX_VERSION
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 #: Path parameter -> its schema and its description.

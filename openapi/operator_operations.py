@@ -4,15 +4,8 @@ from typing import Any, Final
 
 from openapi.account_operations import LOG_ITEM
 from openapi.operation import SESSION, Operation
-from pillarbox.domain.role import OPERATE
-from pillarbox.http.operator import (
-    AccountsQuery,
-    OperateAccountRequest,
-    RatesQuery,
-    RedriveRequest,
-    SuspendRequest,
-)
-from pillarbox.http.operator_types import (
+from pillarbox.domain.sign_in.role import OPERATE
+from pillarbox.http.operator.reply_types import (
     AccountPage,
     CheckList,
     MovedLetters,
@@ -20,9 +13,16 @@ from pillarbox.http.operator_types import (
     QueueList,
     RatesResult,
 )
-from pillarbox.http.session_types import ChosenAccount
-from pillarbox.http.sign_up import ApprovalBody
-from pillarbox.http.sign_up_types import PendingList
+from pillarbox.http.operator.wire import (
+    AccountsQuery,
+    OperateAccountRequest,
+    RatesQuery,
+    RedriveRequest,
+    SuspendRequest,
+)
+from pillarbox.http.sign_in.reply_types import ChosenAccount
+from pillarbox.http.sign_in.sign_up import ApprovalBody
+from pillarbox.http.sign_in.sign_up_types import PendingList
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _LISTED: Final = {

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pillarbox.application.validation import MAX_NAME
-from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
-from pillarbox.domain.filename import FILENAME_PATTERN
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
-from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
-from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
-from pillarbox.domain.template_draft import MAX_SOURCE
-from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
-from pillarbox.http.account import (
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
+from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
+from pillarbox.domain.messages.filename import FILENAME_PATTERN
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS
+from pillarbox.domain.messages.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
+from pillarbox.domain.templates.draft import MAX_SOURCE
+from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES
+from pillarbox.http.accounts.domains import AddDomainRequest, AddSenderRequest
+from pillarbox.http.accounts.wire import (
     MAX_ADDRESSES,
     AddSuppressionsRequest,
     ChangeAccountRequest,
@@ -24,15 +25,14 @@ from pillarbox.http.account import (
     InviteMemberRequest,
     SuppressionsQuery,
 )
-from pillarbox.http.domains import AddDomainRequest, AddSenderRequest
-from pillarbox.http.history_query import SLUG, AnalyticsQuery, MessagesQuery
-from pillarbox.http.models import (
+from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
+from pillarbox.http.messages.wire import (
     AttachmentModel,
     PreviewRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
-from pillarbox.http.operator import (
+from pillarbox.http.operator.wire import (
     AccountsQuery,
     OperateAccountRequest,
     OwnLimits,
@@ -40,21 +40,21 @@ from pillarbox.http.operator import (
     RedriveRequest,
     SuspendRequest,
 )
-from pillarbox.http.preview_keys import (
+from pillarbox.http.query import DeliveriesQuery, TemplatesQuery, VersionsQuery
+from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
 )
-from pillarbox.http.query import DeliveriesQuery, TemplatesQuery, VersionsQuery
-from pillarbox.http.sessions import (
+from pillarbox.http.sign_in.sign_up import ApprovalBody, ProofBody, SignUpBody
+from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
     SignInRequest,
     TokenRequest,
 )
-from pillarbox.http.sign_up import ApprovalBody, ProofBody, SignUpBody
-from pillarbox.http.templates import (
+from pillarbox.http.templates.wire import (
     MAX_SETS,
     CreateTemplateRequest,
     RenderTemplateRequest,
@@ -62,7 +62,7 @@ from pillarbox.http.templates import (
     SaveDraftRequest,
     TestTemplateRequest,
 )
-from pillarbox.http.webhooks import (
+from pillarbox.http.webhooks.wire import (
     MAX_TYPES,
     ChangeWebhookRequest,
     CreateWebhookRequest,
@@ -71,9 +71,9 @@ from pillarbox.http.webhooks import (
 from pillarbox.http.wire import WireModel
 from pillarbox.rendering.starters import all_starters
 
-#: `pillarbox.domain.header_text` as a regular expression of ECMA-262.
+#: `pillarbox.domain.messages.header_text` as a regular expression of ECMA-262.
 HEADER_TEXT: Final = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$"
-#: RFC 4648 section 4 with zero trailing bits: `pillarbox.domain.attachment.is_canonical_base64`.
+#: RFC 4648 section 4 with zero trailing bits, as `is_canonical_base64` of domain/messages checks.
 BASE64: Final = (
     "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"
 )

@@ -4,23 +4,23 @@ from functools import partial
 from typing import Final
 
 from openapi.operation import COOKIE, Operation, session_operation
-from pillarbox.domain.proof_of_work import MAX_NUMBER
-from pillarbox.http.preview_key_types import ChallengeOffer, PreviewKeyItem
-from pillarbox.http.preview_keys import (
+from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
+from pillarbox.http.sign_in.preview_key_types import ChallengeOffer, PreviewKeyItem
+from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
 )
-from pillarbox.http.session_types import AccessItem, FlowItem, SessionList
-from pillarbox.http.sessions import (
+from pillarbox.http.sign_in.reply_types import AccessItem, FlowItem, SessionList
+from pillarbox.http.sign_in.sign_up import SignUpBody
+from pillarbox.http.sign_in.sign_up_types import SignUpItem
+from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
     SignInRequest,
     TokenRequest,
 )
-from pillarbox.http.sign_up import SignUpBody
-from pillarbox.http.sign_up_types import SignUpItem
 
 _operation: Final = partial(Operation, shared_function="sign_in", tag="Sessions")
 _of_session: Final = partial(session_operation, shared_function="sign_in", tag="Sessions")

@@ -3,10 +3,10 @@
 from typing import Any, Final
 
 from openapi.operation import Operation, session_operation
-from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE
+from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE
+from pillarbox.http.messages.reply_types import SendResult
 from pillarbox.http.query import VersionsQuery
-from pillarbox.http.reply_types import SendResult
-from pillarbox.http.template_types import (
+from pillarbox.http.templates.reply_types import (
     DraftItem,
     DraftList,
     PublishedItem,
@@ -14,7 +14,7 @@ from pillarbox.http.template_types import (
     VersionDetail,
     VersionList,
 )
-from pillarbox.http.templates import (
+from pillarbox.http.templates.wire import (
     CreateTemplateRequest,
     RenderTemplateRequest,
     RestoreVersionRequest,

@@ -6,9 +6,9 @@ from typing import Final
 from openapi import examples
 from openapi.operation import KEY_OR_SESSION, Operation
 from pillarbox.application.webhooks.replays import REQUESTS_A_MINUTE
-from pillarbox.domain.key import WEBHOOKS_READ, WEBHOOKS_WRITE
+from pillarbox.domain.accounts.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.http.query import DeliveriesQuery
-from pillarbox.http.webhook_types import (
+from pillarbox.http.webhooks.reply_types import (
     DeliveryPage,
     QueuedEvent,
     ReplayedEvents,
@@ -16,7 +16,7 @@ from pillarbox.http.webhook_types import (
     WebhookList,
     WebhookWithSecret,
 )
-from pillarbox.http.webhooks import (
+from pillarbox.http.webhooks.wire import (
     ChangeWebhookRequest,
     CreateWebhookRequest,
     ReplayWebhookRequest,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypedDict
 
 from openapi.schemas import Schemas
-from pillarbox.domain.webhook import WebhookType
-from pillarbox.http.reply_types import Timestamp, Uuid
-from pillarbox.http.webhook_payload import DomainData, EmailEventData, SuppressionData
+from pillarbox.domain.webhooks.endpoint import WebhookType
+from pillarbox.http.messages.reply_types import Timestamp, Uuid
+from pillarbox.http.webhooks.payload import DomainData, EmailEventData, SuppressionData
 
 type EmailType = Literal[
     "email.accepted",

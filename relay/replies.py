@@ -16,7 +16,7 @@ from typing import Final
 from pillarbox.application.authentication import SUSPENDED
 from pillarbox.application.sending.recipients import count_refused, refused_recipients
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.mail import MAX_RECIPIENTS
+from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 
 #: RFC 5321 section 4.5.3.1.5: octets of a reply line, including code and CR LF.
 _MAX_LINE: Final = 512

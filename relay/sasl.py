@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.domain.attachment import is_canonical_base64
+from pillarbox.domain.messages.attachment import is_canonical_base64
 
 #: The only user name. The API key identifies the account (contract 4.12).
 USER: Final = "apikey"

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.domain.accounts.key import Principal, account_of_key
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.key import Principal, account_of_key
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName
 

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal
-from pillarbox.domain.mail import MAX_RECIPIENTS
+from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 from relay import framing, replies, sasl
 from relay.admission import Admission, ConnectionLimiter
 from relay.commands import CommandRejected, check_host, parse_command, parse_mail, parse_rcpt

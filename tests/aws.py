@@ -43,7 +43,7 @@ class Aws:
     """The names of the resources."""
 
     table: str
-    identities: str
+    credentials: str
     queue_url: str
     urgent_queue_url: str
     bucket: str
@@ -174,7 +174,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     # All tests share one session, so that the SDK reads its service data only once.
     with emulated_aws({"core": {"reset_boto3_session": False}}):
         create_table("pillarbox")
-        create_table("pillarbox-identities")
+        create_table("pillarbox-credentials")
         queue_url, urgent_url, events_url, events_dead_url = (
             boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
             for name in ("jobs", "urgent", "events", "events_dead")
@@ -184,14 +184,14 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
         )
         names = Aws(
             table="pillarbox",
-            identities="pillarbox-identities",
+            credentials="pillarbox-credentials",
             queue_url=queue_url,
             urgent_queue_url=urgent_url,
             bucket="pillarbox-spool",
         )
         for name, value in {
             "PILLARBOX_TABLE": names.table,
-            "PILLARBOX_IDENTITIES_TABLE": names.identities,
+            "PILLARBOX_CREDENTIALS_TABLE": names.credentials,
             "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
             "PILLARBOX_SPOOL_BUCKET": names.bucket,

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.adapters.dynamodb.ledger_format import subsets_of
+from pillarbox.adapters.dynamodb.history.ledger_format import subsets_of
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.users import DynamoMembers
 
 #: So many are deleted before the progress is reported, in several requests at a time.
 _REPORTED: Final = 200
@@ -17,9 +17,9 @@ _REPORTED: Final = 200
 class DynamoAccountData:
     """Implements `operations.ports.AccountData`."""
 
-    def __init__(self, table: Table, identities: Table) -> None:
+    def __init__(self, table: Table, credentials: Table) -> None:
         self._table = table
-        self._identities = identities
+        self._credentials = credentials
 
     def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
         """Read each partition of the account, and delete its items in batches."""
@@ -43,7 +43,7 @@ class DynamoAccountData:
         yield from _delete(self._table, "keyUses", keys.key_use(account_id))
         yield from _delete(self._table, "logEntries", keys.account_log(account_id))
         yield from self._delete_webhooks(account_id)
-        members = DynamoMembers(self._identities)
+        members = DynamoMembers(self._credentials)
         for member in members.of_account(account_id):
             members.remove(account_id, member.user_id)
             yield "members", 1
@@ -53,7 +53,7 @@ class DynamoAccountData:
             if keys.marked_account(item) == account_id
         ]
         self._table.write_all(deletes=[_key(mark) for mark in marks])
-        for table in (self._table, self._identities):
+        for table in (self._table, self._credentials):
             for batch in batched(table.query(keys.key_list(account_id)), _REPORTED, strict=False):
                 # An entry of the list is the only way to its key, so it goes last.
                 table.write_all(deletes=[keys.api_key(entry["digest"]) for entry in batch])
@@ -67,12 +67,12 @@ class DynamoAccountData:
 
     def _delete_webhooks(self, account_id: str) -> Iterator[tuple[str, int]]:
         """Delete what is about each endpoint, and the endpoints last: they show the rest."""
-        for endpoint in self._identities.query(*keys.webhook_endpoints(account_id)):
+        for endpoint in self._credentials.query(*keys.webhook_endpoints(account_id)):
             for partition in keys.of_webhook_endpoint(account_id, endpoint["sk"]):
                 yield from _delete(self._table, "webhookDeliveries", partition)
         endpoints = keys.webhook_endpoints(account_id)
-        yield from _delete(self._identities, "webhookEndpoints", *endpoints)
-        self._identities.delete(keys.webhook_endpoint_ids(account_id))
+        yield from _delete(self._credentials, "webhookEndpoints", *endpoints)
+        self._credentials.delete(keys.webhook_endpoint_ids(account_id))
 
     def _delete_statistics(self, account_id: str) -> Iterator[tuple[str, int]]:
         """Delete the figures of keys and templates first: lists in the last partition name them."""

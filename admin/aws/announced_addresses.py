@@ -16,13 +16,13 @@ _PAGE: Final = 200
 class DynamoAnnouncedAddresses:
     """Implements `operations.ports.AnnouncedAddresses`."""
 
-    def __init__(self, table: Table, identities: Table) -> None:
+    def __init__(self, table: Table, credentials: Table) -> None:
         self._table = table
-        self._identities = identities
+        self._credentials = credentials
 
     def erase(self, account_id: str, mailbox: str) -> None:
         """Delete the deliveries and the waiting events of each endpoint that name the mailbox."""
-        for endpoint in self._identities.query(*keys.webhook_endpoints(account_id)):
+        for endpoint in self._credentials.query(*keys.webhook_endpoints(account_id)):
             for partition in keys.of_webhook_endpoint(account_id, endpoint["sk"]):
                 found = (
                     to_item({"pk": item["pk"], "sk": item["sk"]})

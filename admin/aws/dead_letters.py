@@ -7,15 +7,15 @@ from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
-from admin.operations.dead_letters import DeadLetter
+from admin.use_cases.dead_letters import DeadLetter
 from pillarbox.adapters.aws import make_client, operator_errors
 from pillarbox.adapters.dynamodb.attributes import from_milliseconds
 from pillarbox.adapters.ses.events import read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.ports import UnreadableJob
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.ids import is_token, is_uuid
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH
-from pillarbox.domain.webhook import WebhookEvent
+from pillarbox.domain.webhooks.endpoint import WebhookEvent
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

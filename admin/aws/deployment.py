@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from admin.aws.function_versions import LIVE
-from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
+from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 
 #: Where the distribution of template.yaml looks for the page.
 ERROR_PAGE: Final = "errors/unavailable.json"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from admin.aws.recording import ExampleError, Parameters
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 
 NAME: Final = "pillarbox-example"
 #: The variables with which the SDK makes clients; no call is signed or leaves this machine.
@@ -19,7 +19,7 @@ SDK_VARIABLES: Final = {
 _ARN: Final = "arn:aws:{service}:us-east-1:123456789012:{name}"
 _STACK: Final = _ARN.format(service="cloudformation", name=f"stack/{NAME}/1")
 _TABLE: Final = f"{NAME}-Table"
-_IDENTITIES: Final = f"{NAME}-Identities"
+_CREDENTIALS: Final = f"{NAME}-Credentials"
 #: The functions, with the versions before and after the last deployment.
 _VERSIONS: Final = {"SendBatch": (2, 4), "SendEmail": (6, 7)}
 _ACCOUNT: Final = "example".ljust(ACCOUNT_ID_LENGTH, "0")
@@ -30,7 +30,7 @@ _ROWS: Final[tuple[Item, ...]] = (
     keys.suppression(_ACCOUNT, "ann@example.com"),
     keys.quota(_ACCOUNT),
 )
-_IDENTITY_ROWS: Final[tuple[Item, ...]] = (
+_CREDENTIAL_ROWS: Final[tuple[Item, ...]] = (
     keys.api_key("0") | to_item({"account": _ACCOUNT}),
     keys.key_list(_ACCOUNT, "key_example"),
     keys.webhook_endpoint(_ACCOUNT, "0190f000-0000-7000-8000-000000000000"),
@@ -74,7 +74,7 @@ def _absent() -> Parameters:
 def _stacks(name: str) -> Parameters:
     if name not in {NAME, _STACK}:
         raise ExampleError("ValidationError")
-    outputs = {"TableName": _TABLE, "IdentitiesTableName": _IDENTITIES}
+    outputs = {"TableName": _TABLE, "CredentialsTableName": _CREDENTIALS}
     stack = {
         "StackId": _STACK,
         "StackName": NAME,
@@ -179,4 +179,4 @@ def _item(name: str, key: Item) -> Parameters:
 
 
 def _rows(name: str) -> tuple[Item, ...]:
-    return _IDENTITY_ROWS if name.startswith(_IDENTITIES) else _ROWS
+    return _CREDENTIAL_ROWS if name.startswith(_CREDENTIALS) else _ROWS

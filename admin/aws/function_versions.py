@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from admin.aws.stacks import StackDescription
-from admin.operations.rollback import FunctionVersion, LiveFunction, Move, StackEvent
+from admin.use_cases.rollback import FunctionVersion, LiveFunction, Move, StackEvent
 from pillarbox.domain.errors import ServiceError
 
 _ALIAS: Final = "AWS::Lambda::Alias"

@@ -8,14 +8,14 @@ from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from admin.aws.stacks import StackDescription
-from admin.operations.teardown import KeptData, KeptTable
+from admin.use_cases.teardown import KeptData, KeptTable
 from pillarbox.adapters.dynamodb import keys
 
 #: The logical ids in the template.
 _TABLE: Final = "Table"
-_IDENTITIES: Final = "Identities"
+_CREDENTIALS: Final = "Credentials"
 _BUCKETS: Final = ("SpoolBucket", "ErrorPages", "DashboardFiles")
-_TABLE_OUTPUTS: Final = ("TableName", "IdentitiesTableName")
+_TABLE_OUTPUTS: Final = ("TableName", "CredentialsTableName")
 #: The partitions of what the service notes for itself.
 _OWN_NOTES: Final = frozenset(
     key["pk"]["S"]
@@ -43,8 +43,8 @@ def last_deleted(stack_name: str) -> StackDescription | None:
 def read(stack: StackDescription) -> KeptData:
     """Read which of the stack's data exists, and who else uses its tables."""
     named = stacks.resources(stack.stack_id)
-    table, identities = _table(named.get(_TABLE)), _table(named.get(_IDENTITIES))
-    names = {found.name for found in (table, identities) if found}
+    table, credentials = _table(named.get(_TABLE)), _table(named.get(_CREDENTIALS))
+    names = {found.name for found in (table, credentials) if found}
     buckets = [named[name] for name in _BUCKETS if name in named and _is_bucket(named[name])]
     users = [
         other.name
@@ -52,7 +52,7 @@ def read(stack: StackDescription) -> KeptData:
         if other.stack_id != stack.stack_id
         and names & {other.outputs.get(output) for output in _TABLE_OUTPUTS}
     ]
-    return KeptData(table=table, identities=identities, buckets=buckets, users=users)
+    return KeptData(table=table, credentials=credentials, buckets=buckets, users=users)
 
 
 def _table(name: str | None) -> KeptTable | None:

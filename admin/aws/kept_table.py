@@ -16,8 +16,8 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _POLL_SECONDS: Final = 5.0
 #: The logical ids and the outputs of the template.
-_LOGICAL_IDS: Final = ("Table", "Identities")
-_OUTPUTS: Final = ("TableName", "IdentitiesTableName")
+_LOGICAL_IDS: Final = ("Table", "Credentials")
+_OUTPUTS: Final = ("TableName", "CredentialsTableName")
 _TYPE: Final = "AWS::DynamoDB::Table"
 _KEYS: Final = [
     {"AttributeName": "pk", "KeyType": "HASH"},
@@ -80,8 +80,8 @@ def describe(name: str) -> dict[str, Any]:
     }
 
 
-def need_identities(name: str) -> bool:
-    """Return whether the API keys of an account in a table are in `Identities`."""
+def need_credentials(name: str) -> bool:
+    """Return whether the API keys of an account in a table are in `Credentials`."""
     dynamodb = boto3.client("dynamodb")
     listed = keys.account_list()
     pages = dynamodb.get_paginator("query").paginate(
@@ -119,7 +119,7 @@ def import_into(
 
     Args:
         stack_name: the name of the new stack.
-        tables: by their names, what `describe` returned; first the table, then `Identities`.
+        tables: by their names, what `describe` returned; first the table, then `Credentials`.
         pause: waits.
 
     Raises:

@@ -1,4 +1,4 @@
-"""API keys of older releases in the first table, and their way to `Identities`.
+"""API keys of older releases in the first table, and their way to `Credentials`.
 
 While a key is in the first table, that record decides whether it is valid (`former_keys.py`). So a
 key is copied first, and its record is deleted only if the copy has everything that it says. A key
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.records import KEYS_MOVED
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
@@ -22,9 +22,9 @@ _NAMES: Final = {"#revoked": _REVOKED}
 class DynamoFormerKeys:
     """Implements `operations.key_migration.FormerKeys`."""
 
-    def __init__(self, table: Table, identities: Table) -> None:
+    def __init__(self, table: Table, credentials: Table) -> None:
         self._table = table
-        self._identities = identities
+        self._credentials = credentials
 
     def account_ids(self) -> Iterable[str]:
         """Read the list of accounts."""
@@ -68,11 +68,11 @@ class DynamoFormerKeys:
     def _copy(self, record: Mapping[str, Any]) -> None:
         """Put a copy, or add the revocation to an existing one: a revocation is never undone."""
         try:
-            self._identities.put(to_item(record), condition="attribute_not_exists(pk)")
+            self._credentials.put(to_item(record), condition="attribute_not_exists(pk)")
         except ConditionFailed:
             if _REVOKED not in record:
                 return
-            self._identities.update(
+            self._credentials.update(
                 to_item({"pk": record["pk"], "sk": record["sk"]}),
                 "SET #revoked = if_not_exists(#revoked, :at)",
                 condition="attribute_exists(pk)",
@@ -86,7 +86,7 @@ class DynamoFormerKeys:
         Raises:
             ServiceError: `service_unavailable`: it lacks something that the record says.
         """
-        copy = self._identities.get(to_item({"pk": record["pk"], "sk": record["sk"]})) or {}
+        copy = self._credentials.get(to_item({"pk": record["pk"], "sk": record["sk"]})) or {}
         if any(
             name not in copy or (name != _REVOKED and copy[name] != value)
             for name, value in record.items()

@@ -5,24 +5,24 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from admin.operations.restore import REPLACED, RESTORED
+from admin.use_cases.restore import REPLACED, RESTORED
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.restored import marked, unmarked
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.suppression import hashed_mailbox
 
 
 class LiveRows:
     """The tables of a stack. A row that goes back has a mark, so that webhooks pass over it."""
 
-    def __init__(self, table: Table, identities: Table, at: datetime) -> None:
+    def __init__(self, table: Table, credentials: Table, at: datetime) -> None:
         """Store the tables, and the time of the restore."""
         self._table = table
-        self._identities = identities
+        self._credentials = credentials
         self._at = at
 
     def missing(self, items: Sequence[Item]) -> list[Item]:
@@ -31,9 +31,9 @@ class LiveRows:
         A key of an older release may be in either table.
         """
         found = self._table.get_all([_key(item) for item in items])
-        if self._identities.name != self._table.name:
-            found += self._identities.get_all(
-                [_key(item) for item in items if keys.is_identity(item)]
+        if self._credentials.name != self._table.name:
+            found += self._credentials.get_all(
+                [_key(item) for item in items if keys.is_credential(item)]
             )
         # An erased address has its hash in place of it, so it is not missing.
         found += self._table.get_all([key for item in items for key in _erased(item)])
@@ -102,7 +102,7 @@ class LiveRows:
 
         This comes before the endpoint itself, so that a second run repairs an interrupted one.
         """
-        self._identities.update(
+        self._credentials.update(
             keys.webhook_endpoint_ids(account_id), "ADD ids :ids", values={":ids": {endpoint_id}}
         )
         try:
@@ -116,7 +116,7 @@ class LiveRows:
             return  # the account goes back with the mark that it had
 
     def _of(self, item: Item) -> Table:
-        return self._identities if keys.is_identity(item) else self._table
+        return self._credentials if keys.is_credential(item) else self._table
 
 
 def row_key(kind: str, account_id: str, row_id: str) -> Item:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.message import Message
 
 
 class DynamoMessageRewrite:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from admin.aws import stacks
-from admin.operations.queue_policies import QUEUES, QueuePolicy, required_policy
+from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
 from pillarbox.adapters.aws import make_client, operator_errors
 
 if TYPE_CHECKING:

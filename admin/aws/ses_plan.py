@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
-from admin.operations.ses_plans import ChosenPlan, SesPlan
+from admin.use_cases.ses_plans import ChosenPlan, SesPlan
 from pillarbox.adapters.aws import make_client, operator_errors
 
 if TYPE_CHECKING:

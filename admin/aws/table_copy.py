@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from admin.operations.restore import Choice, FormerRow, LeftOut
 from admin.times import HELP
+from admin.use_cases.restore import Choice, FormerRow, LeftOut
 from pillarbox.adapters.aws import code_of, operator_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_attribute
@@ -18,7 +18,7 @@ from pillarbox.adapters.dynamodb.restored import unmarked
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
-from pillarbox.domain.message import Status
+from pillarbox.domain.messages.message import Status
 
 _NAME: Final = "table"
 _POLL_SECONDS: Final = 15.0

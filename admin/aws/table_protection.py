@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from admin.operations.ports import TableProtectionState
+from admin.use_cases.ports import TableProtectionState
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.table import Table
 

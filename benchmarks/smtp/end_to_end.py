@@ -19,8 +19,8 @@ from benchmarks.smtp import load as client
 from benchmarks.smtp import run
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import records
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import KeyType, new_key_text
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 from tests.fakes import builders
 
 ACCOUNT: Final = "acct00000001"
@@ -68,7 +68,7 @@ async def measure(folder: Path) -> None:
 def seed() -> str:
     """Create the tables, the queue, an account and its key; return the key's text."""
     dynamodb = boto3.client("dynamodb")
-    for table in ("pillarbox", "pillarbox-identities"):
+    for table in ("pillarbox", "pillarbox-credentials"):
         dynamodb.create_table(
             TableName=table,
             AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "sk")],
@@ -80,7 +80,7 @@ def seed() -> str:
         )
     os.environ.update(
         PILLARBOX_TABLE="pillarbox",
-        PILLARBOX_IDENTITIES_TABLE="pillarbox-identities",
+        PILLARBOX_CREDENTIALS_TABLE="pillarbox-credentials",
         PILLARBOX_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"],
         PILLARBOX_URGENT_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="urgent")[
             "QueueUrl"
@@ -98,7 +98,7 @@ def seed() -> str:
     )
     key = builders.api_key(text, ACCOUNT)
     dynamodb.put_item(TableName="pillarbox", Item=records.account_item(account))
-    dynamodb.put_item(TableName="pillarbox-identities", Item=records.key_item(key))
+    dynamodb.put_item(TableName="pillarbox-credentials", Item=records.key_item(key))
     return text
 
 

@@ -20,7 +20,7 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.quota import Limits
 from relay import batcher
 from relay.service import Envelope, ThreadedService
 from tests.fakes import builders

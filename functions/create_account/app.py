@@ -2,12 +2,12 @@
 
 from urllib.parse import unquote
 
-from pillarbox.domain.session import SessionPrincipal
+from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.sessions import client_address, read_session
-from pillarbox.http.sign_up import read_plan, read_sign_up
-from pillarbox.http.sign_up_replies import created_account, pending_list, sign_up_item
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.sign_up import read_plan, read_sign_up
+from pillarbox.http.sign_in.sign_up_replies import created_account, pending_list, sign_up_item
+from pillarbox.http.sign_in.wire import client_address, read_session
 from pillarbox.wiring import services
 
 app = build_app()

@@ -1,8 +1,8 @@
 """DELETE /v1/templates/{id}: delete a saved template for good (contract 4.10)."""
 
-from pillarbox.domain.key import TEMPLATES_WRITE
+from pillarbox.domain.accounts.key import TEMPLATES_WRITE
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply_nothing
+from pillarbox.http.messages.replies import Reply, reply_nothing
 from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.wiring import services
 

@@ -10,7 +10,7 @@ from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import RecordResult, consume_queue
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import Job
+from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services
 
 #: In milliseconds. One message may wait 6 s for its tokens and 23 s for SES, and must end before

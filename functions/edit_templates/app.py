@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE
-from pillarbox.domain.session import MemberPrincipal
+from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE
+from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id
+from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
 from pillarbox.http.query import VersionsQuery, read_query
-from pillarbox.http.replies import Reply, reply, reply_stored, send_result
 from pillarbox.http.requests import read_uuid
-from pillarbox.http.sessions import read_session
-from pillarbox.http.template_replies import (
+from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.templates.replies import (
     draft_item,
     draft_list,
     published_item,
@@ -17,7 +17,7 @@ from pillarbox.http.template_replies import (
     version_detail,
     version_list,
 )
-from pillarbox.http.templates import (
+from pillarbox.http.templates.wire import (
     read_draft,
     read_new_template,
     read_render,

@@ -1,7 +1,7 @@
 """GET /v1/me: show the API key of the caller, its limits and what is left of them."""
 
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, caller_detail, reply
+from pillarbox.http.messages.replies import Reply, caller_detail, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 

@@ -1,8 +1,8 @@
 """GET /v1/emails/{message_id}: show one message and its events (contract 4.4)."""
 
-from pillarbox.domain.key import EMAILS_READ
+from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, message_detail, reply
+from pillarbox.http.messages.replies import Reply, message_detail, reply
 from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.wiring import services
 

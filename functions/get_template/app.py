@@ -1,9 +1,9 @@
 """GET /v1/templates/{id}: get a saved template with a preview (contract 4.9)."""
 
 from pillarbox.application.templates.saved import preview
-from pillarbox.domain.key import TEMPLATES_READ
+from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, template_detail
+from pillarbox.http.messages.replies import Reply, reply, template_detail
 from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.wiring import services
 

@@ -1,17 +1,17 @@
 """POST /v1/preview-keys…: give a preview key to whoever confirms an address, and stop its mail."""
 
-from pillarbox.domain.sign_in import parse_flow
+from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.preview_key_replies import challenge_offer, key_item
-from pillarbox.http.preview_keys import (
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.preview_key_replies import challenge_offer, key_item
+from pillarbox.http.sign_in.preview_keys import (
     read_address,
     read_code_request,
     read_key_request,
     read_report,
 )
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.session_replies import flow_item
-from pillarbox.http.sessions import client_address, refuse_other_sites
+from pillarbox.http.sign_in.replies import flow_item
+from pillarbox.http.sign_in.wire import client_address, refuse_other_sites
 from pillarbox.wiring import services
 
 app = build_app()

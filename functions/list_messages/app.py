@@ -1,10 +1,10 @@
 """GET /v1/emails: list an account's messages (contract 4.3)."""
 
-from pillarbox.domain.key import EMAILS_READ
+from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.history_query import MessagesQuery
+from pillarbox.http.messages.history_query import MessagesQuery
+from pillarbox.http.messages.replies import Reply, message_list_item, reply_page
 from pillarbox.http.query import read_query
-from pillarbox.http.replies import Reply, message_list_item, reply_page
 from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services
 

@@ -2,7 +2,7 @@
 
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, starter_item
+from pillarbox.http.messages.replies import Reply, reply, starter_item
 from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services
 

@@ -1,9 +1,9 @@
 """GET /v1/templates: list an account's saved templates (contract 4.8)."""
 
-from pillarbox.domain.key import TEMPLATES_READ
+from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.messages.replies import Reply, reply_page, template_item
 from pillarbox.http.query import TemplatesQuery, read_query
-from pillarbox.http.replies import Reply, reply_page, template_item
 from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services
 

@@ -1,28 +1,28 @@
 """GET and PATCH /v1/account, its log, and /v1/suppressions…: the account of a session."""
 
 from pillarbox.application.accounts.suppressions import SuppressionImport
-from pillarbox.domain.account import Account
-from pillarbox.domain.role import (
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.sign_in.role import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
     SUPPRESSIONS_READ,
     SUPPRESSIONS_WRITE,
 )
-from pillarbox.http.account import (
-    read_account_changes,
-    read_address,
-    read_new_suppressions,
-    read_suppressions_query,
-)
-from pillarbox.http.account_replies import (
+from pillarbox.http.accounts.replies import (
     account_detail,
     account_log,
     added_suppressions,
     suppression_page,
 )
+from pillarbox.http.accounts.wire import (
+    read_account_changes,
+    read_address,
+    read_new_suppressions,
+    read_suppressions_query,
+)
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.sessions import read_session
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.wire import read_session
 from pillarbox.wiring import services
 
 app = build_app()

@@ -2,18 +2,18 @@
 
 from urllib.parse import unquote
 
-from pillarbox.domain.role import DOMAINS_READ, DOMAINS_WRITE
-from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.domain_replies import (
+from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
+from pillarbox.http.accounts.domain_replies import (
     domain_detail,
     domain_item,
     domain_list,
     sender_item,
     sender_list,
 )
-from pillarbox.http.domains import read_domain, read_sender
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.sessions import read_session
+from pillarbox.http.accounts.domains import read_domain, read_sender
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.wire import read_session
 from pillarbox.wiring import services
 
 app = build_app()

@@ -1,12 +1,12 @@
 """GET, POST and DELETE /v1/keys…: the API keys of the account of a session."""
 
-from pillarbox.domain.role import KEYS_MANAGE
-from pillarbox.domain.session import MemberPrincipal
-from pillarbox.http.account import read_new_key
-from pillarbox.http.account_replies import key_list, new_key
+from pillarbox.domain.sign_in.role import KEYS_MANAGE
+from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.http.accounts.replies import key_list, new_key
+from pillarbox.http.accounts.wire import read_new_key
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.sessions import read_session
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.wire import read_session
 from pillarbox.wiring import services
 
 app = build_app()

@@ -1,12 +1,12 @@
 """GET, POST, PATCH and DELETE /v1/members…: the members of the account of a session."""
 
-from pillarbox.domain.role import MEMBERS_READ, MEMBERS_WRITE
-from pillarbox.domain.session import MemberPrincipal
-from pillarbox.http.account import read_invitation, read_role
-from pillarbox.http.account_replies import member_item, member_list
+from pillarbox.domain.sign_in.role import MEMBERS_READ, MEMBERS_WRITE
+from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.http.accounts.replies import member_item, member_list
+from pillarbox.http.accounts.wire import read_invitation, read_role
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.sessions import read_session
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.wire import read_session
 from pillarbox.wiring import services
 
 app = build_app()

@@ -3,7 +3,7 @@
 from pillarbox import wiring
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.mcp.protocol import answer
-from pillarbox.http.replies import Reply
+from pillarbox.http.messages.replies import Reply
 
 app = build_app()
 

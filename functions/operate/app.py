@@ -1,16 +1,10 @@
 """/v1/operator/…: what operators of the service see and change."""
 
-from pillarbox.application.operation.service_checks import run_checks
-from pillarbox.domain.account import Account
+from pillarbox.application.operator.service_checks import run_checks
+from pillarbox.domain.accounts.account import Account
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.operator import (
-    read_accounts_query,
-    read_most_moved,
-    read_operator_changes,
-    read_rates_query,
-    read_reason,
-)
-from pillarbox.http.operator_replies import (
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.operator.replies import (
     account_page,
     check_list,
     moved_letters,
@@ -18,8 +12,14 @@ from pillarbox.http.operator_replies import (
     queue_list,
     rates_result,
 )
-from pillarbox.http.replies import Reply, reply
-from pillarbox.http.sessions import read_session
+from pillarbox.http.operator.wire import (
+    read_accounts_query,
+    read_most_moved,
+    read_operator_changes,
+    read_rates_query,
+    read_reason,
+)
+from pillarbox.http.sign_in.wire import read_session
 from pillarbox.wiring import services
 
 app = build_app()

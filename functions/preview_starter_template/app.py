@@ -3,7 +3,7 @@
 from pillarbox.application.templates.starters import preview_starter
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_preview
-from pillarbox.http.replies import Reply, preview_result, reply
+from pillarbox.http.messages.replies import Reply, preview_result, reply
 from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services, utc_now
 

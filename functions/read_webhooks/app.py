@@ -1,11 +1,11 @@
 """GET /v1/webhooks…: show an account's webhook endpoints, and the deliveries to them."""
 
-from pillarbox.domain.key import WEBHOOKS_READ
+from pillarbox.domain.accounts.key import WEBHOOKS_READ
 from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.query import DeliveriesQuery, read_query
-from pillarbox.http.replies import Reply, reply
 from pillarbox.http.requests import read_credential, read_uuid
-from pillarbox.http.webhook_replies import delivery_page, webhook_item, webhook_list
+from pillarbox.http.webhooks.replies import delivery_page, webhook_item, webhook_list
 from pillarbox.wiring import services
 
 app = build_app()

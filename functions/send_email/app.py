@@ -2,7 +2,7 @@
 
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.bodies import read_send
-from pillarbox.http.replies import Reply, reply_stored, send_result
+from pillarbox.http.messages.replies import Reply, reply_stored, send_result
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 

@@ -1,11 +1,11 @@
 """POST, GET and DELETE /v1/session…: sign in to the dashboard, and end sessions."""
 
-from pillarbox.domain.session import SessionPrincipal, parse_cookie
-from pillarbox.domain.sign_in import parse_flow
+from pillarbox.domain.sign_in.codes import parse_flow
+from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.session_replies import access_item, flow_item, session_list
-from pillarbox.http.sessions import (
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.replies import access_item, flow_item, session_list
+from pillarbox.http.sign_in.wire import (
     check_same_origin,
     client_address,
     cookie_header,

@@ -1,17 +1,17 @@
 """POST, PATCH and DELETE /v1/webhooks…: change an account's webhook endpoints, and replay."""
 
-from pillarbox.domain.account import Account
-from pillarbox.domain.key import WEBHOOKS_WRITE
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import WEBHOOKS_WRITE
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_credential, read_uuid
-from pillarbox.http.webhook_replies import (
+from pillarbox.http.webhooks.replies import (
     queued_event,
     replay_result,
     webhook_item,
     webhook_with_secret,
 )
-from pillarbox.http.webhooks import read_changes, read_new_endpoint, read_replay
+from pillarbox.http.webhooks.wire import read_changes, read_new_endpoint, read_replay
 from pillarbox.wiring import services, utc_now
 
 app = build_app()

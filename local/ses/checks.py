@@ -20,8 +20,8 @@ from typing import Final
 from local.ses.addresses import addresses_in, check_address
 from local.ses.errors import bad_request
 from local.ses.headers import decoded, header_fields
-from pillarbox.domain.filename import UNSUPPORTED_EXTENSIONS
-from pillarbox.domain.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
+from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
 
 #: A MIME message of this size, before the API's own base64.
 RAW_LIMIT: Final = 40 * 1024 * 1024

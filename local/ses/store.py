@@ -220,7 +220,7 @@ class MailStore:
             self._sent.popleft()
         return sum(recipients for _, recipients in self._sent)
 
-    # Identities
+    # Credentials
 
     def create_identity(self, identity: str, *, new: bool = True) -> bool:
         """Add an address or a domain; return whether it is verified.

@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
 
-from pillarbox.http.sessions import COOKIE
+from pillarbox.http.sign_in.wire import COOKIE
 from tests.browser.chromium import PATIENCE
 from tests.stack import AGENT, operate
 

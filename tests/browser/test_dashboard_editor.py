@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, expect
 
-from pillarbox.http.sessions import COOKIE
+from pillarbox.http.sign_in.wire import COOKIE
 from tests.browser.accessibility import assert_accessible, violations
 from tests.browser.chromium import PATIENCE
 from tests.browser.dashboard import User, session

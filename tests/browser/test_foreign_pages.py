@@ -343,8 +343,8 @@ def assert_untouched(engine: Engine, before: dict[str, list[str]], stack: dict[s
     """Check that nothing changed or ran, and that the checks would have noticed it."""
     assert engine.resources() == before
     assert engine.invocations() == 0
-    identities = engine.ses().list_email_identities()["EmailIdentities"]
-    assert VICTIM not in {item["IdentityName"] for item in identities}
+    credentials = engine.ses().list_email_identities()["EmailIdentities"]
+    assert VICTIM not in {item["IdentityName"] for item in credentials}
     inbox = httpx.Client(base_url=stack["inbox_url"], timeout=PATIENCE / 1000)
     with inbox:
         behaviour = inbox.get("/behaviour", params={"recipient": f"ada@{VICTIM}"}).json()

@@ -19,7 +19,7 @@ from openapi.operation import KEY as SCHEME
 from openapi.operation import Operation
 from openapi.operations import OPERATIONS
 from openapi.requests import NAMED
-from pillarbox.domain.webhook import WebhookType
+from pillarbox.domain.webhooks.endpoint import WebhookType
 from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE
 from tests.stack import wait_for

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from pillarbox.http.sessions import COOKIE, cookie_header
+from pillarbox.http.sign_in.wire import COOKIE, cookie_header
 from tests.needs import need_program
 
 _PATIENCE: Final = 90  # seconds; only a broken run takes that long

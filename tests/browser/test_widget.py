@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local import template
 from local.dashboard import Dashboard
-from pillarbox.domain.preview_key import preview_keys_closed
-from pillarbox.domain.proof_of_work import ALGORITHM, Proof, check_proof, new_challenge
+from pillarbox.domain.sign_in.preview_key import preview_keys_closed
+from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, Proof, check_proof, new_challenge
 from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE
 from tests.needs import need_dashboard

@@ -14,7 +14,7 @@ import pytest
 from disposable_email_domains import blocklist
 from playwright.sync_api import Browser, expect
 
-from pillarbox.domain.sign_in import PER_ADDRESS_AND_BLOCK
+from pillarbox.domain.sign_in.codes import PER_ADDRESS_AND_BLOCK
 from tests.browser.chromium import PATIENCE
 from tests.browser.dashboard import RUN
 from tests.stack import AGENT

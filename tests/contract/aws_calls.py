@@ -30,7 +30,7 @@ QUEUES: Final = {
 
 
 #: The logical ids of the tables, by their names in the tests.
-_TABLES: Final = {"pillarbox": "Table", "pillarbox-identities": "Identities"}
+_TABLES: Final = {"pillarbox": "Table", "pillarbox-credentials": "Credentials"}
 
 
 class Calls:

@@ -35,7 +35,7 @@ def failing(*operations: str) -> Iterator[None]:
     def fail(**_: object) -> Any:
         return aws_response(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
 
-    clients = [table.client.meta.events for table in (services().table, services().identities)]
+    clients = [table.client.meta.events for table in (services().table, services().credentials)]
     names = [f"before-call.dynamodb.{operation}" for operation in operations]
     for events in clients:
         for name in names:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
 from tests.contract.client import Api
 from tests.contract.name_server import running_name_server
 from tests.contract.service import Service, running_service

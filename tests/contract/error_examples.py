@@ -11,15 +11,15 @@ from botocore.exceptions import EndpointConnectionError
 
 from openapi.errors import ERRORS
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
 from pillarbox.application.templates.editing import NewTemplate
-from pillarbox.domain.account import Plan, Suspension
-from pillarbox.domain.account_limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATES
-from pillarbox.domain.agent import AgentSettings, Confirmation
-from pillarbox.domain.attachment import MAX_BYTES_EACH
-from pillarbox.domain.key import SCOPES, Preset, digest_of_key
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.account import Plan, Suspension
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import SCOPES, Preset, digest_of_key
+from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATES
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from pillarbox.wiring import services
 from tests import edge_function
 from tests.contract.bodies import attachment, otp, raw_html

@@ -17,18 +17,16 @@ from botocore.awsrequest import AWSResponse
 from pillarbox import wiring
 from pillarbox.adapters.code_requests import read_request
 from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.templates.publication import OPERATOR, content_of
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.account_limits import MAX_ENDPOINTS
-from pillarbox.domain.agent import AgentSettings
-from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -40,18 +38,20 @@ from pillarbox.domain.key import (
     digest_of_key,
     new_key_text,
 )
-from pillarbox.domain.quota import WINDOWS, Limits, window_name
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import parse_cookie
-from pillarbox.domain.sign_in import CodeRequest
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.webhook import (
+from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
+from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
+from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.sign_in.codes import CodeRequest
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import parse_cookie
+from pillarbox.domain.templates.template import SavedTemplate
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
     WebhookDelivery,
     WebhookTask,
 )
-from pillarbox.domain.webhook_events import webhook_test
+from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.rendering.saved import check_template
 from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
@@ -67,7 +67,7 @@ HOOK_URL: Final = "https://shop.example/hooks/Secret"
 APP_URL: Final = "https://app.example"
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
-_IDENTITIES: Final = "pillarbox-identities"
+_CREDENTIALS: Final = "pillarbox-credentials"
 _BUCKET: Final = "pillarbox-spool"
 
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
@@ -203,15 +203,15 @@ class Service:
             self_service=self_service,
             agent=agent,
         )
-        wiring.services().identities.put(records.key_item(key))
+        wiring.services().credentials.put(records.key_item(key))
         return text
 
     def key_of_older_release(self, account_id: str) -> str:
         """Return a key with every scope, whose account and record an older release wrote."""
         text = self.key(account_id, Preset.CUSTOM, scopes=SCOPES)
         services, key = wiring.services(), keys.api_key(digest_of_key(text))
-        item: Any = services.identities.client.get_item(TableName=_IDENTITIES, Key=key)["Item"]
-        services.identities.delete(key)
+        item: Any = services.credentials.client.get_item(TableName=_CREDENTIALS, Key=key)["Item"]
+        services.credentials.delete(key)
         services.table.put(item)
         services.table.update(
             keys.account(account_id), "REMOVE #moved", names={"#moved": records.KEYS_MOVED}
@@ -219,7 +219,7 @@ class Service:
         return text
 
     def revoke(self, key_text: str) -> None:
-        wiring.services().identities.update(
+        wiring.services().credentials.update(
             keys.api_key(digest_of_key(key_text)),
             "SET revoked = :at",
             values={":at": to_text(wiring.utc_now())},
@@ -258,7 +258,7 @@ class Service:
     def webhook(self, account_id: str) -> str:
         """Store an endpoint, in place of the oldest if there are too many; return its id."""
         stored = endpoint(account_id, url=HOOK_URL, created_at=wiring.utc_now())
-        endpoints = DynamoWebhookEndpoints(wiring.services().identities, wiring.services().table)
+        endpoints = DynamoWebhookEndpoints(wiring.services().credentials, wiring.services().table)
         while not endpoints.add(stored, MAX_ENDPOINTS - 1):  # so that a test can add one
             endpoints.remove(account_id, endpoints.of_account(account_id)[0].endpoint_id)
         return stored.endpoint_id
@@ -429,7 +429,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": _REGION,
         "PILLARBOX_TABLE": _TABLE,
-        "PILLARBOX_IDENTITIES_TABLE": _IDENTITIES,
+        "PILLARBOX_CREDENTIALS_TABLE": _CREDENTIALS,
         "PILLARBOX_SPOOL_BUCKET": _BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
@@ -442,7 +442,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
     }
     with mock.patch.dict(os.environ, settings), emulated_aws():
         create_table(_TABLE)
-        create_table(_IDENTITIES)
+        create_table(_CREDENTIALS)
         boto3.client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )

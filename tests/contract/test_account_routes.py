@@ -13,12 +13,12 @@ from uuid import uuid4
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import KeyType
-from pillarbox.domain.role import Role
-from pillarbox.domain.suppression import hashed_mailbox
-from pillarbox.http.account import MAX_ADDRESSES
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import KeyType
+from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.http.accounts.wire import MAX_ADDRESSES
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse

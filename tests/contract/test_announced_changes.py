@@ -7,7 +7,7 @@ from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.service import HOOK_URL, Service

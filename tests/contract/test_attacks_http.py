@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pytest
 
+from pillarbox.domain.accounts.key import KeyType, Preset, new_key_text
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.key import KeyType, Preset, new_key_text
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pillarbox import wiring
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import TO, attachment, otp
 from tests.contract.client import Api
 from tests.contract.service import Service

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.session import digest_of
-from pillarbox.domain.sign_in import parse_flow
+from pillarbox.domain.sign_in.codes import parse_flow
+from pillarbox.domain.sign_in.session import digest_of
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.domain.account import Suspension
-from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.wiring import services, utc_now
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse

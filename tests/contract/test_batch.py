@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.claims import LEASE
-from pillarbox.domain.account import Plan
-from pillarbox.domain.batch import MAX_MESSAGES
+from pillarbox.adapters.dynamodb.messages.claims import LEASE
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Preset
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.messages.batch import MAX_MESSAGES
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service

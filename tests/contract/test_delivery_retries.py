@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import pytest
 
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.domain.errors import Unavailable
 from tests.contract.bodies import otp

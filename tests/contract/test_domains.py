@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from pillarbox import wiring
-from pillarbox.domain.role import Role
+from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.name_server import RECORDS

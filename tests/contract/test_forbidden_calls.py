@@ -14,8 +14,8 @@ import pytest
 
 from local import template
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.domain.brand import NO_BRAND
-from pillarbox.domain.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.accounts.brand import NO_BRAND
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests import iam
 from tests.fakes import builders
 from tests.iam import AwsRequest
@@ -163,8 +163,8 @@ _CALLED_BY_USERS: Final = {
     "CreateAccountRole",
     "OperateRole",
 }
-#: What a role may do with which records of `Identities`, beside reading those of its caller.
-_IDENTITIES: Final = {
+#: What a role may do with which records of `Credentials`, beside reading those of its caller.
+_CREDENTIALS: Final = {
     "ReadWebhooksRole": {"HOOK": {"GetItem", "Query"}},
     "WriteWebhooksRole": {"HOOK": {"DeleteItem", "GetItem", "PutItem", "UpdateItem"}},
     "AnnounceEventsRole": {"HOOK": {"Query"}},
@@ -305,7 +305,7 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
     Only the routes of keys read an entry of an account's list of keys, to revoke or replace the
     key.
     """
-    for table in ("Table", "Identities"):
+    for table in ("Table", "Credentials"):
         for action in ("GetItem", "BatchGetItem"):
             for key in ("KEYS#abc", "ACCTS"):
                 if (action, key) == ("GetItem", "KEYS#abc") and role in {
@@ -319,29 +319,29 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_a_role_has_its_own_rights_to_identities_only(role: str) -> None:
-    """No function changes or lists another record of `Identities`, or copies the table."""
-    rights = _IDENTITIES.get(role, {})
+    """No function changes or lists another record of `Credentials`, or copies the table."""
+    rights = _CREDENTIALS.get(role, {})
     for action in (*_WRITES, "Query", "GetItem", *_UNUSED):
         for kind, partition_keys in _RECORDS.items():
             for key in partition_keys:
                 allowed = action in rights.get(kind, set())
-                # A transaction writes endpoints and accounts; Identities has no record ACCT.
+                # A transaction writes endpoints and accounts; Credentials has no record ACCT.
                 if (role, kind) == ("WriteWebhooksRole", "ACCT"):
                     allowed = action in {"DeleteItem", "PutItem", "UpdateItem"}
-                assert _allows(role, action, key, table="Identities") is allowed
+                assert _allows(role, action, key, table="Credentials") is allowed
 
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_only_roles_that_authenticate_read_identities(role: str) -> None:
     """Programs that take requests read the record of a key; workers and sweeps read none."""
-    assert _allows(role, "BatchGetItem", "KEY#abc", table="Identities") is (role in _CALLED)
+    assert _allows(role, "BatchGetItem", "KEY#abc", table="Credentials") is (role in _CALLED)
 
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_only_routes_that_take_sessions_read_them(role: str) -> None:
     """The read routes and sign-in read sessions and members; what sends email reads neither."""
     for key in ("SESS#abc", "TEAM#abc"):
-        allowed = _allows(role, "BatchGetItem", key, table="Identities")
+        allowed = _allows(role, "BatchGetItem", key, table="Credentials")
         assert allowed is (role in _CALLED_BY_USERS)
 
 
@@ -353,7 +353,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         for kind, partition_keys in _RECORDS.items()
         for key in partition_keys
         for action in _WRITES
-        if _allows(role, action, key, table="Identities")
+        if _allows(role, action, key, table="Credentials")
     }
     of_role = {
         "WriteWebhooksRole": {"ACCT", "HOOK"},
@@ -368,7 +368,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         for kind in _RECORDS.keys() - of_role:
             for action in _WRITES:
                 beside = _RECORDS[own] | _RECORDS[kind]
-                assert not _allows(role, action, *beside, table="Identities")
+                assert not _allows(role, action, *beside, table="Credentials")
 
 
 @pytest.mark.parametrize("role", ["MailCodeRole", "ManageMembersRole"])
@@ -392,7 +392,7 @@ def test_a_code_and_an_invitation_are_messages_of_the_service_only(role: str) ->
 )
 def test_a_role_counts_its_own_subjects_only(role: str, own: str) -> None:
     """No other function than sign-in can change a count that limits signing in."""
-    assert _allows(role, "UpdateItem", f"COUNT#{own}#abc#1#2", table="Identities")
+    assert _allows(role, "UpdateItem", f"COUNT#{own}#abc#1#2", table="Credentials")
     for subject in {
         "address",
         "block",
@@ -401,7 +401,7 @@ def test_a_role_counts_its_own_subjects_only(role: str, own: str) -> None:
         "strangers",
         "preview",
     } - {own}:
-        assert not _allows(role, "UpdateItem", f"COUNT#{subject}#abc#1#2", table="Identities")
+        assert not _allows(role, "UpdateItem", f"COUNT#{subject}#abc#1#2", table="Credentials")
 
 
 def test_a_new_account_has_no_limits_and_no_brand() -> None:
@@ -427,7 +427,7 @@ def test_who_creates_users_makes_no_operator(role: str) -> None:
 
     def allowed(*attributes: str) -> bool:
         request = AwsRequest(
-            "dynamodb:PutItem", "Identities", frozenset({"USER#abc"}), frozenset(attributes)
+            "dynamodb:PutItem", "Credentials", frozenset({"USER#abc"}), frozenset(attributes)
         )
         return iam.is_allowed(iam.statements(role), request)
 
@@ -521,7 +521,7 @@ def test_operators_routes_replace_and_delete_nothing(key: str, action: str) -> N
 def test_every_right_is_limited_to_leading_keys(role: str) -> None:
     """A condition on keys passes without keys, so actions that have none are granted to no role."""
     for statement in iam.statements(role):
-        if {"Table", "Identities"} & iam.resources(statement):
+        if {"Table", "Credentials"} & iam.resources(statement):
             assert iam.leading_keys(statement)
     for action in _UNUSED:
         assert not _allows(role, action)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pillarbox.domain.key import KeyType, new_key_text
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 from tests.contract.client import Api
 from tests.contract.operations import OPERATIONS, Operation
 from tests.contract.service import Service

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from openapi.operations import OPERATIONS
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from tests.contract.client import Api
 from tests.contract.http_server import serving
 from tests.contract.service import SENDER, Service

@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import Service

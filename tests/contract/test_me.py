@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import pytest
 
 from pillarbox.adapters.dynamodb.attributes import to_item
-from pillarbox.domain.account import NO_LIMITS, Plan
-from pillarbox.domain.agent import AgentSettings, Confirmation
-from pillarbox.domain.key import Preset
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.account import NO_LIMITS, Plan
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service

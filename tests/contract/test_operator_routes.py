@@ -8,10 +8,10 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.application.accounts import account_list
-from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.accounts.account import NO_LIMITS, Plan
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.role import OPERATE, Role
-from pillarbox.domain.sign_up import SignUpRequest, SignUpState
+from pillarbox.domain.sign_in.role import OPERATE, Role
+from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse

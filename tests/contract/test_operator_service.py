@@ -10,10 +10,10 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from pillarbox.domain.key import Preset
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import attachment, otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

@@ -13,10 +13,10 @@ from altcha.v1 import solve_challenge
 from botocore.client import BaseClient
 
 from pillarbox.application.authentication import PREVIEW_SUSPENDED
+from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import account_of_key
-from pillarbox.domain.preview_key import folded_digest
-from pillarbox.domain.sign_in import MAX_ATTEMPTS, Flow, FlowToken, parse_flow
+from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, Flow, FlowToken, parse_flow
+from pillarbox.domain.sign_in.preview_key import folded_digest
 from pillarbox.wiring import services
 from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse, handler
@@ -31,8 +31,8 @@ def quick() -> object:
     """Keep the search for a number short."""
     handler("issue_preview_key")  # loads the modules, which keep the number that they find
     with (
-        mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
-        mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
+        mock.patch("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_in.sign_up_replies.MAX_NUMBER", 500),
     ):
         yield
 
@@ -111,7 +111,7 @@ def test_a_new_key_ends_the_one_before(service: Service) -> None:
 
 def test_a_second_form_of_an_address_gets_its_mail(service: Service) -> None:
     """At a mailbox provider a key sends to the form that was confirmed now, as the widget shows."""
-    providers = "pillarbox.domain.preview_key._MAILBOX_PROVIDERS"
+    providers = "pillarbox.domain.sign_in.preview_key._MAILBOX_PROVIDERS"
     with mock.patch(providers, frozenset({"example.com"})):
         get_key(service, "kay@example.com")
         issued = get_key(service, "Kay+two@example.com").json

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pillarbox.domain.account import NO_LIMITS, PLAN_LIMITS, Plan
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.account import NO_LIMITS, PLAN_LIMITS, Plan
+from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

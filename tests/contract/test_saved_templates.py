@@ -10,8 +10,8 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service

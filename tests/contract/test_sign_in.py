@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from pillarbox import wiring
-from pillarbox.domain.role import Role
-from pillarbox.domain.sign_in import parse_flow
+from pillarbox.domain.sign_in.codes import parse_flow
+from pillarbox.domain.sign_in.role import Role
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import APP_URL, Service
@@ -97,7 +97,7 @@ def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: 
             calls.append(model.name)  # type: ignore[attr-defined]
 
         events = [
-            services().identities.client.meta.events,
+            services().credentials.client.meta.events,
             services().code_requests._lambda.meta.events,
             services().table.client.meta.events,
         ]

@@ -14,9 +14,9 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.proof_of_work import Proof
-from pillarbox.domain.session import parse_access_token
-from pillarbox.domain.sign_up import NEWCOMERS, STRANGERS
+from pillarbox.domain.sign_in.proof_of_work import Proof
+from pillarbox.domain.sign_in.session import parse_access_token
+from pillarbox.domain.sign_in.sign_up import NEWCOMERS, STRANGERS
 from pillarbox.wiring import services
 from tests.contract.client import Api, handler
 from tests.contract.service import Service
@@ -31,8 +31,8 @@ def quick() -> object:
     """Keep the search for a number short."""
     handler("create_account")  # loads the modules, which keep the number that they find
     with (
-        mock.patch("pillarbox.domain.proof_of_work.MAX_NUMBER", 500),
-        mock.patch("pillarbox.http.sign_up_replies.MAX_NUMBER", 500),
+        mock.patch("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_in.sign_up_replies.MAX_NUMBER", 500),
     ):
         yield
 
@@ -161,7 +161,7 @@ def test_nobody_learns_who_may_sign_up(service: Service, mode: str) -> None:
             def record(model: object, calls: list[str] = calls, **_: object) -> None:
                 calls.append(model.name)  # type: ignore[attr-defined]
 
-            clients = (services().identities.client, services().table.client)
+            clients = (services().credentials.client, services().table.client)
             for client in clients:
                 client.meta.events.register("before-parameter-build", record)
             try:
@@ -256,7 +256,7 @@ def test_a_proof_is_not_used_twice_or_by_others(service: Service) -> None:
         assert [*post(other, "Acme", proof).errors] == ["proof"]
         with service.at(wiring.utc_now() + timedelta(minutes=5, seconds=1)):
             assert [*post(api, "Acme", proof).errors] == ["proof"]
-        services().identities.put(keys.used_proof(proof["challenge"]))
+        services().credentials.put(keys.used_proof(proof["challenge"]))
         assert [*post(api, "Acme", proof).errors] == ["proof"]
         assert sign_up(api).status == 201
 

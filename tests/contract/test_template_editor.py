@@ -9,8 +9,8 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.application.templates.authoring import TemplateChanges
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.role import Role
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

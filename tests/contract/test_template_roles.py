@@ -20,24 +20,24 @@ from botocore.client import BaseClient
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, service_address
-from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.key import SCOPES, Preset, account_of_key
 from pillarbox.domain.address import domain_of
-from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.key import SCOPES, Preset, account_of_key
-from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.role import OPERATE
-from pillarbox.domain.statistics import Granularity, index_entry
+from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.messages.statistics import Granularity, index_entry
+from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.domain.timing import milliseconds
-from pillarbox.domain.webhook import EndpointHealth
+from pillarbox.domain.webhooks.endpoint import EndpointHealth
 from tests import iam
 from tests.contract import client, service, test_messages
 from tests.contract import test_preview_keys as visitors
@@ -272,7 +272,7 @@ def _sign_in(service: Service) -> None:
 
 def _sign_up(service: Service) -> None:
     """Create an account and ask for one as new users, and let strangers be told."""
-    wiring.services().identities.delete(keys.proof_key())  # each of two functions may create it
+    wiring.services().credentials.delete(keys.proof_key())  # each of two functions may create it
     for mode, address in (("open", "new@shop.example"), ("approved", "newer@shop.example")):
         with service.signing_up(mode):
             api = user_without_account(service, address)
@@ -428,7 +428,7 @@ def _sweep(service: Service, recorded: Calls) -> None:
     account = service.account()
     services = wiring.services()
     services.table.put(keys.account_list(account))
-    DynamoWebhookEndpoints(services.identities, services.table).add(endpoint(account), 1)
+    DynamoWebhookEndpoints(services.credentials, services.table).add(endpoint(account), 1)
     boto3.client("sesv2").create_email_identity(EmailIdentity=domain_of(SENDER))
     Api(service.key(account)).send(_LARGE | {"tags": {"order": "7"}})
     now = wiring.utc_now()

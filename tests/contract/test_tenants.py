@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from pillarbox.domain.key import SCOPES as ALL_SCOPES
-from pillarbox.domain.key import Preset
+from pillarbox.domain.accounts.key import SCOPES as ALL_SCOPES
+from pillarbox.domain.accounts.key import Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.operations import OF_ALL, OF_AN_ACCOUNT, OPERATIONS, Operation

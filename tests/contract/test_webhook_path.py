@@ -6,17 +6,17 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.accounts.sender_domain import DomainState
+from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import domain_of
-from pillarbox.domain.sender_domain import DomainState
-from pillarbox.domain.suppression import hashed_mailbox
-from pillarbox.domain.webhook import DeliveryState, WebhookType
-from pillarbox.domain.webhook_signature import new_secret
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookType
+from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import SENDER, Service
 from tests.contract.webhook_path import CONTACT, WebhookPath
@@ -58,7 +58,7 @@ def test_a_second_endpoint_receives_the_next_event(service: Service) -> None:
     path = WebhookPath(service)
     path.announce("ann@example.com")
     added = endpoint(path.account, secrets=(new_secret(wiring.utc_now()),))
-    DynamoWebhookEndpoints(wiring.services().identities, wiring.services().table).add(added, 10)
+    DynamoWebhookEndpoints(wiring.services().credentials, wiring.services().table).add(added, 10)
     path.announce("ben@example.com")
     path.work()
     log = DynamoWebhookDeliveries(wiring.services().table)

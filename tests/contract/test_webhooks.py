@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
-from pillarbox.domain.key import PRESET_SCOPES, WEBHOOKS_READ, WEBHOOKS_WRITE, Preset
-from pillarbox.domain.webhook import EndpointDrain, EndpointHealth, WebhookEvent
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.domain.accounts.key import PRESET_SCOPES, WEBHOOKS_READ, WEBHOOKS_WRITE, Preset
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, EndpointHealth, WebhookEvent
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

@@ -11,13 +11,13 @@ import boto3
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.deliver import VISIBILITY, DeliveryResult, Outcome
-from pillarbox.domain.key import account_of_key
-from pillarbox.domain.mail import MAX_DELIVERY_TIME, Mail
-from pillarbox.domain.message import Message
+from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
+from pillarbox.domain.messages.message import Message
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service

@@ -15,15 +15,15 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.webhook import EndpointDrain, EndpointHealth, WebhookEndpoint
-from pillarbox.domain.webhook_signature import new_secret
+from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, EndpointHealth, WebhookEndpoint
+from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import Service, queue_record
 from tests.fakes.builders import message
@@ -54,7 +54,7 @@ class WebhookPath:
         self.endpoint: WebhookEndpoint = endpoint(
             self.account, url=self.url, secrets=(new_secret(wiring.utc_now()),)
         )
-        DynamoWebhookEndpoints(wiring.services().identities, wiring.services().table).add(
+        DynamoWebhookEndpoints(wiring.services().credentials, wiring.services().table).add(
             self.endpoint, 10
         )
         self.healths = DynamoEndpointHealths(wiring.services().table)

@@ -12,7 +12,7 @@ import pytest
 
 from openapi.operation import KEY
 from openapi.operations import OPERATIONS
-from pillarbox.domain.key import SCOPES
+from pillarbox.domain.accounts.key import SCOPES
 from tests.fuzzing import OF_KEYS, assert_as_documented
 from tests.stack import operate
 

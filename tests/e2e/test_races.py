@@ -14,21 +14,21 @@ import httpx
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.quota_chunks import Chunk
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quota_chunks import Chunk
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.domain.accounts.quota import Amount, Limits, QuotaExceeded, window_name
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.quota import Amount, Limits, QuotaExceeded, window_name
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.aws import forget_sessions
 from tests.fakes import builders
 from tests.stack import AGENT, PATIENCE, operate

@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.aws import forget_sessions
 from tests.fakes.builders import message
 from tests.stack import AGENT, PATIENCE, ROOT, operate, run_operator, wait_for
@@ -32,7 +32,7 @@ def tables(stack: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[l
     for name, value in stack["environment"].items():
         monkeypatch.setenv(name, value)
     forget_sessions()
-    names = ("PILLARBOX_TABLE", "PILLARBOX_IDENTITIES_TABLE")
+    names = ("PILLARBOX_TABLE", "PILLARBOX_CREDENTIALS_TABLE")
     yield [Table(stack["environment"][name]) for name in names]
     forget_sessions()
 

@@ -7,10 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.application.ports import Claim
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.attachment import Attachment
-from pillarbox.domain.ids import created_at, new_id, new_token
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
     ApiKey,
@@ -19,10 +17,12 @@ from pillarbox.domain.key import (
     digest_of_key,
     new_key_text,
 )
-from pillarbox.domain.mail import HtmlBody, Job, Mail, SendRequest
-from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, SendRoute
-from pillarbox.domain.quota import Amount, Limits
-from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.accounts.quota import Amount, Limits
+from pillarbox.domain.ids import created_at, new_id, new_token
+from pillarbox.domain.messages.attachment import Attachment
+from pillarbox.domain.messages.mail import HtmlBody, Job, Mail, SendRequest
+from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, SendRoute
+from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.settings import all_settings
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)

@@ -22,7 +22,7 @@ class QuickTables:
     def __init__(self) -> None:
         self.step: Callable[[str], None] = lambda _: None
         self._engine = DynamoDBBackend("us-east-1", "123456789012")
-        self.table, self.identities = self._create("first"), self._create("identities")
+        self.table, self.credentials = self._create("first"), self._create("identities")
 
     def _create(self, name: str) -> Table:
         self._engine.create_table(

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from pillarbox.application.sign_in.ports import SessionResult
-from pillarbox.domain.account import Account, Suspension
-from pillarbox.domain.account_log import LogEntry
-from pillarbox.domain.key import ApiKey
-from pillarbox.domain.preview_key import fold_address
-from pillarbox.domain.proof_of_work import CheckedProof
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Access, Member, Session, SessionToken, User, digest_of
-from pillarbox.domain.session import user_digest as digest_of_address
-from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
-from pillarbox.domain.sign_up import SignUpRequest
+from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.accounts.account_log import LogEntry
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.sign_in.codes import CodeRequest, Flow, FlowToken
+from pillarbox.domain.sign_in.preview_key import fold_address
+from pillarbox.domain.sign_in.proof_of_work import CheckedProof
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Access, Member, Session, SessionToken, User, digest_of
+from pillarbox.domain.sign_in.session import user_digest as digest_of_address
+from pillarbox.domain.sign_in.sign_up import SignUpRequest
 
 
 @dataclass

@@ -19,12 +19,12 @@ from random import Random
 from typing import Any
 
 from local.ses.rate_limit import RateLimit
-from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery.deliver import VISIBILITY, Delivery
 from pillarbox.application.delivery.ports import SendThrottled
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.mail import Job
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.messages.message import Message
 from tests.fakes import builders, stores
 from tests.fakes.quick_table import QuickTable
 

@@ -14,15 +14,9 @@ from pillarbox.application.ports import (
     PayloadGone,
     StoredResponse,
 )
-from pillarbox.domain.account import Account
-from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.key import ApiKey
-from pillarbox.domain.mail import HandOverResult, Job, Mail
-from pillarbox.domain.message import EventKind, Lease, Message
-from pillarbox.domain.preview_key import PREVIEW_LIST, stopped_mailbox
-from pillarbox.domain.quota import (
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.accounts.quota import (
     NOTHING,
     WINDOWS,
     Amount,
@@ -31,9 +25,15 @@ from pillarbox.domain.quota import (
     first_full,
     window_name,
 )
-from pillarbox.domain.quota_counts import QuotaCounts, refusals_name
-from pillarbox.domain.suppression import hashed_mailbox
-from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusals_name
+from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
+from pillarbox.domain.messages.message import EventKind, Lease, Message
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
+from pillarbox.domain.templates.template import SavedTemplate
 
 CLAIM_LEASE = timedelta(seconds=65)
 CLAIM_WINDOW = timedelta(hours=24)

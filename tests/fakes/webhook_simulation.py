@@ -21,9 +21,14 @@ from uuid import UUID
 from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
-from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTask
-from pillarbox.domain.webhook_events import account_paused
-from pillarbox.domain.webhook_signature import new_secret
+from pillarbox.domain.webhooks.endpoint import (
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookTask,
+)
+from pillarbox.domain.webhooks.events import account_paused
+from pillarbox.domain.webhooks.signature import new_secret
 from tests.fakes import builders, stores, webhooks
 from tests.fakes.simulation import Simulation
 from tests.fakes.webhook_world import VISIBILITY

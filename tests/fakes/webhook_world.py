@@ -22,11 +22,11 @@ from pillarbox.application.webhooks.owner_notice import OwnerNotices
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.message import Event, Message, SendRoute
-from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookTask
-from pillarbox.domain.webhook_events import AccountEvent, events_of, new_events, receives
-from pillarbox.http.webhook_payload import WebhookPayloads
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.messages.message import Event, Message, SendRoute
+from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
+from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
+from pillarbox.http.webhooks.payload import WebhookPayloads
 from tests.fakes import builders, stores, webhooks
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from pillarbox.application.ports import ScanPage
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
     DueTask,
     EndpointDrain,
@@ -22,7 +22,7 @@ from pillarbox.domain.webhook import (
     WebhookSecret,
     WebhookTask,
 )
-from pillarbox.domain.webhook_url import WebhookUrlError, parse_webhook_url
+from pillarbox.domain.webhooks.url import WebhookUrlError, parse_webhook_url
 from tests.fakes.builders import ACCOUNT, NOW
 
 type EndpointKey = tuple[str, str]

@@ -16,12 +16,12 @@ from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.prepare import PreviewTerms
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import KeyType
+from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import KeyType
-from pillarbox.domain.mail import Job, Mail
-from pillarbox.domain.message import Event, EventKind, Message
-from pillarbox.domain.quota import WINDOWS, window_name
+from pillarbox.domain.messages.mail import Job, Mail
+from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes import builders, stores
 
 #: The queue delivers the job of a failed worker again after this time.

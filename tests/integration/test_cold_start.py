@@ -20,9 +20,9 @@ RESOLVERS = {
     "aws_lambda_powertools.utilities.data_classes.s3_event",
 }
 #: What only those that count messages or send them need.
-HISTORY = {"pillarbox.application.history.queries", "pillarbox.domain.statistics"}
-EMAIL = {"pillarbox.domain.mail"}
-SESSIONS = {"pillarbox.domain.session", "pillarbox.domain.role"}
+HISTORY = {"pillarbox.application.history.queries", "pillarbox.domain.messages.statistics"}
+EMAIL = {"pillarbox.domain.messages.mail"}
+SESSIONS = {"pillarbox.domain.sign_in.session", "pillarbox.domain.sign_in.role"}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_validation_loads_nothing_more() -> None:
     """A first body, valid or not, is validated without pydantic's Python part."""
     script = (
         "from pillarbox.domain.errors import ValidationFailed;"
-        "from pillarbox.http.models import SendEmailRequest;"
+        "from pillarbox.http.messages.wire import SendEmailRequest;"
         "from pillarbox.http.validation import validate;"
         "validate(SendEmailRequest, {'to': 'a', 'html': 'b', 'subject': 'c'});"
         "failed = False\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from local.samples import sample_event
-from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from tests.contract.client import FUNCTIONS, Invocation, handler
 from tests.contract.conftest import dns_server, service
 from tests.contract.service import SENDER, Service

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.template_draft import SourceKind
+from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering.compiling import compile_source
 
 

@@ -7,14 +7,14 @@ from uuid import UUID
 import boto3
 
 from pillarbox.adapters.dynamodb import records
-from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.quota_refusals import DynamoRefusals
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery.ports import EventHeartbeat, SeenEvents
@@ -27,10 +27,10 @@ from pillarbox.application.ports import (
     Refusals,
     Suppressions,
 )
-from pillarbox.domain.account import Account
-from pillarbox.domain.key import ApiKey
-from pillarbox.domain.mail import Job
-from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.templates.template import SavedTemplate
 from tests.aws import Aws
 from tests.fakes import stores
 
@@ -90,7 +90,7 @@ def fakes() -> Ports:
 
 
 def adapters(names: Aws) -> Ports:
-    table, identities = Table(names.table), Table(names.identities)
+    table, credentials = Table(names.table), Table(names.credentials)
     jobs = SqsJobs(names.queue_url, names.urgent_queue_url, names.bucket)
     sqs, s3 = boto3.client("sqs"), boto3.client("s3")
 
@@ -99,7 +99,7 @@ def adapters(names: Aws) -> Ports:
             case Account():
                 table.put(records.account_item(record))
             case ApiKey():
-                identities.put(records.key_item(record))
+                credentials.put(records.key_item(record))
             case SavedTemplate():
                 table.put(records.template_item(record))
 
@@ -110,7 +110,7 @@ def adapters(names: Aws) -> Ports:
         return [jobs.read(message["Body"]) for message in messages]
 
     return Ports(
-        directory=DynamoDirectory(table, identities),
+        directory=DynamoDirectory(table, credentials),
         claims=DynamoClaims(table),
         quotas=DynamoQuotas(table),
         refusals=DynamoRefusals(table),

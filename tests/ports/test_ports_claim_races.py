@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.claims import DynamoClaims, response_attribute, response_of
+from pillarbox.adapters.dynamodb.messages.claims import (
+    DynamoClaims,
+    response_attribute,
+    response_of,
+)
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError

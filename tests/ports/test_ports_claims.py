@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import EventKind, Lease, Message
+from pillarbox.domain.messages.message import EventKind, Lease, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event

@@ -17,10 +17,10 @@ from moto.core.botocore_stubber import BotocoreStubber
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb import table as table_module
-from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError, Unavailable

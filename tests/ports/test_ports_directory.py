@@ -8,15 +8,15 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.brand import NO_BRAND, Brand
-from pillarbox.domain.preview_key import PREVIEW_LIST, stopped_mailbox
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, at
 from tests.ports.implementations import Ports

@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
-from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.messages.attachment import Attachment
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, at
 from tests.ports.implementations import Ports

@@ -11,11 +11,18 @@ import pytest
 from pillarbox.adapters.sqs.job_format import MAX_INLINE_BYTES
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
-from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.mail import HandOverResult, HtmlBody, Job, Mail, SavedBody, StarterBody
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.messages.attachment import Attachment
+from pillarbox.domain.messages.mail import (
+    HandOverResult,
+    HtmlBody,
+    Job,
+    Mail,
+    SavedBody,
+    StarterBody,
+)
+from pillarbox.domain.messages.message import EventKind
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import attachment, event, mail

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.message import Message
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW

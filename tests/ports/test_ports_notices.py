@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.adapters.ses.events import read_provider_event
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT
 
 MESSAGE_ID = "0197a1b2-0000-7000-8000-000000000001"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.sign_in.ports import PreviewAccounts
-from pillarbox.domain.account import Account, Plan, Suspension
-from pillarbox.domain.key import PREVIEW_SCOPES, ApiKey, KeyType
-from pillarbox.domain.preview_key import preview_key_id
+from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.key import PREVIEW_SCOPES, ApiKey, KeyType
+from pillarbox.domain.sign_in.preview_key import preview_key_id
 from tests.fakes.builders import NOW, at
 from tests.fakes.sign_in import FakePreviewAccounts
 
@@ -41,7 +41,7 @@ def store(request: pytest.FixtureRequest) -> PreviewAccounts:
     if request.param == "fake":
         return FakePreviewAccounts()
     aws = request.getfixturevalue("aws")
-    return DynamoPreviewAccounts(Table(aws.identities), Table(aws.table))
+    return DynamoPreviewAccounts(Table(aws.credentials), Table(aws.table))
 
 
 def test_an_account_has_one_key(store: PreviewAccounts) -> None:

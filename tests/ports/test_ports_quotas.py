@@ -9,18 +9,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb import quotas as quotas_module
 from pillarbox.adapters.dynamodb.attributes import to_item
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages import quotas as quotas_module
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import (
+from pillarbox.domain.accounts.quota import (
     MESSAGE_WINDOWS,
     WINDOWS,
     Limits,
     QuotaExceeded,
     window_name,
 )
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at, messages
 from tests.fakes.stores import FakeQuotas, Store

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.rate import SesAccountRate
 from pillarbox.application.delivery.ports import SendingRate

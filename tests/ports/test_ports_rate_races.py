@@ -11,7 +11,7 @@ import pytest
 
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import create_table, forget_sessions
 from tests.fakes.builders import ACCOUNT, NOW

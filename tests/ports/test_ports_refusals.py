@@ -18,9 +18,9 @@ from botocore.retries.quota import RetryQuota
 from moto.core.botocore_stubber import BotocoreStubber
 
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.messages.message import Message
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW

@@ -4,10 +4,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
+from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.messages.message import EventKind
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, at, event
 from tests.ports.implementations import Ports

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pillarbox.adapters.dynamodb.sender_domains import DynamoSenderDomains
+from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.sender_domain import DomainState, SenderDomain
+from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, at
 

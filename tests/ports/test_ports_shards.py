@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog, read_change
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, read_change
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
-from pillarbox.domain.account import SHARD_COUNTS
+from pillarbox.domain.accounts.account import SHARD_COUNTS
 from pillarbox.domain.ids import derived_id, new_id, new_token, shard_of
-from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW

@@ -1,4 +1,4 @@
-"""The stores of signing in: the fakes, and the adapters on the table of identities."""
+"""The stores of signing in: the fakes, and the adapters on the table of credentials."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from pillarbox.adapters.dynamodb.records import account_item
-from pillarbox.adapters.dynamodb.sessions import DynamoSessions
-from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
-from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs, DynamoSignUps
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
 from pillarbox.application.sign_in.ports import (
     Flows,
     Members,
@@ -22,11 +22,17 @@ from pillarbox.application.sign_in.ports import (
     SignUps,
     Users,
 )
-from pillarbox.domain.proof_of_work import CheckedProof
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Member, User, new_access, new_session, parse_access_token
-from pillarbox.domain.sign_in import CODE_TIME, FlowToken, new_flow
-from pillarbox.domain.sign_up import SignUpRequest, SignUpState
+from pillarbox.domain.sign_in.codes import CODE_TIME, FlowToken, new_flow
+from pillarbox.domain.sign_in.proof_of_work import CheckedProof
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import (
+    Member,
+    User,
+    new_access,
+    new_session,
+    parse_access_token,
+)
+from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.fakes.sign_in import (
@@ -82,16 +88,16 @@ def stores(request: pytest.FixtureRequest) -> Stores:
             proofs=FakeProofs(),
         )
     aws: Aws = request.getfixturevalue("aws")
-    table, identities = Table(aws.table), Table(aws.identities)
+    table, credentials = Table(aws.table), Table(aws.credentials)
     table.put(account_item(account()))
     return Stores(
-        users=DynamoUsers(identities),
-        members=DynamoMembers(identities),
-        sessions=DynamoSessions(identities, table),
-        flows=DynamoFlows(identities),
-        counts=DynamoSignInCounts(identities),
-        sign_ups=DynamoSignUps(identities, table),
-        proofs=DynamoProofs(identities),
+        users=DynamoUsers(credentials),
+        members=DynamoMembers(credentials),
+        sessions=DynamoSessions(credentials, table),
+        flows=DynamoFlows(credentials),
+        counts=DynamoSignInCounts(credentials),
+        sign_ups=DynamoSignUps(credentials, table),
+        proofs=DynamoProofs(credentials),
     )
 
 
@@ -239,7 +245,7 @@ def test_a_window_counts_up_to_its_limit(stores: Stores) -> None:
 
 def test_parallel_requests_do_not_exceed_a_limit(aws: Aws) -> None:
     """Of 40 parallel attempts 5 are made, and of 40 requests 3 are counted."""
-    flows, counts = DynamoFlows(Table(aws.identities)), DynamoSignInCounts(Table(aws.identities))
+    flows, counts = DynamoFlows(Table(aws.credentials)), DynamoSignInCounts(Table(aws.credentials))
     token, flow, _ = new_flow(USER.address, NOW)
     flows.put(flow)
     with ThreadPoolExecutor(8) as pool:
@@ -291,7 +297,7 @@ def test_a_proof_is_used_once(stores: Stores) -> None:
 
 def test_processes_share_one_key(aws: Aws) -> None:
     """The first request creates it, and others that come at the same time get the same."""
-    stores = [DynamoProofs(Table(aws.identities)) for _ in range(8)]
+    stores = [DynamoProofs(Table(aws.credentials)) for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         created = {*pool.map(DynamoProofs.key, stores)}
     assert len(created) == 1

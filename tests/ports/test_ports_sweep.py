@@ -7,8 +7,8 @@ from typing import Any
 import boto3
 import pytest
 
-from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import sweep_tasks
@@ -17,7 +17,7 @@ from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, event, message

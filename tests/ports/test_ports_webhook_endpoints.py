@@ -1,4 +1,4 @@
-"""The endpoints of webhooks: the fake, and the adapter on the table of identities."""
+"""The endpoints of webhooks: the fake, and the adapter on the table of credentials."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.ports import EndpointChanges, WebhookEndpoints
-from pillarbox.domain.account_limits import MAX_ENDPOINTS
-from pillarbox.domain.webhook import WebhookSecret
+from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
+from pillarbox.domain.webhooks.endpoint import WebhookSecret
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.fakes.webhooks import FakeWebhookEndpoints, endpoint
@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def _adapter(aws: Aws) -> DynamoWebhookEndpoints:
-    return DynamoWebhookEndpoints(Table(aws.identities), Table(aws.table))
+    return DynamoWebhookEndpoints(Table(aws.credentials), Table(aws.table))
 
 
 @pytest.fixture(params=["fake", "adapter"])

@@ -10,15 +10,16 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 
-from pillarbox.adapters.dynamodb import due_times, keys
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_milliseconds
-from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.webhook_deliveries import (
+from pillarbox.adapters.dynamodb.webhooks import due_times
+from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
 )
-from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue, read_task, write_task
 from pillarbox.application.webhooks.ports import (
     DueTimes,
@@ -28,7 +29,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookQueue,
 )
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
     DueTask,

@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
 from relay.server import Server

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import Principal
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import Principal
 from tests.fakes import builders
 from tests.relay.running_relay import KEY, SENDER, TO, RunningRelay
 

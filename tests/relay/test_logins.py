@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.domain.accounts.key import Principal, digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal, digest_of_key
 from relay import replies
 from relay.admission import Admission
 from relay.limits import ServerLimits

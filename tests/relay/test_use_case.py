@@ -12,10 +12,10 @@ import pytest
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import EMAILS_READ
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import EMAILS_READ
-from pillarbox.domain.quota import Limits
 from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import Fault, World

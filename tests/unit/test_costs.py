@@ -8,14 +8,14 @@ from typing import Final
 
 import pytest
 
-from admin.operations import ses_plans
-from admin.operations.ses_plans import SesPlan
+from admin.use_cases import ses_plans
+from admin.use_cases.ses_plans import SesPlan
 from benchmarks import costs, standing
 from benchmarks.dashboard import Hour
 from benchmarks.prices import PEERS, PRICES, old
 from benchmarks.standing import SECONDS
 from local import template
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.messages.message import EventKind
 from tests.fakes.builders import event, message
 from tests.fakes.webhook_world import WebhookWorld
 

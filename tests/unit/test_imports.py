@@ -17,7 +17,7 @@ _PORTS: Final = {
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",
     "pillarbox.application.delivery.ports",
-    "pillarbox.application.operation.ports",
+    "pillarbox.application.operator.ports",
     "pillarbox.application.templates.ports",
     "pillarbox.application.sign_in.ports",
     "pillarbox.application.webhooks.ports",

@@ -14,10 +14,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.quotas import ACCOUNT, PARTITION, START, UNLIMITED, QuotaItem, process, run
-from pillarbox.adapters.dynamodb import quota_chunks, quotas
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages import quota_chunks, quotas
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.domain.accounts.quota import (
+    NOTHING,
+    WINDOWS,
+    Amount,
+    Limits,
+    QuotaExceeded,
+    window_name,
+)
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.quota import NOTHING, WINDOWS, Amount, Limits, QuotaExceeded, window_name
 from tests.fakes.builders import messages
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.quick_table import QuickTable
 from tests.fakes.simulation import Simulation

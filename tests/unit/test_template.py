@@ -9,10 +9,10 @@ import pytest
 
 from front.workers import TIME_LIMIT
 from local import template
-from pillarbox.adapters.dynamodb import claims, quotas
+from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
 from pillarbox.domain.errors import CODES
-from pillarbox.domain.mail import MAX_DELIVERY_TIME
+from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings

@@ -84,7 +84,7 @@ def test_alarms_of_detail_are_optional() -> None:
     assert _RESOURCES["Dashboard"]["Condition"] == "WithAllAlarms"
 
 
-@pytest.mark.parametrize("table", ["Table", "Identities"])
+@pytest.mark.parametrize("table", ["Table", "Credentials"])
 def test_tables_have_a_key_that_costs_nothing(table: str) -> None:
     """DynamoDB encrypts them with its own key, and the property stays, as an update needs it."""
     assert _RESOURCES[table]["Properties"]["SSESpecification"] == {"SSEEnabled": False}

@@ -24,12 +24,12 @@ _NAMES: Final = [
     "AlarmTopic",
     "ChangesDeadLetters",
     "ConfigurationSet",
+    "Credentials",
     "DashboardFiles",
     "Edge",
     "ErrorPages",
     "EventsDeadLetters",
     "EventsQueue",
-    "Identities",
     "JobsDeadLetters",
     "JobsQueue",
     "SpoolBucket",
@@ -81,7 +81,7 @@ def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> No
     assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 
 
-@pytest.mark.parametrize("name", ["Table", "Identities", "SpoolBucket"])
+@pytest.mark.parametrize("name", ["Table", "Credentials", "SpoolBucket"])
 def test_data_outlives_the_stack(name: str) -> None:
     """Tables and spool remain when the stack is deleted or replaces them.
 
@@ -93,7 +93,7 @@ def test_data_outlives_the_stack(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "stream"), [("Table", {"StreamViewType": "NEW_AND_OLD_IMAGES"}), ("Identities", None)]
+    ("name", "stream"), [("Table", {"StreamViewType": "NEW_AND_OLD_IMAGES"}), ("Credentials", None)]
 )
 def test_a_table_keeps_its_schema_and_protection(name: str, stream: dict[str, str] | None) -> None:
     """Keys, stream, expiry, recovery and encryption of a table do not change."""

@@ -4,14 +4,14 @@ import json
 from typing import Any
 from uuid import UUID
 
-from pillarbox.domain.message import Event, EventKind, MessageOrigin
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.webhook_events import (
+from pillarbox.domain.accounts.suppression import Suppression
+from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.webhooks.events import (
     events_of,
     suppression_added,
     webhook_test,
 )
-from pillarbox.http.webhook_payload import WebhookPayloads
+from pillarbox.http.webhooks.payload import WebhookPayloads
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 
 WRITE = WebhookPayloads()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from admin.operations.workers import choose_webhook_workers
+from admin.use_cases.workers import choose_webhook_workers
 from local.template import ROOT
 
 #: AWS lets a new account run ten functions at the same time, and an established one 1,000

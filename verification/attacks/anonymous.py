@@ -23,10 +23,10 @@ from botocore.client import BaseClient
 from pillarbox import wiring
 from pillarbox.adapters.dns import DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, account_of_key, new_key_text
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, account_of_key, new_key_text
-from pillarbox.domain.quota import Limits
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
 from tests.contract.name_server import running_name_server

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from pillarbox.domain.attachment import MAX_BYTES_EACH, MAX_BYTES_TOTAL
-from pillarbox.domain.header_text import MAX_SUBJECT
-from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
+from pillarbox.domain.messages.attachment import MAX_BYTES_EACH, MAX_BYTES_TOTAL
+from pillarbox.domain.messages.header_text import MAX_SUBJECT
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS
 
 _TO: Final = "ann@example.com"
 _KILOBYTE: Final = 1024

@@ -37,9 +37,9 @@ from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.message import Message
-from pillarbox.http.models import SendEmailRequest
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.messages.message import Message
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.rendering.saved import check_template
 from pillarbox.rendering.text import MAX_GROWTH

@@ -28,9 +28,9 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import records
 from pillarbox.application.delivery import build_message
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.message import Message
-from pillarbox.http.replies import send_result
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.messages.message import Message
+from pillarbox.http.messages.replies import send_result
 from tests.aws import forget_wiring
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
@@ -127,7 +127,7 @@ def _accept(subjects: list[str]) -> Iterator[_Queued]:
         account_id = new_token(12)
         key = builders.key_text(account_id)
         table.put(records.account_item(builders.account(account_id)))
-        wiring.services().identities.put(records.key_item(builders.api_key(key, account_id)))
+        wiring.services().credentials.put(records.key_item(builders.api_key(key, account_id)))
         request = builders.request(subject=subject)
         wiring.services().single_send.submit(key, request, None, send_result)
         (job,) = sqs.receive_message(

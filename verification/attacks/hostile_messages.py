@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
-from pillarbox.domain.filename import UNSUPPORTED_EXTENSIONS
-from pillarbox.domain.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
+from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
 from tests.fakes.builders import SENDER
 
 _FROM: Final = f"From: {SENDER}\r\n"

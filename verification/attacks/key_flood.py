@@ -24,8 +24,8 @@ from typing import Any, Final
 from uuid import uuid4
 
 from local import template
-from pillarbox.domain.key import account_of_key
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.name_server import running_name_server

@@ -26,7 +26,7 @@ from typing import Final
 
 import psutil
 
-from pillarbox.domain.attachment import MAX_BYTES_EACH
+from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from tests.fakes import builders
 from tests.stack import free_port
 from verification.attacks.large_bodies import bodies
@@ -109,7 +109,7 @@ def front() -> Iterator[Target]:
     """Run the front with one worker until the block ends."""
     keys, port = (builders.key_text(), builders.key_text()), free_port()
     settings = (
-        *("TABLE", "IDENTITIES_TABLE", "JOBS_QUEUE_URL", "URGENT_JOBS_QUEUE_URL", "SPOOL_BUCKET"),
+        *("TABLE", "CREDENTIALS_TABLE", "JOBS_QUEUE_URL", "URGENT_JOBS_QUEUE_URL", "SPOOL_BUCKET"),
         *("PREVIEW_SENDER", "UPGRADE_URL"),
     )
     environment = os.environ | {f"PILLARBOX_{name}": "x" for name in settings}

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pillarbox.application.sending.single import SingleSend
+from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import window_name
 from tests.fakes import builders
 from tests.fakes.simulation import Service
 from tests.fakes.world import World

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import digest_of_key
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import digest_of_key
 from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World

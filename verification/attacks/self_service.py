@@ -22,9 +22,9 @@ from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.self_service import TEST_PREFIX
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.batch import BatchRequest
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.http.models import SendEmailRequest
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
 from pillarbox.rendering.starters import SLUGS, find_starter

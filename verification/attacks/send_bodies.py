@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from pillarbox.domain.attachment import ALLOWED_TYPES
+from pillarbox.domain.messages.attachment import ALLOWED_TYPES
 
 _ADDRESSES: Final = (
     *("ada@customer.example", "Bob.B+x@customer.example", "o'neil@mail.example", "c_c@x.example"),

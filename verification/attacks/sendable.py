@@ -14,8 +14,8 @@ from typing import Final
 from local.ses.checks import check_message
 from local.ses.errors import SesError
 from local.ses.headers import decoded
-from pillarbox.domain.attachment import ALLOWED_TYPES
-from pillarbox.domain.filename import UNSUPPORTED_EXTENSIONS
+from pillarbox.domain.messages.attachment import ALLOWED_TYPES
+from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
 
 _TEXT: Final = frozenset({"text/plain", "text/html"})
 _PROGRAMS: Final = (b"MZ", b"\x7fELF")

@@ -23,7 +23,7 @@ from uuid import UUID
 
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
 from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World

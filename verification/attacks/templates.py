@@ -24,11 +24,11 @@ from uuid import UUID
 from pillarbox.application.render import render
 from pillarbox.application.sending.compose import AccountTerms, compose
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.domain.brand import NO_BRAND
+from pillarbox.domain.accounts.brand import NO_BRAND
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.domain.mail import SavedBody
+from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.http.json_body import canonical, depth_of
-from pillarbox.http.models import MAX_VARIABLES_BYTES, MAX_VARIABLES_DEPTH
+from pillarbox.http.messages.wire import MAX_VARIABLES_BYTES, MAX_VARIABLES_DEPTH
 from pillarbox.rendering import engine
 from pillarbox.rendering.allowlist import MAX_ROWS
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, Fuel, RequestFuel

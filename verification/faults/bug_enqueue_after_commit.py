@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.domain.mail import Job, Mail
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.mail import Job, Mail
+from pillarbox.domain.messages.message import Message
 from pillarbox.wiring import services
 
 

@@ -22,9 +22,9 @@ from tests.stack import free_port
 from verification.faults.stream import TableStream
 from verification.faults.system import (
     BUCKET,
+    CREDENTIALS,
     EVENTS_DEAD_LETTERS_URL,
     EVENTS_QUEUE_URL,
-    IDENTITIES,
     SES,
     TABLE,
     System,
@@ -52,7 +52,7 @@ def running(state: Path) -> Iterator[System]:
     settings = engine.aws_environment | {
         "AWS_ENDPOINT_URL_SESV2": SES,
         "PILLARBOX_TABLE": TABLE,
-        "PILLARBOX_IDENTITIES_TABLE": IDENTITIES,
+        "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS,
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
@@ -77,7 +77,7 @@ def running(state: Path) -> Iterator[System]:
             dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
             create_table(TABLE)
-            create_table(IDENTITIES)
+            create_table(CREDENTIALS)
             stream = TableStream(TABLE)
             dns = DnsServer()
             host, dns_port = wait_for(dns.start())

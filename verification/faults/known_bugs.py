@@ -15,9 +15,9 @@ from uuid import UUID
 from botocore.config import Config
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
 from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
@@ -32,10 +32,10 @@ from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
 from pillarbox.application.webhooks.drain import DRAIN_LATE
-from pillarbox.domain.mail import Job
-from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Amount
-from pillarbox.domain.webhook import WebhookTask
+from pillarbox.domain.accounts.quota import Amount
+from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.messages.message import Event, Message
+from pillarbox.domain.webhooks.endpoint import WebhookTask
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import random_schedule

@@ -8,10 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from pillarbox.application.ports import StoredResponse
-from pillarbox.domain.batch import BatchRequest
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import SendRequest
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.messages.replies import batch_result, send_result
 from pillarbox.wiring import services
 from relay.service import write_response
 from tests.fakes.builders import SENDER

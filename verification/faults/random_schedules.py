@@ -23,8 +23,8 @@ from pillarbox.adapters.s3_spool import S3Spool
 from pillarbox.adapters.sqs.job_format import RESULT_VERSION, read_job
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
 from pillarbox.application.ports import ScanPage, UnreadableJob
-from pillarbox.domain.message import Message, Status
-from pillarbox.domain.quota import Window, window_end
+from pillarbox.domain.accounts.quota import Window, window_end
+from pillarbox.domain.messages.message import Message, Status
 from pillarbox.wiring import services
 from tests.contract.client import Invocation
 from verification.faults.report import RunResult

@@ -9,8 +9,8 @@ from random import Random
 from typing import Final
 
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.message import Status
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.messages.message import Status
 from tests.fakes.builders import attachment, request
 from verification.faults.enumeration import UNDISTURBED, FaultsOf, Plan, at_each_call, describe
 from verification.faults.processes import Send

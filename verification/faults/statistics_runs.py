@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from admin.wiring import OperatorWiring
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.messages.message import Event, EventKind, Message
 from pillarbox.wiring import services
 from tests.contract.client import Invocation, handler
 from tests.fakes import builders

@@ -29,9 +29,9 @@ from local.ses.store import CapturedMail, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.application.ports import StoredResponse
+from pillarbox.domain.accounts.quota import WINDOWS, Window
 from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.message import Message
-from pillarbox.domain.quota import WINDOWS, Window
+from pillarbox.domain.messages.message import Message
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders
@@ -40,7 +40,7 @@ from verification.faults.stream import TableStream
 from verification.faults.wire import Wire, body_of, path_of, response
 
 TABLE: Final = "pillarbox"
-IDENTITIES: Final = "pillarbox-identities"
+CREDENTIALS: Final = "pillarbox-credentials"
 BUCKET: Final = "pillarbox-spool"
 #: Nothing listens at this address: the stand-in answers on the wire.
 SES: Final = "http://127.0.0.1:9"
@@ -143,7 +143,7 @@ class System:
         table = wiring.services().table
         table.put(records.account_item(account))
         key = builders.api_key(self.key, self.account_id)
-        wiring.services().identities.put(records.key_item(key))
+        wiring.services().credentials.put(records.key_item(key))
         self.sends.clear()
         self.dead.clear()
         self.set_aside.clear()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from pillarbox.domain.message import Message, Status
+from pillarbox.domain.messages.message import Message, Status
 from verification.faults.system import System
 
 

@@ -24,19 +24,20 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 from local import template
 from pillarbox.adapters import threads
-from pillarbox.adapters.dynamodb import due_times, keys, records
+from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.webhook_deliveries import (
+from pillarbox.adapters.dynamodb.webhooks import due_times
+from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
 )
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind, SendRoute
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.webhook import DeliveryState
+from pillarbox.domain.messages.message import Event, EventKind, SendRoute
+from pillarbox.domain.webhooks.endpoint import DeliveryState
 from pillarbox.wiring import services
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
@@ -154,7 +155,7 @@ class _Run:
         table.put(records.account_item(account))
         types = frozenset({"*", "email.accepted"})
         self._endpoint = webhooks.endpoint(system.account_id, created_at=system.now, types=types)
-        DynamoWebhookEndpoints(services().identities, table).add(self._endpoint, 10)
+        DynamoWebhookEndpoints(services().credentials, table).add(self._endpoint, 10)
         expected = [event for _ in range(path.mails) for event in self._send()]
         changes = list(system.stream.changes(system.account_id, "MSG", "SUP"))
         self._up_at = system.now + path.until

@@ -22,8 +22,8 @@ import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.application.delivery.build_message import build_raw
     from pillarbox.application.sending.smtp import SmtpSubmission
+    from pillarbox.domain.accounts.key import Principal
     from pillarbox.domain.errors import ServiceError
-    from pillarbox.domain.key import Principal
     from pillarbox.mime.content import decoded_size, first_octets
     from pillarbox.mime.parse import parse
     from relay import framing, proxy

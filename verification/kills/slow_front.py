@@ -15,7 +15,7 @@ from unittest import mock
 from front import program
 from front.workers import Workers, serve_handlers
 from pillarbox.adapters.sqs.jobs import SqsJobs
-from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.messages.mail import Job, Mail
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 
 #: Seconds before and after each put.

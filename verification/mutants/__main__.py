@@ -54,10 +54,10 @@ _LEDGER: Final = " ".join(
 
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
-    "domain/message.py": "tests/unit/domain/test_domain_message.py",
-    "domain/quota.py": "tests/unit/domain/test_domain_quota.py",
-    "domain/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
-    "domain/statistics.py": "tests/unit/domain/test_domain_statistics.py",
+    "domain/messages/message.py": "tests/unit/domain/test_domain_message.py",
+    "domain/accounts/quota.py": "tests/unit/domain/test_domain_quota.py",
+    "domain/accounts/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
+    "domain/messages/statistics.py": "tests/unit/domain/test_domain_statistics.py",
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
     "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
@@ -130,31 +130,32 @@ MODULES: Final = {
     " tests/relay/test_auth.py tests/relay/test_limits.py tests/relay/test_use_case.py",
     "relay/tls.py": "tests/relay/test_tls_records.py tests/relay/test_tls.py"
     " tests/relay/test_resumption.py",
-    "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
+    "adapters/dynamodb/messages/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
-    "adapters/dynamodb/ledger.py": _LEDGER,
-    "adapters/dynamodb/ledger_audit.py": _LEDGER,
-    "adapters/dynamodb/ledger_rollups.py": _LEDGER,
-    "adapters/dynamodb/key_uses.py": f"{_HISTORY}_key_uses.py",
-    "adapters/dynamodb/ledger_format.py": _LEDGER,
-    "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
+    "adapters/dynamodb/history/ledger.py": _LEDGER,
+    "adapters/dynamodb/history/ledger_audit.py": _LEDGER,
+    "adapters/dynamodb/history/ledger_rollups.py": _LEDGER,
+    "adapters/dynamodb/accounts/key_uses.py": f"{_HISTORY}_key_uses.py",
+    "adapters/dynamodb/history/ledger_format.py": _LEDGER,
+    "adapters/dynamodb/messages/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
-    "adapters/dynamodb/quota_refusals.py": "-k 'not fakes' tests/ports/test_ports_late_refusals.py",
-    "adapters/dynamodb/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
+    "adapters/dynamodb/messages/quota_refusals.py": "-k 'not fakes'"
+    " tests/ports/test_ports_late_refusals.py",
+    "adapters/dynamodb/messages/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
     "adapters/dynamodb/records.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_directory.py",
     "adapters/dynamodb/table.py": "tests/ports/test_ports_table.py",
 }
 #: The same for modules in which only the conditions are changed.
 CONDITIONS: Final = {
-    "adapters/dynamodb/accounts.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/accounts/accounts.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/accounts/api_keys.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
-    "adapters/dynamodb/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
-    "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
+    "adapters/dynamodb/messages/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
+    "adapters/dynamodb/history/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
+    "adapters/dynamodb/accounts/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
     " tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/templates.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/templates/templates.py": "tests/integration/admin/test_admin_stores.py",
 }
 
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.

@@ -137,7 +137,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "an expired key replays its old response",
-        f"{_DYNAMODB}/claims.py",
+        f"{_DYNAMODB}/messages/claims.py",
         'condition="attribute_not_exists(pk) OR expires_at <= :now"',
         'condition="attribute_not_exists(pk) OR expires_at <= :now AND expires_at > :now"',
         "tests/ports/test_ports_claims.py",
@@ -174,7 +174,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "a retried change leaves its old copy in the ledger",
-        f"{_DYNAMODB}/ledger.py",
+        f"{_DYNAMODB}/history/ledger.py",
         "for outdated in [*revisions, *([old] if old else [])]:",
         "for outdated in [old] if old else []:",
         "tests/unit/history",

@@ -11,7 +11,7 @@ from typing import Any, Final
 import httpx
 
 from pillarbox.adapters.dynamodb.records import message_of
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.message import Message
 from pillarbox.wiring import Wiring
 from tests.stack import AGENT
 

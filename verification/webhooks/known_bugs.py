@@ -11,10 +11,10 @@ from pillarbox.application.webhooks.attempts import AttemptResult, Attempts, Pos
 from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.enqueue_due import DueTasks
 from pillarbox.application.webhooks.post import WebhookWorker
-from pillarbox.domain import webhook_events
-from pillarbox.domain.webhook import OwnerNotice
-from pillarbox.domain.webhook_events import AccountEvent
-from pillarbox.domain.webhook_retries import retry_wait
+from pillarbox.domain.webhooks import events as webhook_events
+from pillarbox.domain.webhooks.endpoint import OwnerNotice
+from pillarbox.domain.webhooks.events import AccountEvent
+from pillarbox.domain.webhooks.retries import retry_wait
 
 
 @contextmanager

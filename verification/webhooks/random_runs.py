@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT, at, message
 from tests.fakes.webhook_world import WebhookWorld
 

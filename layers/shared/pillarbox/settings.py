@@ -201,11 +201,11 @@ class Settings:
     # The service: functions, relay, front and the operator's command.
 
     table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
-    identities_table = Setting(
+    credentials_table = Setting(
         str,
         "the DynamoDB table of API keys, secrets, users and sessions",
         _SENDING,
-        output="IdentitiesTableName",
+        output="CredentialsTableName",
     )
     jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")
     urgent_jobs_queue_url = Setting(

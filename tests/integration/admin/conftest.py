@@ -25,8 +25,8 @@ from tests.integration.admin.operator_command import Operator
 from tests.stack import PATIENCE
 
 TABLE = "pillarbox-table"
-IDENTITIES = "pillarbox-identities"
-SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_IDENTITIES_TABLE": IDENTITIES})
+CREDENTIALS = "pillarbox-credentials"
+SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS})
 
 
 @pytest.fixture
@@ -42,17 +42,17 @@ def table() -> Iterator[Table]:
     )
     with emulated_aws():
         create_table(TABLE)
-        create_table(IDENTITIES)
+        create_table(CREDENTIALS)
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
 
 
 @pytest.fixture
-def identities(table: Table) -> Table:
+def credentials(table: Table) -> Table:
     """The second table, which is there with the first."""
     assert table.name == TABLE
-    return Table(IDENTITIES)
+    return Table(CREDENTIALS)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def mailbox(
         "AWS_ENDPOINT_URL_SESV2": ses[0],
         "PILLARBOX_DNS_SERVERS": name_server,
         "PILLARBOX_TABLE": table.name,
-        "PILLARBOX_IDENTITIES_TABLE": IDENTITIES,
+        "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS,
         "PILLARBOX_WEBHOOKS_QUEUE_URL": boto3.client("sqs").create_queue(QueueName="webhooks")[
             "QueueUrl"
         ],

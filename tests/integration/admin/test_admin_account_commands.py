@@ -2,10 +2,10 @@
 
 import pytest
 
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.accounts.quota import Limits, window_end
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import Limits, window_end
 from pillarbox.wiring import Wiring, utc_now
 from tests.fakes.builders import messages
 from tests.integration.admin.conftest import SETTINGS

@@ -9,24 +9,24 @@ from unittest import mock
 import pytest
 
 from admin.aws.account_data import DynamoAccountData
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.webhook_deliveries import (
+from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
 )
-from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
-from pillarbox.domain.account import Suspension
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.quota import Amount, Limits
-from pillarbox.domain.webhook import DeliveryState, EndpointHealth, WebhookDelivery
-from pillarbox.domain.webhook_events import webhook_test
+from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.webhooks.endpoint import DeliveryState, EndpointHealth, WebhookDelivery
+from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import message
-from tests.integration.admin.conftest import IDENTITIES
+from tests.integration.admin.conftest import CREDENTIALS
 from tests.integration.admin.operator_command import Operator, refusal
 
 MESSAGES = 230
@@ -35,7 +35,7 @@ MESSAGES = 230
 def all_items(table: Table) -> list[dict[str, Any]]:
     """Return the items of both tables."""
     scan = table.client.get_paginator("scan")
-    pages = [page for name in (table.name, IDENTITIES) for page in scan.paginate(TableName=name)]
+    pages = [page for name in (table.name, CREDENTIALS) for page in scan.paginate(TableName=name)]
     return [item for page in pages for item in page["Items"]]
 
 
@@ -133,7 +133,7 @@ def test_deletions_that_dynamodb_leaves_out_are_repeated(
     for number in range(5):
         run("suppression", "add", "--account", account, f"u{number}@example.com")
     suspend(table, account)
-    data = DynamoAccountData(table, Table(IDENTITIES))
+    data = DynamoAccountData(table, Table(CREDENTIALS))
     whole = table.client.batch_write_item
     requests: list[int] = []
 

@@ -13,9 +13,9 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
-from pillarbox.domain.mail import StarterBody
-from pillarbox.domain.message import Event, EventKind, MessageOrigin
-from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookType
+from pillarbox.domain.messages.mail import StarterBody
+from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookType
 from tests.fakes.builders import ACCOUNT, NOW, job, mail, message
 from tests.integration.admin.operator_command import Operator, refusal
 

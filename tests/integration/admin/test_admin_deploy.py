@@ -14,15 +14,15 @@ from admin import deploy, stack_protection
 from admin.aws import deployment, edge_parts, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.deploy import Environment, roll_out
-from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
-from admin.operations.ses_plans import SesPlan
 from admin.session import StackSession
+from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
+from admin.use_cases.ses_plans import SesPlan
 from admin.wiring import OperatorWiring
 from local import template as project_template
 from local.ses.store import MailStore
 from local.template import ROOT
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.operation.checks import Finding, Verdict
+from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.stand_in_servers import api, refusal, serving
@@ -59,7 +59,7 @@ def template(address: str) -> dict[str, Any]:
     outputs |= {f"{name}Url": {"Ref": name} for name in QUEUES if "Dead" in name}
     outputs |= {
         "TableName": {"Ref": "Table"},
-        "IdentitiesTableName": {"Ref": "Identities"},
+        "CredentialsTableName": {"Ref": "Credentials"},
         "ConfigurationSetName": "set",
         "PreviewSender": "preview@shop.example",
         "ApiUrl": address,
@@ -79,7 +79,7 @@ def template(address: str) -> dict[str, Any]:
                 "Properties": {"EventPattern": {"source": ["aws.ses"]}},
             },
             "Table": table,
-            "Identities": table,
+            "Credentials": table,
             "AlarmTopic": {"Type": "AWS::SNS::Topic"},
             "SweepMessagesRole": {
                 "Type": "AWS::IAM::Role",
@@ -404,7 +404,7 @@ def test_the_doctor_reads_what_was_deployed(
     assert any("PostWebhooks 3" in message for message in findings)
     # moto does not update the tables' protection.
     assert findings["The table can be deleted."] == "fail"
-    assert findings["The table Identities can be deleted."] == "fail"
+    assert findings["The table Credentials can be deleted."] == "fail"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from admin.aws import deployment, stacks
-from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
+from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 from tests.integration.admin.aws_stubs import Stubs, stubs
 
 __all__ = ["stubs"]

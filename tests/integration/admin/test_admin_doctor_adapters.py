@@ -12,14 +12,14 @@ from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
-from admin.operations.ports import TableProtectionState
+from admin.use_cases.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
-from pillarbox.application.operation.ports import ConfigurationSet
+from pillarbox.application.operator.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.stand_in_servers import api, relay, serving

@@ -16,7 +16,7 @@ __all__ = ["stubs"]
 
 STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/1"
 WHEN: Final = "2026-11-22T00:00:00Z"
-TABLES: Final = {"Table": "pillarbox-Table-1", "Identities": "pillarbox-Identities-1"}
+TABLES: Final = {"Table": "pillarbox-Table-1", "Credentials": "pillarbox-Credentials-1"}
 UNVERIFIED: Final = (
     "Resource handler returned message: \"Access denied for operation 'CreateDistribution: Your"
     " account must be verified before you can add new CloudFront resources. To verify your account,"
@@ -182,7 +182,7 @@ def test_a_failed_stack_with_empty_tables_is_removed(
     stubs.answer(
         "cloudformation",
         "describe_stacks",
-        described(status, "The following resource(s) failed to delete: [Table, Identities]. "),
+        described(status, "The following resource(s) failed to delete: [Table, Credentials]. "),
     )
     failed_at(stubs, ("Edge", UNVERIFIED))
     left(stubs, protected=True, rows=rows)

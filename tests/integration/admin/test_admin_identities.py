@@ -7,24 +7,24 @@ import pytest
 
 from admin.wiring import OperatorWiring
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import Preset, digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Preset, digest_of_key
 from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring
 from tests.fakes.builders import ACCOUNT, NOW, account, api_key, key_text
 from tests.integration.admin.aws_stubs import Stubs, stubs
-from tests.integration.admin.conftest import IDENTITIES, SETTINGS, TABLE
+from tests.integration.admin.conftest import CREDENTIALS, SETTINGS, TABLE
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
 
 __all__ = ["stubs"]
 
 STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/1"
-NAMED: Final = {"Variables": {"PILLARBOX_IDENTITIES_TABLE": IDENTITIES}}
+NAMED: Final = {"Variables": {"PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS}}
 
 
 @pytest.mark.usefixtures("mailbox")
@@ -54,7 +54,7 @@ def test_keys_of_an_older_release_move(
 
 def prepare(stubs: Stubs, status: str, live: Any, latest: Any = NAMED) -> None:
     """Prepare a stack with one function, and the settings of its newest and its live version."""
-    outputs = {"TableName": TABLE, "IdentitiesTableName": IDENTITIES}
+    outputs = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}
     stack = {
         "StackId": STACK,
         "StackName": "pillarbox",
@@ -126,12 +126,12 @@ def test_a_stack_without_the_table_is_deployed_first(stubs: Stubs) -> None:
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
     result = Operator().plain("identities", "migrate")
     assert result.exit_code == 1
-    assert result.stderr.startswith("The stack has no table Identities yet.")
+    assert result.stderr.startswith("The stack has no table Credentials yet.")
 
 
 def test_a_stack_of_an_older_release_keeps_its_keys_in_one_table(table: Table) -> None:
     """With one table the command creates keys that an older release finds, and marks no account."""
-    one = Settings({"PILLARBOX_TABLE": table.name, "PILLARBOX_IDENTITIES_TABLE": table.name})
+    one = Settings({"PILLARBOX_TABLE": table.name, "PILLARBOX_CREDENTIALS_TABLE": table.name})
     wiring = OperatorWiring(one)
     made = wiring.accounts.create("Shop", Plan.STANDARD)
     text = wiring.api_keys.issue_live(made.account_id, "web", Preset.SEND).text

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.key import KeyType, new_key_text
-from pillarbox.domain.message import MessageOrigin
+from pillarbox.domain.messages.message import MessageOrigin
 from tests.fakes.builders import message
 from tests.integration.admin.operator_command import Operator, refusal
 

@@ -8,7 +8,7 @@ import pytest
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes.builders import message
 from tests.integration.admin.operator_command import Operator, refusal
 

@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import message
 from tests.integration.admin.operator_command import Operator, refusal
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.table import Table
 from tests.fakes.builders import account as account_record

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from admin import programs
-from admin.operations.image_sources import image_tag
+from admin.use_cases.image_sources import image_tag
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.documented_output import documented, readable

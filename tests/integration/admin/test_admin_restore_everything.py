@@ -9,41 +9,41 @@ from uuid import UUID
 import boto3
 import pytest
 
-from admin.operations.restore import RESTORED
+from admin.use_cases.restore import RESTORED
 from admin.wiring import OperatorWiring
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.account_changes import added_events, changed_account
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.accounts.account_changes import added_events, changed_account
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.restored import unmarked
-from pillarbox.adapters.dynamodb.sender_domains import DynamoSenderDomains
-from pillarbox.adapters.dynamodb.sign_ups import DynamoSignUps
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.template_drafts import DynamoTemplateDrafts
-from pillarbox.adapters.dynamodb.templates import DynamoTemplates
-from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
-from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.templates.drafts import DynamoTemplateDrafts
+from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.announce import Announcement
-from pillarbox.domain.account import Suspension
-from pillarbox.domain.account_log import AccountAction, LogEntry
+from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.account_log import AccountAction, LogEntry
+from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.queue_log import Redrive
-from pillarbox.domain.role import Role
-from pillarbox.domain.sender_domain import DomainState, SenderDomain
-from pillarbox.domain.session import Member, User
-from pillarbox.domain.sign_up import SignUpRequest, SignUpState
-from pillarbox.domain.suppression import Suppression
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Member, User
+from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import create_table
 from tests.fakes.builders import account, message
 from tests.fakes.webhooks import FakeWebhookQueue, endpoint
-from tests.integration.admin.conftest import IDENTITIES, SETTINGS
+from tests.integration.admin.conftest import CREDENTIALS, SETTINGS
 from tests.integration.admin.operator_command import Operator
 from tests.unit.admin.port_suites import add, api_key, draft, template
 
@@ -55,7 +55,7 @@ ENDPOINT: Final = endpoint(SHOP)
 SENT: Final = Event(kind=EventKind.SENT, at=NOW - timedelta(days=400))
 
 
-def fill(table: Table, identities: Table) -> None:
+def fill(table: Table, credentials: Table) -> None:
     """Store a row of each kind that a person would miss, for two accounts."""
     log = LogEntry(entry_id="1", at=NOW, by="operator", action=AccountAction.SUSPENDED)
     DynamoQueueLog(table).put(Redrive(entry_id="1", at=NOW, by="operator", queue="jobs", moved=1))
@@ -63,7 +63,7 @@ def fill(table: Table, identities: Table) -> None:
         accounts, name = DynamoAccounts(table), f"{account_id}@shop.example"
         accounts.add(replace(account(account_id), hashed_suppressions=True))
         accounts.suspend(account_id, Suspension(NOW, "list"), log)
-        user = DynamoUsers(identities).add(User(user_id=f"user-{account_id}", address=name))
+        user = DynamoUsers(credentials).add(User(user_id=f"user-{account_id}", address=name))
         member = Member(
             account_id=account_id,
             user_id=user.user_id,
@@ -71,7 +71,7 @@ def fill(table: Table, identities: Table) -> None:
             role=Role.OWNER,
             added_at=NOW,
         )
-        DynamoMembers(identities).put(member)
+        DynamoMembers(credentials).put(member)
         request = SignUpRequest(
             user_id=user.user_id,
             address=name,
@@ -79,9 +79,9 @@ def fill(table: Table, identities: Table) -> None:
             at=NOW,
             account_id=account_id,
         )
-        assert DynamoSignUps(identities, table).put(request, None)
+        assert DynamoSignUps(credentials, table).put(request, None)
         key = replace(api_key(1, account_id), digest=f"digest-{account_id}")
-        DynamoApiKeys(identities, table).add(key)
+        DynamoApiKeys(credentials, table).add(key)
         DynamoKeyUses(table).record(account_id, key.key_id, NOW)
         DynamoSuppressions(table).add(
             account_id, Suppression(address="ann@example.com", reason="bounced", at=NOW)
@@ -99,7 +99,7 @@ def fill(table: Table, identities: Table) -> None:
             origin=MessageOrigin(key_id=key.key_id),
         )
         table.put(message_item(old))
-    assert DynamoWebhookEndpoints(identities, table).add(ENDPOINT, 10)
+    assert DynamoWebhookEndpoints(credentials, table).add(ENDPOINT, 10)
 
 
 def rows(name: str) -> list[Item]:
@@ -112,11 +112,13 @@ def by_key(items: list[Item]) -> dict[tuple[str, str], Item]:
 
 
 @pytest.fixture
-def lost(table: Table, identities: Table, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Item]]:
+def lost(
+    table: Table, credentials: Table, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, list[Item]]:
     """What both tables had, of which there are copies now; the tables themselves are empty."""
     outputs = {
         "TableName": {"Value": table.name},
-        "IdentitiesTableName": {"Value": IDENTITIES},
+        "CredentialsTableName": {"Value": CREDENTIALS},
     }
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-dev",
@@ -125,9 +127,9 @@ def lost(table: Table, identities: Table, monkeypatch: pytest.MonkeyPatch) -> di
         ),
     )
     monkeypatch.setattr("admin.restore.utc_now", lambda: NOW)
-    fill(table, identities)
+    fill(table, credentials)
     former = {}
-    for each in (table, identities):
+    for each in (table, credentials):
         former[each.name] = rows(each.name)
         copy = Table(f"{each.name}-at-20261122T080000Z")
         create_table(copy.name)
@@ -156,12 +158,12 @@ def inserted(table: Table) -> list[dict[str, Any]]:
     ]
 
 
-def announce(table: Table, identities: Table, records: list[dict[str, Any]]) -> FakeWebhookQueue:
+def announce(table: Table, credentials: Table, records: list[dict[str, Any]]) -> FakeWebhookQueue:
     queue = FakeWebhookQueue()
     result = Announcement(
         account_of=changed_account,
         read=added_events,
-        endpoints=DynamoWebhookEndpoints(identities, table),
+        endpoints=DynamoWebhookEndpoints(credentials, table),
         queue=queue,
     ).apply(records)
     assert (result.retry_from, result.errors) == (None, [])
@@ -182,17 +184,17 @@ def test_every_kind_comes_back(table: Table, lost: dict[str, list[Item]]) -> Non
 
 
 @pytest.mark.usefixtures("lost")
-def test_what_comes_back_is_not_announced(table: Table, identities: Table) -> None:
+def test_what_comes_back_is_not_announced(table: Table, credentials: Table) -> None:
     """Webhooks are silent about old events; a row that changes later is announced again."""
     restore("--all-accounts", "--messages")
     records = inserted(table)
-    assert announce(table, identities, records).tasks == []
+    assert announce(table, credentials, records).tasks == []
     # The same rows without the mark of the restore would be news.
     unmarked_records = [
         {"dynamodb": one["dynamodb"] | {"NewImage": unmarked(one["dynamodb"]["NewImage"])}}
         for one in records
     ]
-    told = announce(table, identities, unmarked_records).tasks
+    told = announce(table, credentials, unmarked_records).tasks
     assert len(told) >= 4
     (change,) = (
         one["dynamodb"]
@@ -204,7 +206,7 @@ def test_what_comes_back_is_not_announced(table: Table, identities: Table) -> No
     bounced = Event(kind=EventKind.BOUNCED, at=NOW, recipient="ann@example.com")
     new = message_item(old.with_events([bounced])) | {"restored": change["NewImage"]["restored"]}
     later = {"dynamodb": change | {"OldImage": change["NewImage"], "NewImage": new}}
-    assert len(announce(table, identities, [later]).tasks) == 1
+    assert len(announce(table, credentials, [later]).tasks) == 1
 
 
 @pytest.mark.usefixtures("lost")
@@ -222,30 +224,30 @@ def test_the_statistics_count_restored_messages(table: Table) -> None:
 
 
 @pytest.mark.usefixtures("lost")
-def test_only_the_rows_of_an_account_come_back(table: Table, identities: Table) -> None:
+def test_only_the_rows_of_an_account_come_back(table: Table, credentials: Table) -> None:
     """They include its members with their own records, and nothing of others or of the service."""
     restore("--account", SHOP)
     found = [
-        keys.kind_and_account(item) for name in (table, identities) for item in rows(name.name)
+        keys.kind_and_account(item) for name in (table, credentials) for item in rows(name.name)
     ]
     assert {account_id for _, account_id in found} == {SHOP, ""}
     assert {kind for kind, account_id in found if not account_id} == {"USER"}
-    users = DynamoUsers(identities)
+    users = DynamoUsers(credentials)
     assert users.get(f"{SHOP}@shop.example") is not None
     assert users.get(f"{OTHER}@shop.example") is None
-    assert DynamoMembers(identities).of_user(f"user-{SHOP}")[0].account_id == SHOP
+    assert DynamoMembers(credentials).of_user(f"user-{SHOP}")[0].account_id == SHOP
 
 
 @pytest.mark.usefixtures("lost")
-def test_an_endpoint_joins_those_that_exist(table: Table, identities: Table) -> None:
+def test_an_endpoint_joins_those_that_exist(table: Table, credentials: Table) -> None:
     """The account's set has both, and the account has the mark without which nothing is told."""
-    endpoints, other = DynamoWebhookEndpoints(identities, table), endpoint(SHOP)
+    endpoints, other = DynamoWebhookEndpoints(credentials, table), endpoint(SHOP)
     assert endpoints.add(other, 10)
     DynamoAccounts(table).add(account(SHOP))
     restore("--account", SHOP)
     known = {each.endpoint_id for each in endpoints.of_account(SHOP)}
     assert known == {ENDPOINT.endpoint_id, other.endpoint_id}
-    ids = identities.get(keys.webhook_endpoint_ids(SHOP))
+    ids = credentials.get(keys.webhook_endpoint_ids(SHOP))
     assert ids is not None
     assert ids["ids"] == known
     assert (table.get(keys.account(SHOP)) or {})["has_webhooks"] is True
@@ -278,15 +280,15 @@ def test_a_wrong_row_is_replaced(table: Table) -> None:
 
 
 @pytest.mark.usefixtures("lost")
-def test_a_secret_is_replaced_and_not_shown(table: Table, identities: Table) -> None:
+def test_a_secret_is_replaced_and_not_shown(table: Table, credentials: Table) -> None:
     """An endpoint whose URL and secrets are wrong gets the former ones."""
     wrong = replace(ENDPOINT, url="https://wrong.example", secrets=())
-    DynamoWebhookEndpoints(identities, table).add(wrong, 10)
+    DynamoWebhookEndpoints(credentials, table).add(wrong, 10)
     result = replace_row("webhookEndpoints", ENDPOINT.endpoint_id, "--yes")
     assert result.exit_code == 0
     assert "wrong.example" in result.output
     assert ENDPOINT.secrets[0].text not in result.output
-    endpoints = DynamoWebhookEndpoints(identities, table).of_account(SHOP)
+    endpoints = DynamoWebhookEndpoints(credentials, table).of_account(SHOP)
     assert [*endpoints] == [ENDPOINT]
 
 

@@ -13,11 +13,11 @@ from admin.aws.table_copy import TableCopy
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.suppression import hashed_mailbox
 from tests.aws import create_table
-from tests.integration.admin.conftest import IDENTITIES
+from tests.integration.admin.conftest import CREDENTIALS
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
 
@@ -62,13 +62,13 @@ def live(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
     """A stack whose table has lost everything but one account, which changed since then."""
     outputs = {
         "TableName": {"Value": table.name},
-        "IdentitiesTableName": {"Value": IDENTITIES},
+        "CredentialsTableName": {"Value": CREDENTIALS},
     }
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-dev", TemplateBody=json.dumps(template)
     )
-    for name in (table.name, IDENTITIES):
+    for name in (table.name, CREDENTIALS):
         boto3.client("dynamodb").update_continuous_backups(
             TableName=name,
             PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
@@ -114,12 +114,12 @@ def test_lost_rows_come_back(live: Table) -> None:
         ("SUP", "ann@example.com"),
         ("TPL", str(OLD)),
     }
-    assert rows(Table(IDENTITIES)) == {("KEY", "-"), ("KEYS", "k1")}
+    assert rows(Table(CREDENTIALS)) == {("KEY", "-"), ("KEYS", "k1")}
     assert live.get(keys.account(OTHER)) is None
     changed = live.get(keys.account(SHOP))
     assert changed is not None
     assert changed["name"] == "now"
-    assert tables() == [live.name, IDENTITIES]
+    assert tables() == [live.name, CREDENTIALS]
 
 
 def test_an_erased_suppression_stays_erased(live: Table) -> None:
@@ -135,24 +135,24 @@ def test_a_key_that_moved_since_then_is_not_lost(live: Table) -> None:
     """A copy of the time before the migration has keys, which are in the second table now."""
     copied(live)
     for item in FORMER:
-        if keys.is_identity(item):
-            Table(IDENTITIES).put(item | to_item({"revoked": "since"}))
+        if keys.is_credential(item):
+            Table(CREDENTIALS).put(item | to_item({"revoked": "since"}))
     assert restore("--account", SHOP, "--yes").exit_code == 0
     assert not {"KEY", "KEYS"} & {kind for kind, _ in rows(live)}
-    assert (Table(IDENTITIES).get(keys.api_key("d1")) or {})["revoked"] == "since"
+    assert (Table(CREDENTIALS).get(keys.api_key("d1")) or {})["revoked"] == "since"
 
 
 def test_both_tables_are_restored(live: Table) -> None:
     """A key that the second table had at the moment comes back into it."""
     copied(live)
-    second = Table(f"{IDENTITIES}-at-20261122T080000Z")
+    second = Table(f"{CREDENTIALS}-at-20261122T080000Z")
     create_table(second.name)
     for item in (keys.api_key("d2"), keys.key_list(SHOP, "k2")):
         second.put(item | to_item({"account": SHOP, "digest": "d2"}))
     assert restore("--account", SHOP, "--yes").exit_code == 0
-    assert {("KEYS", "k1"), ("KEYS", "k2")} <= rows(Table(IDENTITIES))
-    assert Table(IDENTITIES).get(keys.api_key("d2")) is not None
-    assert tables() == [live.name, IDENTITIES]
+    assert {("KEYS", "k1"), ("KEYS", "k2")} <= rows(Table(CREDENTIALS))
+    assert Table(CREDENTIALS).get(keys.api_key("d2")) is not None
+    assert tables() == [live.name, CREDENTIALS]
 
 
 def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
@@ -275,7 +275,7 @@ def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
     result = restore("--all-accounts", "--yes")
     assert result.exit_code == 1
     assert result.stderr.startswith("--at: must be from 20")
-    assert tables() == [live.name, IDENTITIES]
+    assert tables() == [live.name, CREDENTIALS]
 
 
 def test_a_table_without_recovery_is_refused(live: Table) -> None:

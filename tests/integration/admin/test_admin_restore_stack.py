@@ -15,7 +15,7 @@ from tests.integration.admin.operator_command import Operator
 __all__ = ["stubs"]
 
 NAME: Final = "pillarbox-Table-1MRWQ7"
-IDENTITIES: Final = "pillarbox-Identities-8KX2"
+CREDENTIALS: Final = "pillarbox-Credentials-8KX2"
 STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/2"
 CHANGES: Final = "arn:aws:cloudformation:eu-west-1:123456789012:changeSet/restore/3"
 WHEN: Final = "2026-11-22T00:00:00Z"
@@ -109,18 +109,18 @@ def test_the_stack_begins_with_the_tables(stubs: Stubs) -> None:
     """The tables are imported, and the output is the one of docs/operations.md."""
     no_stack(stubs)
     kept(stubs)
-    kept(stubs, name=IDENTITIES)
+    kept(stubs, name=CREDENTIALS)
     former_address(stubs)
     imported(stubs, "REVIEW_IN_PROGRESS", "IMPORT_IN_PROGRESS", "IMPORT_COMPLETE")
-    command = f"restore stack {NAME} {IDENTITIES}"
+    command = f"restore stack {NAME} {CREDENTIALS}"
     result = Operator().plain("--stack-name", "pillarbox", *command.split(), typed="y\n")
     assert (result.exit_code, readable(result.output)) == (0, documented(command))
 
 
-@pytest.mark.parametrize("logical_id", ["Table", "Identities"])
+@pytest.mark.parametrize("logical_id", ["Table", "Credentials"])
 def test_the_next_deployment_keeps_a_table(stubs: Stubs, logical_id: str) -> None:
     """The imported properties are those of template.yaml, so that nothing replaces the table."""
-    stream = "StreamSpecification" if logical_id == "Identities" else ""
+    stream = "StreamSpecification" if logical_id == "Credentials" else ""
     kept(stubs, {name: value for name, value in TABLE.items() if name != stream})
     resource = kept_table.describe(NAME)
     declared = template.load()["Resources"][logical_id]["Properties"]
@@ -148,7 +148,7 @@ def test_the_change_set_imports_the_tables(stubs: Stubs) -> None:
     client.create_change_set = lambda **call: asked.update(call) or create(**call)
     imported(stubs, "IMPORT_COMPLETE")
     resource = {"Type": "AWS::DynamoDB::Table"}
-    kept_table.import_into("pillarbox", {NAME: resource, IDENTITIES: resource})
+    kept_table.import_into("pillarbox", {NAME: resource, CREDENTIALS: resource})
     assert asked["ChangeSetType"] == "IMPORT"
     assert asked["ResourcesToImport"] == [
         {
@@ -156,10 +156,10 @@ def test_the_change_set_imports_the_tables(stubs: Stubs) -> None:
             "LogicalResourceId": logical_id,
             "ResourceIdentifier": {"TableName": name},
         }
-        for logical_id, name in (("Table", NAME), ("Identities", IDENTITIES))
+        for logical_id, name in (("Table", NAME), ("Credentials", CREDENTIALS))
     ]
     assert NAME not in asked["TemplateBody"]
-    assert yaml.safe_load(asked["TemplateBody"])["Resources"].keys() == {"Table", "Identities"}
+    assert yaml.safe_load(asked["TemplateBody"])["Resources"].keys() == {"Table", "Credentials"}
 
 
 def restore(*options: str) -> Any:
@@ -212,15 +212,15 @@ def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
 
 
 def test_a_table_without_its_keys_is_refused(stubs: Stubs) -> None:
-    """Without `Identities` a stack would refuse every key that has moved there."""
+    """Without `Credentials` a stack would refuse every key that has moved there."""
     no_stack(stubs)
     kept(stubs)
     accounts(stubs, False, True)
     result = restore("--yes")
     assert result.exit_code == 1
-    assert "name the table Identities too" in result.stderr
+    assert "name the table Credentials too" in result.stderr
     no_stack(stubs)
-    assert restore(IDENTITIES, "another", "--yes").exit_code == 2
+    assert restore(CREDENTIALS, "another", "--yes").exit_code == 2
 
 
 def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:

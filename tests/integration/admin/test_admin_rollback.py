@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from admin.aws import stacks
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
 from tests.fakes.builders import account
@@ -209,17 +209,17 @@ def test_a_version_that_finds_no_key_is_refused(
     moved: tuple[bool, ...],
     code: int,
 ) -> None:
-    """A version without `Identities` runs again only if some account still has its keys there."""
+    """A version without `Credentials` runs again only if some account still has its keys there."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")  # where the table is
     for number, keys_moved in enumerate(moved):
         account_id = f"acct0000000{number}"
         DynamoAccounts(table, keys_moved=keys_moved).add(account(account_id))
-    settings = Settings({"PILLARBOX_TABLE": table.name, "PILLARBOX_IDENTITIES_TABLE": "i"})
+    settings = Settings({"PILLARBOX_TABLE": table.name, "PILLARBOX_CREDENTIALS_TABLE": "i"})
     monkeypatch.setattr("admin.session._aws_settings", lambda _: settings)
-    deployment.status("UPDATE_COMPLETE", IdentitiesTableName="i")
+    deployment.status("UPDATE_COMPLETE", CredentialsTableName="i")
     deployment.read()
     deployment.both_deployed()
-    variables = {"PILLARBOX_IDENTITIES_TABLE": "i"}
+    variables = {"PILLARBOX_CREDENTIALS_TABLE": "i"}
     for version, found in (("4", variables), ("2", {})):
         deployment.stubs.answer(
             "lambda",

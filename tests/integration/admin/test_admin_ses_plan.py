@@ -5,10 +5,10 @@ import typer
 
 from admin import ses_plan
 from admin.aws.ses_plan import SesAccountPlan
-from admin.operations.ses_plans import ChosenPlan, SesPlan
 from admin.session import StackSession
+from admin.use_cases.ses_plans import ChosenPlan, SesPlan
 from local.ses.store import MailStore
-from pillarbox.application.operation.checks import Verdict
+from pillarbox.application.operator.checks import Verdict
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
 

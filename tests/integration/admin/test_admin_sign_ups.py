@@ -8,9 +8,9 @@ from typing import Final
 import boto3
 import pytest
 
-from pillarbox.adapters.dynamodb.sign_ups import DynamoSignUps
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.sign_up import SignUpRequest, SignUpState
+from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from pillarbox.wiring import utc_now
 from tests.integration.admin.operator_command import Operator, refusal
 
@@ -18,7 +18,7 @@ _ADDRESS: Final = "ada@shop.example"
 
 
 @pytest.fixture
-def sign_ups(table: Table, identities: Table, run: Operator, tmp_path: Path) -> DynamoSignUps:
+def sign_ups(table: Table, credentials: Table, run: Operator, tmp_path: Path) -> DynamoSignUps:
     """The sign-ups of a stack with SignUp=approved, of which one waits."""
     assert run
     path = tmp_path / "stack.json"
@@ -29,7 +29,7 @@ def sign_ups(table: Table, identities: Table, run: Operator, tmp_path: Path) -> 
         "PILLARBOX_PREVIEW_SENDER": "service@pillarbox.example",
     }
     path.write_text(json.dumps(state))
-    sign_ups = DynamoSignUps(identities, table)
+    sign_ups = DynamoSignUps(credentials, table)
     request = SignUpRequest(
         user_id="u00000000001",
         address=_ADDRESS,

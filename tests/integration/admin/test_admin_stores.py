@@ -7,16 +7,16 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.adapters.dynamodb.template_drafts import (
+from pillarbox.adapters.dynamodb.templates.drafts import (
     DynamoTemplateDrafts,
     DynamoTemplateVersions,
 )
-from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.fakes import ACCOUNT, NOW
 from tests.unit.admin.port_suites import (
@@ -41,8 +41,8 @@ class TestDynamoAccounts(AccountRecordsSuite):
 
 class TestDynamoApiKeys(KeyRecordsSuite):
     @pytest.fixture
-    def records(self, table: Table, identities: Table) -> DynamoApiKeys:
-        return DynamoApiKeys(identities, table)
+    def records(self, table: Table, credentials: Table) -> DynamoApiKeys:
+        return DynamoApiKeys(credentials, table)
 
 
 class TestDynamoSuppressions(SuppressionRecordsSuite):
@@ -110,34 +110,34 @@ def test_a_sender_is_removed_without_a_default(table: Table) -> None:
     assert not removed.senders
 
 
-def test_a_key_that_cannot_be_listed_is_not_created(table: Table, identities: Table) -> None:
+def test_a_key_that_cannot_be_listed_is_not_created(table: Table, credentials: Table) -> None:
     """Record and list entry are written together: if the entry is refused, so is the record."""
-    records = DynamoApiKeys(identities, table)
+    records = DynamoApiKeys(credentials, table)
     records.add(api_key(1))
     with pytest.raises(ServiceError):
         records.add(replace(api_key(1), digest="another"))
-    assert DynamoDirectory(table, identities).look_up(ACCOUNT, key_digest="another").key is None
+    assert DynamoDirectory(table, credentials).look_up(ACCOUNT, key_digest="another").key is None
 
 
-def test_revoking_creates_no_key_record(table: Table, identities: Table) -> None:
+def test_revoking_creates_no_key_record(table: Table, credentials: Table) -> None:
     """Revoking a list entry whose record is gone writes no partial record."""
     made = api_key(1)
-    DynamoApiKeys(identities, table).add(made)
-    identities.delete(keys.api_key(made.digest))
+    DynamoApiKeys(credentials, table).add(made)
+    credentials.delete(keys.api_key(made.digest))
     with pytest.raises(ConditionFailed):
-        DynamoApiKeys(identities, table).revoke(ACCOUNT, made.key_id, NOW)
-    assert identities.get(keys.api_key(made.digest)) is None
+        DynamoApiKeys(credentials, table).revoke(ACCOUNT, made.key_id, NOW)
+    assert credentials.get(keys.api_key(made.digest)) is None
 
 
-def test_the_directory_finds_what_operators_create(table: Table, identities: Table) -> None:
+def test_the_directory_finds_what_operators_create(table: Table, credentials: Table) -> None:
     """The directory returns what operators wrote, including revocations and suppressions."""
     DynamoAccounts(table).add(account())
-    DynamoApiKeys(identities, table).add(api_key(1))
-    DynamoApiKeys(identities, table).revoke(ACCOUNT, api_key(1).key_id, NOW)
+    DynamoApiKeys(credentials, table).add(api_key(1))
+    DynamoApiKeys(credentials, table).revoke(ACCOUNT, api_key(1).key_id, NOW)
     DynamoSuppressions(table).put(ACCOUNT, "ann@example.com", "bounced", NOW, None)
     saved = template()
     add(DynamoTemplates(table), saved)
-    entry = DynamoDirectory(table, identities).look_up(
+    entry = DynamoDirectory(table, credentials).look_up(
         ACCOUNT,
         key_digest=api_key(1).digest,
         addresses=["ann@example.com", "bob@example.com"],

@@ -16,7 +16,7 @@ from tests.integration.admin.operator_command import Operator
 __all__ = ["stubs"]
 
 TABLE: Final = "pillarbox-dev-Table-1MRWQ7"
-IDENTITIES: Final = "pillarbox-dev-Identities-8KX2"
+CREDENTIALS: Final = "pillarbox-dev-Credentials-8KX2"
 BUCKET: Final = "pillarbox-dev-spool-x4k2"
 QUEUES: Final = ("JobsQueue", "UrgentJobsQueue")
 TEMPLATE: Final[dict[str, Any]] = {
@@ -34,7 +34,7 @@ TEMPLATE: Final[dict[str, Any]] = {
                     "DeletionProtectionEnabled": True,
                 },
             }
-            for logical_id, name in (("Table", TABLE), ("Identities", IDENTITIES))
+            for logical_id, name in (("Table", TABLE), ("Credentials", CREDENTIALS))
         },
         "SpoolBucket": {
             "Type": "AWS::S3::Bucket",
@@ -44,7 +44,7 @@ TEMPLATE: Final[dict[str, Any]] = {
     },
     "Outputs": {
         "TableName": {"Value": {"Ref": "Table"}},
-        "IdentitiesTableName": {"Value": {"Ref": "Identities"}},
+        "CredentialsTableName": {"Value": {"Ref": "Credentials"}},
         **{f"{name}Url": {"Value": {"Ref": name}} for name in QUEUES},
     },
 }
@@ -58,7 +58,7 @@ def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-dev", TemplateBody=json.dumps(TEMPLATE)
     )
-    for name in (TABLE, IDENTITIES):
+    for name in (TABLE, CREDENTIALS):
         boto3.client("dynamodb").update_table(TableName=name, DeletionProtectionEnabled=True)
     boto3.client("dynamodb").put_item(TableName=TABLE, Item={"pk": {"S": "ACCT#1"}})
     boto3.client("s3").put_object(Bucket=BUCKET, Key="mail", Body=b"large")
@@ -73,7 +73,7 @@ def teardown(*options: str, typed: str | None = None) -> Any:
 def exist() -> tuple[bool, bool, bool]:
     """Whether there are a stack, its tables and its bucket."""
     tables = boto3.client("dynamodb").list_tables()["TableNames"]
-    assert (TABLE in tables) is (IDENTITIES in tables)
+    assert (TABLE in tables) is (CREDENTIALS in tables)
     buckets = [bucket["Name"] for bucket in boto3.client("s3").list_buckets()["Buckets"]]
     return stacks.describe("pillarbox-dev") is not None, TABLE in tables, BUCKET in buckets
 
@@ -118,7 +118,7 @@ def test_programs_give_the_name() -> None:
         "stack": "pillarbox-dev",
         "deleted": True,
         "keptTable": TABLE,
-        "keptIdentities": IDENTITIES,
+        "keptCredentials": CREDENTIALS,
     }
 
 
@@ -135,10 +135,10 @@ def test_emails_that_wait_are_not_lost() -> None:
 
 
 @pytest.mark.usefixtures("stack")
-@pytest.mark.parametrize("output", ["TableName", "IdentitiesTableName"])
+@pytest.mark.parametrize("output", ["TableName", "CredentialsTableName"])
 def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
     """A stack that was restored over a kept table needs it."""
-    used = {"TableName": TABLE, "IdentitiesTableName": IDENTITIES}[output]
+    used = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}[output]
     other = {
         "Resources": {"Other": {"Type": "AWS::SQS::Queue"}},
         "Outputs": {output: {"Value": used}},
@@ -148,7 +148,7 @@ def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
     )
     refused = teardown("--delete-data", "--confirm", "pillarbox-dev")
     assert refused.exit_code == 1
-    assert f"the stack pillarbox-new uses the table {TABLE} or {IDENTITIES}" in refused.stderr
+    assert f"the stack pillarbox-new uses the table {TABLE} or {CREDENTIALS}" in refused.stderr
     assert exist() == (True, True, True)
 
 

@@ -7,16 +7,16 @@ import pytest
 
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
     EndpointHealth,
     WebhookDelivery,
 )
-from pillarbox.domain.webhook_events import webhook_test
+from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.wiring import utc_now
 from tests.fakes.builders import message
 from tests.integration.admin.operator_command import CommandFailure, Operator, refusal

@@ -18,7 +18,7 @@ import pytest
 
 from front import health
 from front.uploads import BODY_LIMIT
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
 from tests.stack import AGENT, free_port
 
 ROOT = Path(__file__).parents[3]
@@ -33,7 +33,7 @@ SETTINGS = {
     "AWS_ACCESS_KEY_ID": "x",
     "AWS_SECRET_ACCESS_KEY": "x",
     "PILLARBOX_TABLE": "table",
-    "PILLARBOX_IDENTITIES_TABLE": "identities",
+    "PILLARBOX_CREDENTIALS_TABLE": "identities",
     "PILLARBOX_JOBS_QUEUE_URL": "http://127.0.0.1:9/jobs",
     "PILLARBOX_URGENT_JOBS_QUEUE_URL": "http://127.0.0.1:9/urgent",
     "PILLARBOX_SPOOL_BUCKET": "spool",

@@ -8,12 +8,12 @@ from uuid import UUID
 import boto3
 import pytest
 
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.key import Preset
-from pillarbox.domain.message import Event, EventKind, Message, Status
+from pillarbox.domain.messages.message import Event, EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds
 from pillarbox.wiring import services
 from tests.contract.bodies import otp

@@ -11,7 +11,7 @@ from local.ses.errors import SesError
 from local.ses.sending import SesSendEmailRequest, accept
 from local.ses.store import MailStore
 from pillarbox.adapters.ses.identities import SesIdentities
-from pillarbox.domain.sender_domain import DomainState
+from pillarbox.domain.accounts.sender_domain import DomainState
 from tests.integration.local.local_ses import RAW, LocalSes
 from tests.stack import PATIENCE
 

@@ -60,10 +60,10 @@ def queue_that_moves_to_a_nested_stack(_old: Templates, new: Templates) -> None:
     new.nested[RELAY]["Resources"]["SweepQueue"] = new.resources.pop("SweepQueue")
 
 
-@_plants("Identities: The upgrade removes it")
+@_plants("Credentials: The upgrade removes it")
 def table_with_a_condition_that_is_false(_old: Templates, new: Templates) -> None:
     new.root["Conditions"]["Never"] = {"Fn::Equals": [{"Ref": "Tracing"}, "never"]}
-    new.resources["Identities"]["Condition"] = "Never"
+    new.resources["Credentials"]["Condition"] = "Never"
 
 
 def _policy(*queues: str) -> dict[str, Any]:

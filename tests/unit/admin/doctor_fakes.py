@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from admin.operations.ports import TableProtectionState
-from admin.operations.queue_policies import QUEUES, QueuePolicy, required_policy
-from admin.operations.ses_plans import ChosenPlan, SesPlan
-from pillarbox.application.operation.ports import ConfigurationSet, QueueStatus, SendingStatus
+from admin.use_cases.ports import TableProtectionState
+from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
+from admin.use_cases.ses_plans import ChosenPlan, SesPlan
+from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
 

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.ports import DeleteResult
-from pillarbox.domain.account import Account, Suspension
-from pillarbox.domain.account_log import LogEntry
-from pillarbox.domain.key import ApiKey
+from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.accounts.account_log import LogEntry
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.queue_log import Redrive
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.draft import TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.template import SavedTemplate
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
 ACCOUNT = "acct00000001"

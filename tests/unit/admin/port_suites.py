@@ -21,15 +21,15 @@ from pillarbox.application.templates.ports import (
     TemplateVersions,
 )
 from pillarbox.application.templates.publication import content_of
-from pillarbox.domain.account import Account, Plan, Suspension
-from pillarbox.domain.account_log import AccountAction, LogEntry, SettingValue
-from pillarbox.domain.brand import Brand
+from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.account_log import AccountAction, LogEntry, SettingValue
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.key import PRESET_SCOPES, ApiKey, KeyType, Preset
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.template_draft import SourceKind, TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.draft import SourceKind, TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.template import SavedTemplate
 from tests.unit.admin.fakes import ACCOUNT, NOW, OTHER_ACCOUNT
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from admin.operations.certificate import check
+from admin.use_cases.certificate import check
 from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem, rsa_key
 

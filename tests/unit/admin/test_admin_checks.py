@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from admin.operations import checks
-from admin.operations.ports import TableProtectionState
-from admin.operations.workers import WorkerMaximums
-from pillarbox.application.operation.checks import (
+from admin.use_cases import checks
+from admin.use_cases.ports import TableProtectionState
+from admin.use_cases.workers import WorkerMaximums
+from pillarbox.application.operator.checks import (
     Finding,
     Verdict,
     check_dead_letters,
@@ -19,8 +19,8 @@ from pillarbox.application.operation.checks import (
     check_quota,
     check_sending,
 )
-from pillarbox.application.operation.ports import ConfigurationSet, QueueStatus
-from pillarbox.domain.account import Plan
+from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus
+from pillarbox.domain.accounts.account import Plan
 from tests.fakes import builders
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
 from tests.unit.admin.fakes import NOW

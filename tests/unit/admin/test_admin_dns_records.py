@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admin.operations.domain_checks import dmarc_tags
+from admin.use_cases.domain_checks import dmarc_tags
 from pillarbox.application.accounts.dns_records import (
     DMARC,
     SPF,

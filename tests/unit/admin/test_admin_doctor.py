@@ -5,20 +5,20 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from admin.operations.doctor import Doctor
-from admin.operations.round_trip import RoundTrip
-from admin.operations.workers import WorkerMaximums
+from admin.use_cases.doctor import Doctor
+from admin.use_cases.round_trip import RoundTrip
+from admin.use_cases.workers import WorkerMaximums
 from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
-from pillarbox.application.operation.checks import Finding, Verdict
-from pillarbox.application.operation.queues import QueueOperations, QueueUrls
+from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.application.operator.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, Rollup
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import Granularity, Rollup
 from pillarbox.domain.timing import milliseconds
 from tests.unit.admin.doctor_fakes import (
     FakeApi,
@@ -50,7 +50,7 @@ class HealthyStack(UseCases):
         self.table, _ = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.provider, self.protection = FakeProvider(), FakeTableProtection()
-        self.protection_of_identities, self.former_keys = FakeTableProtection(), FakeFormerKeys()
+        self.protection_of_credentials, self.former_keys = FakeTableProtection(), FakeFormerKeys()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
         self.queue_policies, self.shares = FakeQueuePolicies(), FakeShares()
@@ -92,7 +92,7 @@ class HealthyStack(UseCases):
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
             table=self.protection,
-            identities=self.protection_of_identities,
+            credentials=self.protection_of_credentials,
             former_keys=self.former_keys,
             monitoring=self.monitoring,
             queue_policies=self.queue_policies,
@@ -172,7 +172,7 @@ def test_the_doctor_reads_the_policies_of_the_queues_of_events(
 
 def test_tables_that_should_be_protected_must_be(stack: HealthyStack) -> None:
     """With DeletionProtection=true an unprotected table fails; otherwise it is a warning."""
-    for protection in (stack.protection, stack.protection_of_identities):
+    for protection in (stack.protection, stack.protection_of_credentials):
         protection.state = replace(protection.state, deletion_protection=False)
     assert stack.problems() == [("table", "warn")] * 2
     stack.protected = True
@@ -212,10 +212,10 @@ def test_links_in_emails_must_lead_to_the_stack(stack: HealthyStack, stored: str
 
 def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:
     """The finding says which table it is."""
-    protection = stack.protection_of_identities
+    protection = stack.protection_of_credentials
     protection.state = replace(protection.state, point_in_time_recovery=False)
     (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
-    assert finding.message == "The table Identities has no point-in-time recovery."
+    assert finding.message == "The table Credentials has no point-in-time recovery."
 
 
 @pytest.mark.parametrize(("keys_left", "waiting"), [(1, []), (0, ["a"])])
@@ -225,7 +225,7 @@ def test_keys_of_an_older_release_are_a_warning(
     """The remedy is the migration, also for keys that an older command created after it."""
     stack.former_keys = FakeFormerKeys({"a": keys_left}, waiting)
     (finding,) = [f for f in stack.findings() if f.verdict is Verdict.WARN]
-    assert (finding.check, finding.remedy) == ("keys", "Run `pillarbox identities migrate`.")
+    assert (finding.check, finding.remedy) == ("keys", "Run `pillarbox credentials migrate`.")
 
 
 def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:
@@ -282,8 +282,8 @@ def test_a_dkim_key_that_is_missing_in_dns(stack: HealthyStack) -> None:
 
 def test_dkim_keys_that_ses_has_not_found(stack: HealthyStack) -> None:
     """A domain whose DKIM is pending at SES fails."""
-    identities = stack.domain_identities.identities
-    identities[SHOP] = replace(identities[SHOP], dkim="PENDING")
+    credentials = stack.domain_identities.identities
+    credentials[SHOP] = replace(credentials[SHOP], dkim="PENDING")
     assert stack.problems() == [("domains", "fail")]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from admin.operations.edge_rotation import EdgeRotation
+from admin.use_cases.edge_rotation import EdgeRotation
 
 
 class Interrupted(Exception):

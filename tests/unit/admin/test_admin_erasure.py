@@ -9,24 +9,24 @@ import pytest
 
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.message_rewrite import DynamoMessageRewrite
-from admin.operations.erasure import AccountErasure, RecipientErasure
+from admin.use_cases.erasure import AccountErasure, RecipientErasure
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.account_changes import added_events
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.records import account_item, message_of
-from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.webhook_deliveries import (
+from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
 )
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
-from pillarbox.domain.message import ERASED_ADDRESS, Event, EventKind, Message, Status
-from pillarbox.domain.search import TagTerm
-from pillarbox.domain.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind, Message, Status
+from pillarbox.domain.messages.search import TagTerm
 from pillarbox.domain.timing import milliseconds
-from pillarbox.domain.webhook import DeliveryState, WebhookDelivery
-from pillarbox.domain.webhook_events import suppression_added
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery
+from pillarbox.domain.webhooks.events import suppression_added
 from tests.fakes.webhooks import endpoint
 from tests.unit.history.search_world import SearchWorld
 from tests.unit.history.world import START

@@ -2,9 +2,9 @@
 
 import pytest
 
-from admin.operations.first_steps import FirstSteps
+from admin.use_cases.first_steps import FirstSteps
+from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.key import Preset
 from tests.unit.admin.use_cases import UseCases
 
 SENDER = "hello@shop.example"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from admin.operations.image_sources import image_tag, sources
+from admin.use_cases.image_sources import image_tag, sources
 
 ROOT = Path(__file__).parents[3]
 DOCKERFILE = ROOT / "relay" / "Dockerfile"

@@ -1,4 +1,4 @@
-"""Keys move to `Identities` while requests, revocations and other runs go on.
+"""Keys move to `Credentials` while requests, revocations and other runs go on.
 
 The tests let something happen before and after each call that the migration makes. An older release
 of the command knows the first table only.
@@ -12,15 +12,15 @@ from typing import Final
 import pytest
 
 from admin.aws.key_migration import DynamoFormerKeys
-from admin.operations.key_migration import KeyMigration, MigrationResult
+from admin.use_cases.key_migration import KeyMigration, MigrationResult
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.authentication import Authentication
+from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import digest_of_key
 from tests.fakes.builders import ACCOUNT, NOW, account, api_key, key_text
 from tests.fakes.quick_tables import QuickTables
 
@@ -37,9 +37,9 @@ class Stack:
 
     def __init__(self) -> None:
         self.tables = QuickTables()
-        table, identities = self.tables.table, self.tables.identities
+        table, credentials = self.tables.table, self.tables.credentials
         self.older_command = DynamoApiKeys(table, table)
-        self.command = DynamoApiKeys(identities, table)
+        self.command = DynamoApiKeys(credentials, table)
         DynamoAccounts(table, keys_moved=False).add(account())
         DynamoAccounts(table).add(account(NEW_ACCOUNT))
         self.valid, self.revoked, self.new = key_text(), key_text(), key_text(NEW_ACCOUNT)
@@ -49,11 +49,11 @@ class Stack:
         self.created: list[str] = []
 
     def migrate(self, pause: Callable[[float], None] = lambda _: None) -> MigrationResult:
-        records_ = DynamoFormerKeys(self.tables.table, self.tables.identities)
+        records_ = DynamoFormerKeys(self.tables.table, self.tables.credentials)
         return KeyMigration(records=records_, pause=pause).run(lambda _: None)
 
     def accepts(self, key: str) -> bool:
-        directory = DynamoDirectory(self.tables.table, self.tables.identities)
+        directory = DynamoDirectory(self.tables.table, self.tables.credentials)
         try:
             Authentication(directory).authenticate(key)
         except ServiceError:
@@ -68,11 +68,11 @@ class Stack:
         assert not self.accepts(self.revoked)
 
     def check_moved(self) -> None:
-        """Every key is in `Identities` only, and a key that does not exist costs two items."""
+        """Every key is in `Credentials` only, and a key that does not exist costs two items."""
         for key in (self.valid, self.revoked):
             place = keys.api_key(digest_of_key(key))
             assert self.tables.table.get(place) is None
-            assert self.tables.identities.get(place) is not None
+            assert self.tables.credentials.get(place) is not None
         assert [*self.tables.table.query(keys.key_list(ACCOUNT))] == []
         assert {key.key_id for key in self.command.of_account(ACCOUNT)} >= {
             "key_valid",
@@ -257,7 +257,7 @@ def test_a_copy_that_differs_stops_the_run() -> None:
     """The migration deletes no key whose copy says something else."""
     stack = Stack()
     wrong = api_key(stack.valid, key_id="key_valid", name="other")
-    stack.tables.identities.put(records.key_item(wrong))
+    stack.tables.credentials.put(records.key_item(wrong))
     with pytest.raises(ServiceError, match="The copy of key key_valid differs"):
         stack.migrate()
     assert stack.accepts(stack.valid)

@@ -3,7 +3,7 @@
 import pytest
 
 from admin import deploy
-from admin.operations import parameters
+from admin.use_cases import parameters
 from local import template
 from pillarbox.domain.errors import ValidationFailed
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import boto3
 import pytest
 
-from admin.operations import preflight
-from admin.operations.preflight import AwsAccount, ClusterRole, RelayNeeds
+from admin.use_cases import preflight
+from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 from local import template
-from pillarbox.application.operation.checks import Finding, Verdict
+from pillarbox.application.operator.checks import Finding, Verdict
 
 ACCOUNT = AwsAccount(
     account_id="123456789012",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from admin.operations.queue_policies import QUEUES, QueuePolicy, required_policy
+from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
 from local import template
 
 QUEUE = "arn:aws:sqs:eu-west-1:123456789012:pillarbox-EventsDeadLetters-1"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pillarbox.application.operation.ports import QueueStatus
-from pillarbox.application.operation.queues import QueueOperations, QueueUrls
+from pillarbox.application.operator.ports import QueueStatus
+from pillarbox.application.operator.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import Unavailable, ValidationFailed
 from tests.unit.admin.fakes import NOW, FakeQueueLog
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from admin.operations.restore import LEFT_OUT, REPLACED, RESTORED
+from admin.use_cases.restore import LEFT_OUT, REPLACED, RESTORED
 from pillarbox.adapters.dynamodb import keys
 
 

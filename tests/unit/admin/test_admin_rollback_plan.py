@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from admin.operations.rollback import FunctionVersion, LiveFunction, Move, StackEvent, plan
+from admin.use_cases.rollback import FunctionVersion, LiveFunction, Move, StackEvent, plan
 from pillarbox.domain.errors import ServiceError
 
 EMAIL: Final = LiveFunction(logical_id="SendEmail", name="email", deployed=7, live=7, fixed=False)

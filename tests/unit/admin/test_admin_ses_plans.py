@@ -2,9 +2,9 @@
 
 import pytest
 
-from admin.operations import ses_plans
-from admin.operations.ses_plans import ChosenPlan, SesPlan
-from pillarbox.application.operation.checks import Verdict
+from admin.use_cases import ses_plans
+from admin.use_cases.ses_plans import ChosenPlan, SesPlan
+from pillarbox.application.operator.checks import Verdict
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import botocore.session
 import pytest
 
-from admin.operations.stack_states import NextStep, read_state
+from admin.use_cases.stack_states import NextStep, read_state
 
 _MODEL = botocore.session.Session().get_service_model("cloudformation")
 _STATUSES: list[str] = list(_MODEL.shape_for("StackStatus").metadata["enum"])

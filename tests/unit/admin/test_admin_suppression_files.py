@@ -2,9 +2,9 @@
 
 from io import StringIO
 
-from admin.operations.suppression_files import SuppressionFiles
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.suppression import Suppression
+from admin.use_cases.suppression_files import SuppressionFiles
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.suppression import Suppression
 from tests.unit.admin.fakes import ACCOUNT, NOW, FakeAccounts, FakeSuppressions
 
 _STARTS = ("=", "+", "-", "@", "'=", "''-", "'", "")

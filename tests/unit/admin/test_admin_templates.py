@@ -12,8 +12,8 @@ from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.template_draft import MAX_SOURCE, SourceKind
+from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
+from pillarbox.domain.templates.template import SavedTemplate
 from tests.unit.admin.fakes import (
     NOW,
     FakeTemplates,

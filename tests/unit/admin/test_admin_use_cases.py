@@ -10,11 +10,11 @@ from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.account_limits import MAX_KEYS
-from pillarbox.domain.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
+from pillarbox.domain.accounts.limits import MAX_KEYS
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
 from tests.unit.admin.fakes import (
     ACCOUNT,
     NOW,

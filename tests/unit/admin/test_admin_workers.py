@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from admin.operations.workers import WorkerMaximums, check_maximums, choose_webhook_workers
+from admin.use_cases.workers import WorkerMaximums, check_maximums, choose_webhook_workers
 from local import template
 from tests.conditions import all_met
 

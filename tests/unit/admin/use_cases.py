@@ -7,7 +7,7 @@ from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.templates.authoring import TemplateAuthoring
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.fakes import (
     FakeAccounts,

@@ -7,11 +7,11 @@ import pytest
 
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import digest_of_key
-from pillarbox.domain.quota import Limits, window_name
-from pillarbox.http.replies import send_result
+from pillarbox.http.messages.replies import send_result
 from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, World

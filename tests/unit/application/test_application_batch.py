@@ -11,14 +11,14 @@ import pytest
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchSend
-from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
-from pillarbox.domain.mail import Job, Mail, SendRequest
-from pillarbox.domain.message import Message
-from pillarbox.domain.quota import Limits, window_name
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import Job, Mail, SendRequest
+from pillarbox.domain.messages.message import Message
 from pillarbox.domain.timing import CLOCK_MARGIN
-from pillarbox.http.replies import batch_result
+from pillarbox.http.messages.replies import batch_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import CLAIM_LEASE as LEASE

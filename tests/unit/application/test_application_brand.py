@@ -8,11 +8,11 @@ import pytest
 
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.templates.starters import preview_starter
-from pillarbox.domain.account import Plan
-from pillarbox.domain.brand import Brand
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.mail import Mail, SavedBody, StarterBody
-from pillarbox.domain.template import PreviewValues
+from pillarbox.domain.messages.mail import Mail, SavedBody, StarterBody
+from pillarbox.domain.templates.template import PreviewValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, request, starter_request
 from tests.fakes.world import World

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
-from pillarbox.http.replies import send_result
+from pillarbox.http.messages.replies import send_result
 from tests.fakes.actors import Actor
 from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
 from tests.fakes.world import Killed, World

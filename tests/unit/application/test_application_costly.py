@@ -10,12 +10,12 @@ import pytest
 
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.accounts.quota_counts import refusals_name
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.quota_counts import refusals_name
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, request
 from tests.fakes.world import World

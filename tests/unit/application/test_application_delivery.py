@@ -21,8 +21,8 @@ from pillarbox.application.delivery.ports import (
 )
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.mail import HandOverResult, Job
-from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.messages.mail import HandOverResult, Job
+from pillarbox.domain.messages.message import EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, at, event

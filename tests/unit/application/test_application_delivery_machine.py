@@ -24,7 +24,7 @@ from pillarbox.application.delivery.ports import (
 )
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Event, EventKind, Message, Status
+from pillarbox.domain.messages.message import Event, EventKind, Message, Status
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT

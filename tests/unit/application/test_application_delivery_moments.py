@@ -6,8 +6,8 @@ import pytest
 
 from pillarbox.application.delivery.deliver import DeliveryResult, Outcome, retry_wait
 from pillarbox.application.delivery.ports import SendUncertain
-from pillarbox.domain.mail import HandOverResult
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.messages.mail import HandOverResult
+from pillarbox.domain.messages.message import EventKind
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT, at, event

@@ -10,10 +10,10 @@ from pillarbox.application.delivery.deliver import Delivery, Outcome
 from pillarbox.application.delivery.feedback import FeedbackOutcome
 from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.ports import LeaseRefusal
-from pillarbox.domain.erasure import erase_recipient
-from pillarbox.domain.mail import Job
-from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Message
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Message
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, at, event
 from tests.fakes.stores import FakeMessages

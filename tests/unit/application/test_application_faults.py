@@ -12,9 +12,9 @@ from pillarbox.application.delivery.ports import SendRejected, SendThrottled, Se
 from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.message import Message
-from pillarbox.http.replies import send_result
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.messages.message import Message
+from pillarbox.http.messages.replies import send_result
 from tests.fakes.builders import ACCOUNT, DIGEST, attachment, request, starter_request
 from tests.fakes.world import Fault, Killed, World
 

@@ -15,10 +15,10 @@ from pillarbox.application.delivery.feedback import (
 from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 from pillarbox.application.history.lookup import MessageLookup
 from pillarbox.application.templates.starters import list_starters, preview_starter
+from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import digest_of_key
-from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.template import PreviewValues
+from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.templates.template import PreviewValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 from tests.fakes.world import World

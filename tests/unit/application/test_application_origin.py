@@ -11,12 +11,12 @@ from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
-from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.key import digest_of_key
-from pillarbox.domain.mail import RawBody
-from pillarbox.domain.message import EventKind, MessageOrigin, SendRoute
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import RawBody
+from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute
+from pillarbox.http.messages.replies import batch_result, send_result
 from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.builders import event

@@ -8,8 +8,8 @@ import pytest
 from pillarbox.application.delivery.deliver import RETRY_SOON, DeliveryResult, Outcome
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import UnreadableJob
-from pillarbox.domain.mail import Job
-from pillarbox.domain.message import EventKind, Lease, Message
+from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 

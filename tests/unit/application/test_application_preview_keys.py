@@ -11,9 +11,11 @@ from disposable_email_domains import blocklist
 from pillarbox.adapters.disposable_domains import DOMAINS, is_disposable
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.preview_key import (
+from pillarbox.domain.sign_in.codes import FlowToken
+from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_ADDRESS,
     CODES_PER_KEY,
     PreviewRecipients,
@@ -22,9 +24,7 @@ from pillarbox.domain.preview_key import (
     is_unused,
     new_report,
 )
-from pillarbox.domain.proof_of_work import ALGORITHM, MAX_NUMBER, Proof, check_proof
-from pillarbox.domain.quota_counts import QuotaCounts
-from pillarbox.domain.sign_in import FlowToken
+from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, MAX_NUMBER, Proof, check_proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.sign_in import (
     FakeCodeRequests,
@@ -89,7 +89,7 @@ def solve(keys: PreviewKeys, address: str) -> Proof:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the search short."""
-    monkeypatch.setattr("pillarbox.domain.proof_of_work.MAX_NUMBER", 20)
+    monkeypatch.setattr("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 20)
 
 
 def refusal(action: Callable[[], object]) -> str:

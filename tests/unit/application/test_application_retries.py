@@ -11,10 +11,10 @@ from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import LeaseRefusal, UnreadableJob
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.accounts.quota import WINDOWS, Window, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.quota import WINDOWS, Window, window_name
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
 from tests.fakes.world import Fault, World

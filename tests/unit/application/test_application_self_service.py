@@ -9,7 +9,7 @@ import pytest
 from pillarbox.application.sending.self_service import as_test
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import Mail, StarterBody
+from pillarbox.domain.messages.mail import Mail, StarterBody
 from pillarbox.rendering.starters import SLUGS, find_starter
 from tests.fakes import builders, stores
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL, attachment, starter_request

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.accounts.sender_domains import SenderDomains
+from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.sender_domain import DomainState, SenderDomain
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.unit.admin.domain_fakes import FakeDomains
 from tests.unit.admin.fakes import FakeAccounts

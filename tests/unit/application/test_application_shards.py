@@ -9,11 +9,11 @@ import pytest
 
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.account import Account, first_sharding
-from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.accounts.account import Account, first_sharding
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.message import EventKind, Status
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.message import EventKind, Status
+from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, account, event, request
 from tests.fakes.world import Fault, Killed, World
 

@@ -10,13 +10,19 @@ import pytest
 from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.account_log import AccountAction
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
-from pillarbox.domain.proof_of_work import ALGORITHM, MAX_NUMBER, Challenge, Proof, check_proof
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import SessionPrincipal, new_session, new_user, user_digest
-from pillarbox.domain.sign_up import (
+from pillarbox.domain.sign_in.proof_of_work import (
+    ALGORITHM,
+    MAX_NUMBER,
+    Challenge,
+    Proof,
+    check_proof,
+)
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user, user_digest
+from pillarbox.domain.sign_in.sign_up import (
     SignUpMode,
     SignUpState,
     SignUpStatus,
@@ -120,7 +126,7 @@ def proof_of(challenge: Challenge, address: str = ADA) -> Proof:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the search short."""
-    monkeypatch.setattr("pillarbox.domain.proof_of_work.MAX_NUMBER", 20)
+    monkeypatch.setattr("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 20)
 
 
 def refusal(action: Callable[[], object]) -> str:

@@ -10,13 +10,13 @@ import pytest
 
 from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
-from pillarbox.domain.key import digest_of_key
-from pillarbox.domain.mail import SavedBody, StarterBody
-from pillarbox.domain.quota import Limits, window_name
-from pillarbox.http.replies import send_result
+from pillarbox.domain.messages.mail import SavedBody, StarterBody
+from pillarbox.http.messages.replies import send_result
 from tests.fakes import builders
 from tests.fakes.builders import (
     ACCOUNT,

@@ -11,10 +11,10 @@ import pytest
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.mail import RawBody
-from pillarbox.domain.quota import Limits, window_name
+from pillarbox.domain.messages.mail import RawBody
 from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World

@@ -10,8 +10,8 @@ import pytest
 
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SMALL, SmtpMessage
+from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import Amount, Limits
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 

@@ -8,7 +8,7 @@ from local.ses.checks import RAW_LIMIT, check_message
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.header_fields import MESSAGE_FIELDS
+from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
 from relay.limits import ServerLimits
 from relay.service import write_response
 from tests.fakes import builders

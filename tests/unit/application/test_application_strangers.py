@@ -13,13 +13,13 @@ from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
-from pillarbox.domain.batch import MAX_DOMAINS, BatchRequest
+from pillarbox.domain.accounts.key import EMAILS_READ, digest_of_key
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.accounts.quota_counts import refusals_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.key import EMAILS_READ, digest_of_key
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.quota_counts import refusals_name
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.domain.messages.batch import MAX_DOMAINS, BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, NOW, request, starter_request
 from tests.fakes.world import Fault, World

@@ -13,7 +13,7 @@ from pillarbox.application.delivery.sweep import Sweep, SweepReport
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.ports import ScanPage
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import EventKind, Lease, Message
+from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, event
 

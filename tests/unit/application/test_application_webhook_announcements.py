@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.webhook import WebhookEndpoint
-from pillarbox.domain.webhook_events import AccountEvent, account_paused
+from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
+from pillarbox.domain.webhooks.events import AccountEvent, account_paused
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.webhooks import FakeWebhookEndpoints, FakeWebhookQueue, endpoint
 from tests.unit.admin.fakes import OTHER_ACCOUNT

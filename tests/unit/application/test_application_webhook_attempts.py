@@ -15,10 +15,10 @@ from pillarbox.application.webhooks.attempts import (
     events_wait,
 )
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.webhook import (
+from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
     EndpointHealth,
@@ -26,7 +26,7 @@ from pillarbox.domain.webhook import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from pillarbox.domain.webhook_events import events_of, suppression_added
+from pillarbox.domain.webhooks.events import events_of, suppression_added
 from tests.fakes.builders import NOW, event, message
 from tests.fakes.webhook_world import WebhookWorld
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from pillarbox.application.webhooks.enqueue_due import DueTasks
-from pillarbox.domain.webhook import EndpointDrain, OwnerNotice
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, OwnerNotice
 from tests.fakes.builders import ACCOUNT
 from tests.fakes.webhooks import FakeDueTimes, FakeWebhookQueue
 

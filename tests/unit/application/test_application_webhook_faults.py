@@ -10,7 +10,7 @@ import pytest
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.messages.message import EventKind
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience
 from tests.fakes.world import Fault, Killed

@@ -10,9 +10,9 @@ import pytest
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, shard_count, shard_of
-from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.message import EventKind, SendRoute
-from pillarbox.domain.webhook import OwnerNotice
+from pillarbox.domain.messages.mail import Mail, SavedBody
+from pillarbox.domain.messages.message import EventKind, SendRoute
+from pillarbox.domain.webhooks.endpoint import OwnerNotice
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.text import text_from_html
 from tests.fakes.builders import ACCOUNT, NOW, PREVIEW_SENDER, account, event, message

@@ -7,8 +7,8 @@ from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import EventKind
-from pillarbox.domain.webhook import DeliveryState, WebhookDelivery, WebhookEndpoint
+from pillarbox.domain.messages.message import EventKind
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.webhook_world import WebhookWorld
 from tests.unit.application.test_application_webhooks import FakeLog

@@ -6,15 +6,15 @@ from datetime import timedelta
 import pytest
 
 from pillarbox.application.webhooks.ports import PostResult
-from pillarbox.domain.message import EventKind
-from pillarbox.domain.webhook import (
+from pillarbox.domain.messages.message import EventKind
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
     WebhookDelivery,
     WebhookEvent,
 )
-from pillarbox.domain.webhook_events import webhook_test
+from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, event, message
 from tests.fakes.webhook_world import WebhookWorld
 

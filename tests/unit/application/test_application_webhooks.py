@@ -16,11 +16,11 @@ from pillarbox.application.webhooks.replays import (
     ReplayResult,
     WebhookReplays,
 )
-from pillarbox.domain.account_limits import MAX_ENDPOINTS
+from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.webhook import (
+from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
@@ -29,7 +29,7 @@ from pillarbox.domain.webhook import (
     WebhookEvent,
     WebhookType,
 )
-from pillarbox.domain.webhook_events import webhook_test
+from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 from tests.fakes.webhooks import (
     FakeEndpointHealths,

@@ -8,11 +8,11 @@ import pytest
 from pillarbox.application.authentication import SUSPENDED, Authentication
 from pillarbox.application.sending.smtp_message import read_message
 from pillarbox.application.validation import check_text, normalize_address
-from pillarbox.domain import filename, header_text
-from pillarbox.domain.account import Suspension
+from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
-from pillarbox.domain.key import Principal
-from pillarbox.http.models import SendEmailRequest
+from pillarbox.domain.messages import filename, header_text
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.rendering.starters import get_starter
 from relay import replies

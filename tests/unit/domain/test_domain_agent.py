@@ -6,9 +6,9 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.application.accounts.agents import agent_settings
-from pillarbox.domain.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.key import Principal
 from tests.fakes import builders
 
 

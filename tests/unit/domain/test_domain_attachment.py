@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.attachment import (
+from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.messages.attachment import (
     ALLOWED_TYPES,
     MAX_BYTES_EACH,
     Attachment,
     check_attachments,
     is_canonical_base64,
 )
-from pillarbox.domain.errors import Json, ServiceError
 from tests.fakes.builders import attachment
 
 MIB = 1024 * 1024

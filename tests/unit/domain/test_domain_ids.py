@@ -7,7 +7,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.account import SHARD_COUNTS
+from pillarbox.domain.accounts.account import SHARD_COUNTS
 from pillarbox.domain.ids import (
     MAX_SHARDS,
     created_at,

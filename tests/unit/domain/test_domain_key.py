@@ -4,9 +4,7 @@ import string
 
 import pytest
 
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import is_token, new_token
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
     SCOPES,
@@ -17,6 +15,8 @@ from pillarbox.domain.key import (
     digest_of_key,
     new_key_text,
 )
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import is_token, new_token
 from tests.fakes import builders
 
 

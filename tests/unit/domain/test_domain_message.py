@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import message_item, message_of
-from pillarbox.domain.message import Event, EventKind, Message, Status, plain_reason
+from pillarbox.domain.messages.message import Event, EventKind, Message, Status, plain_reason
 from tests.fakes import builders
 from tests.fakes.builders import at, event
 

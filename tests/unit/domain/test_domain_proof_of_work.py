@@ -14,7 +14,7 @@ from altcha.v1 import (
 )
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.proof_of_work import (
+from pillarbox.domain.sign_in.proof_of_work import (
     ALGORITHM,
     CHALLENGE_TIME,
     MAX_NUMBER,

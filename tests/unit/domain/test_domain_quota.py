@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.account import PLAN_LIMITS, PREVIEW_LIMITS, Plan
-from pillarbox.domain.key import KeyType, Principal
-from pillarbox.domain.quota import (
+from pillarbox.domain.accounts.account import PLAN_LIMITS, PREVIEW_LIMITS, Plan
+from pillarbox.domain.accounts.key import KeyType, Principal
+from pillarbox.domain.accounts.quota import (
     WINDOWS,
     Amount,
     Limits,

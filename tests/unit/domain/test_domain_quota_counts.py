@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from pillarbox.domain.accounts.quota import Limits, QuotaExceeded, window_name
+from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusal_limit, refusals_name
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
-from pillarbox.domain.quota_counts import QuotaCounts, refusal_limit, refusals_name
 from tests.fakes.builders import NOW, UNLIMITED
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pillarbox.domain.sender_domain import DomainState, SenderDomain, next_known
-from pillarbox.domain.webhook import WebhookType
-from pillarbox.domain.webhook_events import domain_changed
+from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain, next_known
+from pillarbox.domain.webhooks.endpoint import WebhookType
+from pillarbox.domain.webhooks.events import domain_changed
 from tests.fakes.builders import ACCOUNT, NOW, at
 
 NAME = "shop.example"

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import (
+from pillarbox.domain.messages.message import EventKind, Status
+from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     REACHABLE,
     Granularity,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.account import Plan
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.header_text import MAX_SUBJECT, is_header_safe, is_visible
-from pillarbox.domain.template import fill_subject, subject_references
+from pillarbox.domain.messages.header_text import MAX_SUBJECT, is_header_safe, is_visible
+from pillarbox.domain.templates.template import fill_subject, subject_references
 from tests.fakes import builders
 from tests.fakes.builders import SENDER
 

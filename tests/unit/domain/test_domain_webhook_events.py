@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.webhook import WebhookType, is_delivery_id
-from pillarbox.domain.webhook_events import (
+from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.webhooks.endpoint import WebhookType, is_delivery_id
+from pillarbox.domain.webhooks.events import (
     account_paused,
     events_of,
     find_event,

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.domain.webhook import EndpointHealth
-from pillarbox.domain.webhook_retries import (
+from pillarbox.domain.webhooks.endpoint import EndpointHealth
+from pillarbox.domain.webhooks.retries import (
     after_failure,
     after_success,
     must_wait,

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from pillarbox.domain.webhook import WebhookSecret
-from pillarbox.domain.webhook_signature import (
+from pillarbox.domain.webhooks.endpoint import WebhookSecret
+from pillarbox.domain.webhooks.signature import (
     MAX_SECRETS,
     ROTATION,
     in_force,

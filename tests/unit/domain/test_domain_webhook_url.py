@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.domain.webhook_url import MAX_URL, WebhookUrl, WebhookUrlError, parse_webhook_url
+from pillarbox.domain.webhooks.url import MAX_URL, WebhookUrl, WebhookUrlError, parse_webhook_url
 
 
 @pytest.mark.parametrize(

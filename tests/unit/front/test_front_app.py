@@ -18,7 +18,7 @@ from front.uploads import BODY_LIMIT
 from front.workers import NoWorkerFree, WorkerDied
 from local import template
 from local.route import Route
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
 
 SECRET = "edge-secret"
 KEY = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)

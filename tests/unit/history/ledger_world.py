@@ -7,11 +7,11 @@ from uuid import UUID
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.ledger_format import unpack
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import IndexEntry, TimeRange
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.ledger_format import unpack
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import IndexEntry, TimeRange
 
 ACCOUNT = "acct00000001"
 #: 2026-01-30T22:57:13.250Z.

@@ -7,15 +7,15 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.message_log import read_change, read_search_change
+from pillarbox.adapters.dynamodb.history.message_log import read_change, read_search_change
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.page import Page, PageRequest
 from pillarbox.application.history.search_index import SearchIndexing
-from pillarbox.domain.erasure import erase_recipient
-from pillarbox.domain.message import Message
-from pillarbox.domain.search import RecipientTerm
+from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.search import RecipientTerm
 from tests.unit.history.world import World
 
 PEOPLE = ("Ann@example.com", "ann@example.com", "annie@example.com", "bob@example.com")

@@ -13,14 +13,14 @@ from botocore.exceptions import ClientError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World

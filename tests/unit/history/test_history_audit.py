@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Event, EventKind, Status
+from pillarbox.domain.messages.message import Event, EventKind, Status
 from tests.fakes.builders import account
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.history import cost_of_sweeping
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import Granularity, TimeRange, index_entry
+from pillarbox.domain.messages.message import EventKind, Status
+from pillarbox.domain.messages.statistics import Granularity, TimeRange, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.test_history_model import simulate

@@ -10,7 +10,7 @@ from benchmarks.history import account_with as make_account_with
 from benchmarks.search import cost_of_indexing, read_costs
 from pillarbox.application.history.page import SortBy
 from pillarbox.application.history.queries import Bucket
-from pillarbox.domain.statistics import Subset
+from pillarbox.domain.messages.statistics import Subset
 from pillarbox.domain.timing import milliseconds
 
 pytestmark = pytest.mark.slow

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from pillarbox.adapters.dynamodb.message_log import count_changes
+from pillarbox.adapters.dynamodb.history.message_log import count_changes
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.restored import marked
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import NOW, at, message
 
 NEW = message()

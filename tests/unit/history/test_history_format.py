@@ -6,8 +6,8 @@ import pytest
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.ledger import as_copy, copy_place, place
-from pillarbox.adapters.dynamodb.ledger_format import (
+from pillarbox.adapters.dynamodb.history.ledger import as_copy, copy_place, place
+from pillarbox.adapters.dynamodb.history.ledger_format import (
     pack,
     rollup_attributes,
     rollup_of,
@@ -15,8 +15,8 @@ from pillarbox.adapters.dynamodb.ledger_format import (
     subsets_of,
     unpack,
 )
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import (
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import (
     Granularity,
     Rollup,
     Subset,

@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.domain.errors import Unavailable
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.world import START, World

@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.ledger import place
+from pillarbox.adapters.dynamodb.history.ledger import place
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import END_OF_TIME, IndexEntry, TimeRange
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import END_OF_TIME, IndexEntry, TimeRange
 from tests.unit.history.ledger_world import (
     ACCOUNT,
     HOUR,

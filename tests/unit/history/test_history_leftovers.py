@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from pillarbox.application.history.page import PageRequest, SortBy
-from pillarbox.domain.message import EventKind, Message, Status
+from pillarbox.domain.messages.message import EventKind, Message, Status
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.world import World
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
-from pillarbox.domain.account import first_sharding
-from pillarbox.domain.message import EventKind, Status
-from pillarbox.domain.statistics import SubsetKind, TimeRange
+from pillarbox.domain.accounts.account import first_sharding
+from pillarbox.domain.messages.message import EventKind, Status
+from pillarbox.domain.messages.statistics import SubsetKind, TimeRange
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, expected_entries
 

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.pagination import Pagination
 from pillarbox.application.history.queries import Analytics, Bucket, HistoryQueries, MessageCounts
-from pillarbox.domain.message import EventKind, Message, Status
+from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.world import START, World
 

@@ -10,11 +10,11 @@ import pytest
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.ledger_audit import items_of
-from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes, unpack
+from pillarbox.adapters.dynamodb.history.ledger_audit import items_of
+from pillarbox.adapters.dynamodb.history.ledger_format import pack, rollup_attributes, unpack
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup, TimeRange
 from tests.unit.history.ledger_world import ACCOUNT, HOUR, HOUR_LENGTH, LedgerWorld, entry
 
 PENDING, SENT = Status.PENDING, Status.SENT

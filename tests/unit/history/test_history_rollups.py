@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes, subset_attributes
+from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes, subset_attributes
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, Rollup, Subset, SubsetKind, TimeRange
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import Granularity, Rollup, Subset, SubsetKind, TimeRange
 from tests.unit.history.ledger_world import (
     ACCOUNT,
     DAY_LENGTH,

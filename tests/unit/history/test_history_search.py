@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Status
-from pillarbox.domain.search import RecipientTerm, SearchTerm, TagTerm
-from pillarbox.domain.statistics import END_OF_TIME, TimeRange
+from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Status
+from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
+from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.search_world import PEOPLE, TAGS, SearchWorld, send_some
 from tests.unit.history.test_history_aggregation import server_error

@@ -14,9 +14,9 @@ from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
-from pillarbox.domain.account import first_sharding
+from pillarbox.domain.accounts.account import first_sharding
 from pillarbox.domain.ids import shard_of
-from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_aggregation import wrong_items
 from tests.unit.history.world import START, World

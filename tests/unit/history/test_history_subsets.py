@@ -6,14 +6,14 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb.attributes import from_item
-from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.ledger_format import pack, unpack
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.ledger_format import pack, unpack
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.message import EventKind, MessageOrigin, Status
-from pillarbox.domain.statistics import (
+from pillarbox.domain.messages.message import EventKind, MessageOrigin, Status
+from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     IndexEntry,
     Subset,

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
-from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item
-from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.queries import (
@@ -24,8 +24,8 @@ from pillarbox.application.history.queries import (
     MessageCounts,
 )
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, Status
-from pillarbox.domain.statistics import Granularity, Subset, SubsetKind, index_entry
+from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
+from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 

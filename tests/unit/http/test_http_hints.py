@@ -9,8 +9,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
 from pillarbox.http import hints
 from pillarbox.http.bodies import read_batch, read_send
-from pillarbox.http.history_query import MessagesQuery
-from pillarbox.http.models import (
+from pillarbox.http.messages.history_query import MessagesQuery
+from pillarbox.http.messages.wire import (
     AttachmentModel,
     PreviewRequest,
     SendBatchRequest,

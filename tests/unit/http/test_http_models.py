@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.mail import MAX_HTML
-from pillarbox.http.models import PreviewRequest, SendEmailRequest
+from pillarbox.domain.messages.attachment import Attachment
+from pillarbox.domain.messages.mail import MAX_HTML
+from pillarbox.http.messages.wire import PreviewRequest, SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
 

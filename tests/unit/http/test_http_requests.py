@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.message import EventKind
-from pillarbox.domain.template import PreviewValues
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.messages.message import EventKind
+from pillarbox.domain.templates.template import PreviewValues
 from pillarbox.http.bodies import read_preview, read_send
-from pillarbox.http.replies import message_detail, reply_error, reply_stored, timestamp
+from pillarbox.http.messages.replies import message_detail, reply_error, reply_stored, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import canonical_path
 from tests.fakes import builders

@@ -19,7 +19,7 @@ from pillarbox.domain.errors import (
     cut,
 )
 from pillarbox.http.bodies import read_batch, read_send
-from pillarbox.http.replies import batch_result, reply_error, send_result
+from pillarbox.http.messages.replies import batch_result, reply_error, send_result
 from tests.fakes import builders
 from tests.fakes.world import World
 

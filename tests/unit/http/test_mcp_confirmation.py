@@ -14,12 +14,12 @@ from pillarbox.application.authentication import Authentication
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.agent import AgentSettings
+from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import digest_of_key
 from pillarbox.http.bodies import parse_batch, parse_send
 from pillarbox.http.mcp.protocol import answer
-from pillarbox.http.replies import batch_result, send_result
+from pillarbox.http.messages.replies import batch_result, send_result
 from tests.contract.mcp import ELICITATION, META, STATELESS
 from tests.fakes.world import World
 

@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from local.endpoint_secrets import EndpointSecrets
-from pillarbox.adapters.dynamodb import webhook_endpoints
-from pillarbox.domain.webhook import WebhookEndpoint, WebhookSecret
+from pillarbox.adapters.dynamodb.webhooks import endpoints as webhook_endpoints
+from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookSecret
 
 NOW = datetime.now(UTC)
 
 
 class Pages:
-    """The part of a boto3 client that scans the table of identities."""
+    """The part of a boto3 client that scans the table of credentials."""
 
     def __init__(self, items: list[Any]) -> None:
         self._items = items
@@ -59,7 +59,7 @@ def test_the_secrets_in_force_of_a_receivers_endpoints_are_found() -> None:
             endpoint(url, ("second", None)),
         ]
     )
-    secrets_of = EndpointSecrets(table, "Identities", "http://127.0.0.1:8025")
+    secrets_of = EndpointSecrets(table, "Credentials", "http://127.0.0.1:8025")
     assert asyncio.run(secrets_of("shop")) == ["new", "old", "second"]
     assert asyncio.run(secrets_of("nobody")) == []
-    assert table.request["TableName"] == "Identities"
+    assert table.request["TableName"] == "Credentials"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NOW = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 OUTPUTS = {
     "TableName": "t",
-    "IdentitiesTableName": "i",
+    "CredentialsTableName": "i",
     "JobsQueueUrl": "j",
     "UrgentJobsQueueUrl": "u",
     "EventsQueueUrl": "e",
@@ -40,7 +40,7 @@ class FakeAws:
 
     def __init__(self, *items: dict[str, Any], backlog: tuple[int, ...] = ()) -> None:
         self.items = list(items)
-        self.identities: list[dict[str, Any]] = []
+        self.credentials: list[dict[str, Any]] = []
         self.backlog = list(backlog)
         self.refusals = 1
 
@@ -54,7 +54,7 @@ class FakeAws:
         return [{"Items": [item]} for item in self._of(TableName)]
 
     def _of(self, table: str) -> list[dict[str, Any]]:
-        return {"t": self.items, "i": self.identities}[table]
+        return {"t": self.items, "i": self.credentials}[table]
 
     def batch_write_item(self, RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803  boto3's
         """Leave the last item of the first call unprocessed."""
@@ -181,7 +181,7 @@ def test_every_record_is_put_back() -> None:
     items = [item("MSG#a", f"{number:03d}") for number in range(60)]
     found = [item("KEY#d", account={"S": "a"}), item("KEYS#a", "k")]
     restore_tables(aws, "t", "i", KeptState([*found, *items]))
-    assert sorted(each["pk"]["S"] for each in aws.identities) == ["KEY#d", "KEYS#a"]
+    assert sorted(each["pk"]["S"] for each in aws.credentials) == ["KEY#d", "KEYS#a"]
     assert sorted(each["sk"]["S"] for each in aws.items) == [each["sk"]["S"] for each in items]
 
 

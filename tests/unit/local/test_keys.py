@@ -11,7 +11,7 @@ import pytest
 from local import relay
 from local.environment import write_authorities
 from local.keys import KeysInvalid, keep_keys
-from pillarbox.domain.key import KeyType, account_of_key, new_key_text
+from pillarbox.domain.accounts.key import KeyType, account_of_key, new_key_text
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.attachment import Attachment
+from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.mime.build import OutgoingMail, build
 
 PDF = Attachment("receipt.pdf", "application/pdf", base64.b64encode(b"%PDF-1.7").decode())

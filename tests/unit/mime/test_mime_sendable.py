@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pillarbox.application.sending.smtp_message import read_message
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.attachment import ALLOWED_TYPES
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.mail import SendRequest
-from pillarbox.http.models import SendEmailRequest
+from pillarbox.domain.messages.attachment import ALLOWED_TYPES
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.rendering.text import text_from_html

@@ -8,7 +8,7 @@ import pytest
 
 from openapi.document import document
 from openapi.guides import GUIDES, files_of, with_code
-from pillarbox.http.models import SendEmailRequest
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 
 ROOT = GUIDES.parents[1]

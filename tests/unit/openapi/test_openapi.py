@@ -20,11 +20,11 @@ from openapi.operation import Operation
 from openapi.operations import OPERATIONS
 from openapi.requests import BASE64, CONTENT_ID, HEADER_TEXT
 from pillarbox.application.webhooks.endpoints import check_types
-from pillarbox.domain.attachment import is_canonical_base64
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
-from pillarbox.domain.filename import FILENAME_PATTERN
-from pillarbox.domain.header_text import is_header_safe
-from pillarbox.http.models import AttachmentModel
+from pillarbox.domain.messages.attachment import is_canonical_base64
+from pillarbox.domain.messages.filename import FILENAME_PATTERN
+from pillarbox.domain.messages.header_text import is_header_safe
+from pillarbox.http.messages.wire import AttachmentModel
 from pillarbox.http.routes import ROUTES
 from pillarbox.http.validation import validate
 

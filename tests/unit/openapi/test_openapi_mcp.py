@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from openapi.mcp import ARGUMENTS, tools
 from pillarbox.http.mcp.sending import SendControls
 from pillarbox.http.mcp.tools import SCOPES
-from pillarbox.http.models import SendEmailRequest
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.wire import WireModel, fields_of
 
 _TOOLS = {tool["name"]: tool for tool in tools()}

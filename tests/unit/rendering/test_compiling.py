@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.template_draft import MAX_SOURCE, SourceKind
+from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.masking import mask

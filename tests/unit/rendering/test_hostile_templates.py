@@ -3,8 +3,8 @@
 import pytest
 
 from pillarbox.application.templates.preview import render_source
-from pillarbox.domain.brand import Brand
-from pillarbox.domain.template_draft import Source, SourceKind
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.rendering.problems import Severity
 
 _HTML = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.template import VariableKind
+from pillarbox.domain.templates.template import VariableKind
 from pillarbox.rendering.engine import Branding, RenderTooLarge, render_starter
 from pillarbox.rendering.palette import palette
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter

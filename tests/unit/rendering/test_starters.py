@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.template import VariableKind, subject_references
+from pillarbox.domain.templates.template import VariableKind, subject_references
 from pillarbox.rendering.starters import SLUGS, STARTERS, all_starters, find_starter
 from tools.assemble_starters import assemble
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.domain.template import StarterTemplate
+from pillarbox.domain.templates.template import StarterTemplate
 from pillarbox.rendering.starters import all_starters, find_starter
 from pillarbox.rendering.values import (
     check_logo_url,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Message
 from tests.fakes import builders
 from verification.overload.views import Comparison, History, Inbox, compare
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
-from pillarbox.domain.sign_in import CodeRequest
+from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.timing import milliseconds, to_datetime
 
 _VERSION: Final = 1

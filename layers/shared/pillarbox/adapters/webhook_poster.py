@@ -27,7 +27,7 @@ import dns.resolver
 from pillarbox.adapters.dns import MAX_WAIT, make_resolver
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.public_address import is_public
-from pillarbox.domain.webhook_url import (
+from pillarbox.domain.webhooks.url import (
     HTTPS_PORT,
     WebhookUrl,
     WebhookUrlError,

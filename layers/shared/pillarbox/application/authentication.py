@@ -13,9 +13,9 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Directory, DirectoryResult
+from pillarbox.domain.accounts.key import KeyType, Principal, account_of_key, digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import KeyType, Principal, account_of_key, digest_of_key
-from pillarbox.domain.preview_key import is_unused
+from pillarbox.domain.sign_in.preview_key import is_unused
 
 #: The keys that a process remembers: more than use one process within minutes.
 _MAX_KEYS: Final = 1_000

@@ -6,8 +6,8 @@ from datetime import datetime
 from pillarbox.application.authentication import RecentKeys, SenderAuthentication
 from pillarbox.application.ports import Clock, Directory, KeyUses
 from pillarbox.application.sending.sender_quota import quota_state
-from pillarbox.domain.key import Principal
-from pillarbox.domain.quota import QuotaState
+from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.quota import QuotaState
 
 
 @dataclass(frozen=True, slots=True)

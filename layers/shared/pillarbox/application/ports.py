@@ -11,16 +11,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from pillarbox.domain.account import Account
-from pillarbox.domain.key import ApiKey
-from pillarbox.domain.quota import NOTHING, Amount, Limits, QuotaState
-from pillarbox.domain.quota_counts import QuotaCounts
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.accounts.quota import NOTHING, Amount, Limits, QuotaState
+from pillarbox.domain.accounts.quota_counts import QuotaCounts
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
-    from pillarbox.domain.mail import HandOverResult, Job, Mail
-    from pillarbox.domain.message import Message
-    from pillarbox.domain.template import SavedTemplate
+    from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
+    from pillarbox.domain.messages.message import Message
+    from pillarbox.domain.templates.template import SavedTemplate
 
 
 class ServiceAddress(Protocol):

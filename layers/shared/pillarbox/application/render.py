@@ -1,6 +1,6 @@
 """Render the body of an email to HTML."""
 
-from pillarbox.domain.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
+from pillarbox.domain.messages.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import RequestFuel
 from pillarbox.rendering.text import text_from_html

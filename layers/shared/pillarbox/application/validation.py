@@ -3,14 +3,14 @@
 import unicodedata
 from typing import Final
 
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import (
     AddressSyntaxError,
     domain_of,
     parse_address,
 )
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.header_text import UNSAFE, is_header_safe
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.messages.header_text import UNSAFE, is_header_safe
 
 MAX_NAME: Final = 128
 #: Far above any SES quota, and small enough for JSON parsers that read numbers as doubles.

@@ -10,9 +10,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
+from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
-from pillarbox.domain.key import account_of_key
-from pillarbox.http.replies import Reply, common_headers, reply_error
+from pillarbox.http.messages.replies import Reply, common_headers, reply_error
 from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import canonical_path, check_method
 from pillarbox.settings import SettingError

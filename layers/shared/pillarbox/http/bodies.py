@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.domain.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.template import PreviewValues
+from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.templates.template import PreviewValues
 from pillarbox.http.body_hash import batch_hash
-from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json
 from pillarbox.http.validation import validate
 

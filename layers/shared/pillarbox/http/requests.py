@@ -11,13 +11,13 @@ from uuid import UUID
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.authentication import ParsedKey, invalid_api_key, parse_key
-from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
+from pillarbox.domain.messages import idempotency
 from pillarbox.http.json_body import parse_json
 
 if TYPE_CHECKING:
-    from pillarbox.domain.session import SessionToken
+    from pillarbox.domain.sign_in.session import SessionToken
 
 #: The types of the bodies that forms of HTML have, and those of curl without a header.
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -64,7 +64,7 @@ def read_credential(event: APIGatewayProxyEvent) -> "str | SessionToken":
     """
     tokens = [] if header_values(event, "x-api-key") else bearer_tokens(event)
     if tokens:
-        from pillarbox.domain.session import (  # noqa: PLC0415  a send has a key and no session
+        from pillarbox.domain.sign_in.session import (  # noqa: PLC0415  a send has a key and no session
             ACCESS_TOKEN_PREFIX,
             parse_access_token,
         )

@@ -31,7 +31,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Final
 
-from pillarbox.domain.attachment import Attachment
+from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.mime import headers
 
 #: RFC 6838 section 4.2, without parameters.

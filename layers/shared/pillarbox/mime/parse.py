@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from pillarbox.domain.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
 from pillarbox.mime.content import IDENTITY, MimePart, check_charset, check_encoding
 from pillarbox.mime.fields import Field, bad_message, check_repeats, read_header
 from pillarbox.mime.parameters import StructuredValue, read_disposition, read_type

@@ -16,7 +16,7 @@ from jinja2 import Template, TemplateSyntaxError, Undefined, nodes, pass_context
 from jinja2.runtime import Context
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.template import subject_references
+from pillarbox.domain.templates.template import subject_references
 from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
 from pillarbox.rendering.sandbox import MailEnvironment, check_output
 from pillarbox.rendering.saved import (

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from pillarbox.domain.template_draft import MAX_SOURCE, SourceKind
+from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
 from pillarbox.rendering.allowlist import MAX_TAGS
 from pillarbox.rendering.client_support import unsupported_css, unsupported_element
 from pillarbox.rendering.elements import Piece, PieceKind, pieces_of

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.domain.template_draft import SourceKind, check_source_size
+from pillarbox.domain.templates.draft import SourceKind, check_source_size
 from pillarbox.rendering.elements import Piece, PieceKind, misnesting, pieces_of
 from pillarbox.rendering.masking import MaskedTemplate, mask
 from pillarbox.rendering.problems import Problem, Severity

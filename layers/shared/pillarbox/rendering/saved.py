@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.template import MISSING_VALUE
+from pillarbox.domain.templates.template import MISSING_VALUE
 from pillarbox.rendering.fuel import MAX_FUEL, NODE
 
 #: Characters of a text in a template, such as a default.

@@ -4,8 +4,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from pillarbox.domain.brand import Brand
-from pillarbox.domain.template import StarterTemplate, fill_subject
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.templates.template import StarterTemplate, fill_subject
 from pillarbox.rendering.engine import Branding, render_starter
 
 #: What an email shows for a variable that the request does not give.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError, cut
-from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
+from pillarbox.domain.templates.template import StarterTemplate, StarterVariable, VariableKind
 
 #: Has one folder per starter: `template.json` (metadata, samples), `body.html`, and the
 #: generated `mail.html` (see `assemble_starters.py`).

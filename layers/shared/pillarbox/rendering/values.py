@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.template import (
+from pillarbox.domain.templates.template import (
     MISSING_VALUE,
     StarterTemplate,
     StarterVariable,

@@ -13,7 +13,7 @@ from pillarbox.wiring.accounts import AccountWiring
 from pillarbox.wiring.callers import CallerWiring
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.delivery import DeliveryWiring
-from pillarbox.wiring.operation import OperationWiring
+from pillarbox.wiring.operator import OperationWiring
 from pillarbox.wiring.sign_in import SignInWiring
 from pillarbox.wiring.templates import TemplateWiring
 from pillarbox.wiring.webhooks import WebhookWiring
@@ -53,6 +53,6 @@ def read_secret(name: str) -> str:
 
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
     """Count the changes of messages in records of the table's stream, for metrics."""
-    from pillarbox.adapters.dynamodb import message_log
+    from pillarbox.adapters.dynamodb.history import message_log
 
     return message_log.count_changes(records)

@@ -3,12 +3,12 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
-    from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+    from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
@@ -26,7 +26,7 @@ class AccountWiring(Stores):
     def account_list(self) -> "AccountList":
         """List all accounts of the service."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.application.accounts.account_list import AccountList
 
         return AccountList(
@@ -36,12 +36,12 @@ class AccountWiring(Stores):
     @cached_property
     def api_keys(self) -> "Keys":
         """Work on the API keys of an account."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.application.accounts.keys import Keys
 
         return Keys(
-            records=DynamoApiKeys(self.identities, self.table),
+            records=DynamoApiKeys(self.credentials, self.table),
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
         )
@@ -54,14 +54,14 @@ class AccountWiring(Stores):
     @cached_property
     def key_uses(self) -> "DynamoKeyUses":
         """Read when keys were last used."""
-        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+        from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 
         return DynamoKeyUses(self.table)
 
     @cached_property
     def accounts(self) -> "Accounts":
         """Change the caller's account."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.application.accounts.accounts import Accounts
 
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
@@ -71,13 +71,13 @@ class AccountWiring(Stores):
         """Read what is used of an account's limits."""
         from pillarbox.application.accounts.usage import AccountUsage
 
-        return AccountUsage(DynamoDirectory(self.table, self.identities), utc_now)
+        return AccountUsage(DynamoDirectory(self.table, self.credentials), utc_now)
 
     @cached_property
     def suppression_list(self) -> "SuppressionList":
         """List the suppressions of an account."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
         from pillarbox.application.accounts.suppressions import SuppressionList
 
         return SuppressionList(
@@ -101,8 +101,8 @@ class AccountWiring(Stores):
         """Work on the domains of accounts, for their members."""
         from pillarbox.adapters.aws import in_parallel, service_errors
         from pillarbox.adapters.dns_records import DnsRecords
-        from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.account_domains import AccountDomains
         from pillarbox.application.accounts.domains import DomainCheck
@@ -118,7 +118,7 @@ class AccountWiring(Stores):
     @cached_property
     def senders(self) -> "Senders":
         """Work on senders."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.senders import Senders
 

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.application.authentication import Authentication
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
@@ -23,7 +23,7 @@ class CallerWiring(Stores):
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that takes keys only."""
-        return Authentication(DynamoDirectory(self.table, self.identities))
+        return Authentication(DynamoDirectory(self.table, self.credentials))
 
     @cached_property
     def caller_authentication(self) -> "CallerAuthentication":
@@ -35,28 +35,28 @@ class CallerWiring(Stores):
     @cached_property
     def session_authentication(self) -> "SessionAuthentication":
         """Authenticate the caller of a route that takes sessions only."""
-        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
         from pillarbox.application.sign_in.authentication import SessionAuthentication
 
-        return SessionAuthentication(DynamoSessions(self.identities, self.table), utc_now)
+        return SessionAuthentication(DynamoSessions(self.credentials, self.table), utc_now)
 
     @cached_property
     def operator_authentication(self) -> "OperatorAuthentication":
         """Authenticate the caller of a route that only operators may use."""
-        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.adapters.dynamodb.sign_in.users import DynamoUsers
         from pillarbox.application.sign_in.authentication import OperatorAuthentication
 
-        users = DynamoUsers(self.identities)
+        users = DynamoUsers(self.credentials)
         return OperatorAuthentication(self.session_authentication, users)
 
     @cached_property
     def caller_lookup(self) -> "CallerLookup":
         """Describe the caller."""
-        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+        from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
         from pillarbox.application.caller import CallerLookup
 
         return CallerLookup(
-            directory=DynamoDirectory(self.table, self.identities),
+            directory=DynamoDirectory(self.table, self.credentials),
             key_uses=DynamoKeyUses(self.table),
             clock=utc_now,
         )

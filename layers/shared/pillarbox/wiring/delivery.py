@@ -4,7 +4,7 @@ from functools import cached_property
 from time import sleep
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.history import HistoryWiring
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pillarbox.application.delivery.plan_sweep import SweepPlan
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
     from pillarbox.application.delivery.sweep import Sweep
-    from pillarbox.domain.mail import Mail
-    from pillarbox.domain.message import Message
+    from pillarbox.domain.messages.mail import Mail
+    from pillarbox.domain.messages.message import Message
 
 
 class DeliveryWiring(HistoryWiring):
@@ -26,11 +26,11 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def delivery(self) -> "Delivery":
         """Deliver accepted messages."""
-        from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
-        from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
-        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+        from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
         from pillarbox.adapters.ses.mailer import SesMailer
         from pillarbox.adapters.ses.rate import SesAccountRate
         from pillarbox.adapters.sqs.event_queue import SqsEventQueue
@@ -85,7 +85,7 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":
         """Set poison jobs aside."""
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
         from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
         from pillarbox.application.delivery.poison_jobs import PoisonJobs
 
@@ -98,11 +98,11 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def feedback(self) -> "Feedback":
         """Record provider events."""
-        from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
-        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.ses.events import read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
 
@@ -127,8 +127,8 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def sweep_plan(self) -> "SweepPlan":
         """Begin a pass of the sweep."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
         from pillarbox.adapters.s3_spool import S3Spool
         from pillarbox.application.delivery.plan_sweep import SweepPlan
 
@@ -143,11 +143,11 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def sweep(self) -> "Sweep":
         """Find what got stuck, account by account."""
-        from pillarbox.adapters.dynamodb.account_domains import DynamoAccountDomains
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sender_domains import DynamoSenderDomains
+        from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
+        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
         from pillarbox.adapters.s3_spool import S3Spool
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.sender_domains import SenderDomains

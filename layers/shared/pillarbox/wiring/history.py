@@ -21,11 +21,11 @@ class HistoryWiring(Stores):
     @cached_property
     def ledger_check(self) -> "LedgerCheck":
         """Check and repair recent or marked hours of the statistics."""
-        from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
-        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
+        from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+        from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
         from pillarbox.application.history.ledger_check import LedgerCheck
 
         return LedgerCheck(
@@ -40,7 +40,7 @@ class HistoryWiring(Stores):
     @cached_property
     def message_lookup(self) -> "MessageLookup":
         """Look one message up."""
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
         from pillarbox.application.history.lookup import MessageLookup
 
         return MessageLookup(DynamoMessages(self.table))
@@ -48,9 +48,9 @@ class HistoryWiring(Stores):
     @cached_property
     def history_queries(self) -> "HistoryQueries":
         """List and count an account's messages."""
-        from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
+        from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
@@ -64,15 +64,15 @@ class HistoryWiring(Stores):
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
         """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
-        from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.message_log import (
+        from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+        from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+        from pillarbox.adapters.dynamodb.history.message_log import (
             change_time,
             read_change,
             read_search_change,
         )
-        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
-        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
+        from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
         from pillarbox.application.history.aggregate import Aggregation
         from pillarbox.application.history.search_index import SearchIndexing
 

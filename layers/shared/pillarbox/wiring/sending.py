@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
@@ -26,16 +26,16 @@ class SendingWiring(Stores):
     def sending_ports(self) -> "SendingPorts":
         """Everything that sending needs."""
         from pillarbox.adapters.dns import DnsMailDomains
-        from pillarbox.adapters.dynamodb.claims import DynamoClaims
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.quota_refusals import DynamoRefusals
-        from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+        from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
+        from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
         from pillarbox.application.sending.acceptance import SendingPorts
         from pillarbox.application.sending.prepare import PreviewTerms
-        from pillarbox.domain.preview_key import PreviewRecipients
+        from pillarbox.domain.sign_in.preview_key import PreviewRecipients
 
         return SendingPorts(
-            directory=DynamoDirectory(self.table, self.identities),
+            directory=DynamoDirectory(self.table, self.credentials),
             claims=DynamoClaims(self.table),
             quotas=DynamoQuotas(self.table),
             refusals=DynamoRefusals(self.table),

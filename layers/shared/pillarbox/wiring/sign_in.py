@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
-    from pillarbox.domain.sign_in import CodeRequest
-    from pillarbox.domain.sign_up import SignUpTerms
+    from pillarbox.domain.sign_in.codes import CodeRequest
+    from pillarbox.domain.sign_in.sign_up import SignUpTerms
 
 
 class SignInWiring(Stores):
@@ -27,19 +27,19 @@ class SignInWiring(Stores):
     @cached_property
     def sign_in(self) -> "SignIn":
         """Sign users in."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
-        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.application.sign_in.sign_in import SignIn
 
         return SignIn(
-            users=DynamoUsers(self.identities),
-            members=DynamoMembers(self.identities),
+            users=DynamoUsers(self.credentials),
+            members=DynamoMembers(self.credentials),
             accounts=DynamoAccounts(self.table),
-            sessions=DynamoSessions(self.identities, self.table),
-            flows=DynamoFlows(self.identities),
-            counts=DynamoSignInCounts(self.identities),
+            sessions=DynamoSessions(self.credentials, self.table),
+            flows=DynamoFlows(self.credentials),
+            counts=DynamoSignInCounts(self.credentials),
             queue=self.code_requests,
             terms=self.sign_up_terms,
             clock=utc_now,
@@ -48,7 +48,7 @@ class SignInWiring(Stores):
     @cached_property
     def sign_up_terms(self) -> "SignUpTerms":
         """Return who may create an account."""
-        from pillarbox.domain.sign_up import SignUpMode, SignUpTerms
+        from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpTerms
 
         return SignUpTerms(
             mode=SignUpMode(self.settings.sign_up),
@@ -58,31 +58,31 @@ class SignInWiring(Stores):
     @cached_property
     def sign_up(self) -> "SignUp":
         """Create the accounts of users."""
-        from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs, DynamoSignUps
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
         from pillarbox.application.sign_in.sign_up import SignUp
-        from pillarbox.domain.account import Plan
+        from pillarbox.domain.accounts.account import Plan
 
         return SignUp(
             terms=self.sign_up_terms,
             plan=Plan(self.settings.plan_of_new_accounts),
-            sign_ups=DynamoSignUps(self.identities, self.table),
-            proofs=DynamoProofs(self.identities),
-            counts=DynamoSignInCounts(self.identities),
+            sign_ups=DynamoSignUps(self.credentials, self.table),
+            proofs=DynamoProofs(self.credentials),
+            counts=DynamoSignInCounts(self.credentials),
             clock=utc_now,
         )
 
     @cached_property
     def sign_up_approval(self) -> "SignUpApproval":
         """Approve sign-ups, for the operator."""
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_ups import DynamoSignUps
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.approval import SignUpApproval
-        from pillarbox.domain.account import Plan
+        from pillarbox.domain.accounts.account import Plan
 
         return SignUpApproval(
-            sign_ups=DynamoSignUps(self.identities, self.table),
+            sign_ups=DynamoSignUps(self.credentials, self.table),
             team=self.team,
             terms=self.sign_up_terms,
             plan=Plan(self.settings.plan_of_new_accounts),
@@ -110,18 +110,18 @@ class SignInWiring(Stores):
     @cached_property
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.sign_in import DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.users import DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.code_mail import CodeMail
 
         # A code is small and always urgent, so it needs neither spool nor the other queue.
         jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
         return CodeMail(
-            users=DynamoUsers(self.identities),
-            counts=DynamoSignInCounts(self.identities),
+            users=DynamoUsers(self.credentials),
+            counts=DynamoSignInCounts(self.credentials),
             terms=self.sign_up_terms,
             previews=DynamoPreviewAccounts(None, self.table),
             jobs=jobs,
@@ -137,18 +137,18 @@ class SignInWiring(Stores):
         from pillarbox.adapters.disposable_domains import is_disposable
         from pillarbox.adapters.dns import DnsMailDomains
         from pillarbox.adapters.dynamodb import keys
-        from pillarbox.adapters.dynamodb.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_ups import DynamoProofs
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
         from pillarbox.application.sign_in.preview_keys import PreviewKeys
 
         return PreviewKeys(
             is_open=bool(self.settings.widget_origins),
             per_day=self.settings.preview_keys_per_day,
-            accounts=DynamoPreviewAccounts(self.identities, self.table),
-            flows=DynamoFlows(self.identities, keys.preview_flow),
-            proofs=DynamoProofs(self.identities),
-            counts=DynamoSignInCounts(self.identities),
+            accounts=DynamoPreviewAccounts(self.credentials, self.table),
+            flows=DynamoFlows(self.credentials, keys.preview_flow),
+            proofs=DynamoProofs(self.credentials),
+            counts=DynamoSignInCounts(self.credentials),
             queue=self.code_requests,
             domains=DnsMailDomains(self.settings.dns_servers),
             is_disposable=is_disposable,
@@ -158,27 +158,27 @@ class SignInWiring(Stores):
     @cached_property
     def team(self) -> "Team":
         """Work on users and members, for the operator."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
-        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows
-        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
+        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.application.sign_in.team import Team
 
         return Team(
-            users=DynamoUsers(self.identities),
-            members=DynamoMembers(self.identities),
+            users=DynamoUsers(self.credentials),
+            members=DynamoMembers(self.credentials),
             accounts=DynamoAccounts(self.table),
-            sessions=DynamoSessions(self.identities, self.table),
-            flows=DynamoFlows(self.identities),
+            sessions=DynamoSessions(self.credentials, self.table),
+            flows=DynamoFlows(self.credentials),
             clock=utc_now,
         )
 
     @cached_property
     def account_members(self) -> "AccountMembers":
         """Work on the members of the caller's account."""
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.invitation_mail import InvitationMail
         from pillarbox.application.sign_in.members import AccountMembers
@@ -186,10 +186,10 @@ class SignInWiring(Stores):
         # An invitation is small, and does not expire within an hour.
         jobs = SqsJobs(self.settings.jobs_queue_url, "", bucket="")
         return AccountMembers(
-            users=DynamoUsers(self.identities),
-            members=DynamoMembers(self.identities),
-            flows=DynamoFlows(self.identities),
-            counts=DynamoSignInCounts(self.identities),
+            users=DynamoUsers(self.credentials),
+            members=DynamoMembers(self.credentials),
+            flows=DynamoFlows(self.credentials),
+            counts=DynamoSignInCounts(self.credentials),
             mail=InvitationMail(
                 jobs=jobs,
                 messages=DynamoMessages(self.table),

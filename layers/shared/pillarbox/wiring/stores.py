@@ -21,13 +21,13 @@ class Stores:
 
     @cached_property
     def table(self) -> Table:
-        """The table of everything but identities."""
+        """The table of everything but credentials."""
         return Table(self.settings.table)
 
     @cached_property
-    def identities(self) -> Table:
+    def credentials(self) -> Table:
         """The table of API keys, secrets, users and sessions."""
-        return Table(self.settings.identities_table)
+        return Table(self.settings.credentials_table)
 
     @cached_property
     def service_address(self) -> "DynamoServiceAddress":

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pillarbox.application.templates.preview import RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
-    from pillarbox.domain.brand import Brand
+    from pillarbox.domain.accounts.brand import Brand
     from pillarbox.domain.errors import Json
-    from pillarbox.domain.template_draft import Source
+    from pillarbox.domain.templates.draft import Source
 
 
 class TemplateWiring(SendingWiring):
@@ -25,12 +25,12 @@ class TemplateWiring(SendingWiring):
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":
         """Write saved templates."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.template_drafts import (
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.templates.drafts import (
             DynamoTemplateDrafts,
             DynamoTemplateVersions,
         )
-        from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+        from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
         from pillarbox.application.templates.authoring import TemplateAuthoring
 
         return TemplateAuthoring(
@@ -58,12 +58,12 @@ class TemplateWiring(SendingWiring):
     @cached_property
     def template_trial(self) -> "TemplateTrial":
         """Send tests of drafts."""
-        from pillarbox.adapters.dynamodb.users import DynamoMembers
+        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
         from pillarbox.application.templates.trial import TemplateTrial
 
         return TemplateTrial(
             editing=self.template_editing,
-            members=DynamoMembers(self.identities),
+            members=DynamoMembers(self.credentials),
             ports=self.sending_ports,
         )
 

@@ -25,13 +25,13 @@ class WebhookWiring(Stores):
     @cached_property
     def webhook_queries(self) -> "WebhookQueries":
         """Read webhook endpoints and the deliveries to them."""
-        from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
-        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import WebhookQueries
 
         return WebhookQueries(
-            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
         )
@@ -39,12 +39,12 @@ class WebhookWiring(Stores):
     @cached_property
     def webhooks(self) -> "Webhooks":
         """Write webhook endpoints."""
-        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import Webhooks
 
         return Webhooks(
-            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
             healths=DynamoEndpointHealths(self.table),
             poster=self.webhook_poster,
             queue=self.webhooks_queue,
@@ -71,14 +71,17 @@ class WebhookWiring(Stores):
     @cached_property
     def announcement(self) -> "Announcement[Mapping[str, Any]]":
         """Queue what happens in accounts for their webhook endpoints."""
-        from pillarbox.adapters.dynamodb.account_changes import added_events, changed_account
-        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.accounts.account_changes import (
+            added_events,
+            changed_account,
+        )
+        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
         from pillarbox.application.webhooks.announce import Announcement
 
         return Announcement(
             account_of=changed_account,
             read=added_events,
-            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
             queue=self.webhooks_queue,
         )
 
@@ -86,21 +89,21 @@ class WebhookWiring(Stores):
         """Return a worker that posts events to webhook endpoints."""
         from random import random
 
-        from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-        from pillarbox.adapters.dynamodb.webhook_deliveries import (
+        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.webhooks.deliveries import (
             DynamoWaitingEvents,
             DynamoWebhookDeliveries,
         )
-        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
+        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
         from pillarbox.adapters.threads import in_threads
         from pillarbox.application.webhooks.attempts import PostingPorts
         from pillarbox.application.webhooks.post import WebhookWorker
 
         ports = PostingPorts(
-            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             waiting=DynamoWaitingEvents(self.table, utc_now),
@@ -118,7 +121,7 @@ class WebhookWiring(Stores):
     @cached_property
     def due_tasks(self) -> "DueTasks":
         """Queue the tasks whose time has come."""
-        from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
+        from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
         from pillarbox.application.webhooks.enqueue_due import DueTasks
 
         return DueTasks(
@@ -131,10 +134,10 @@ class WebhookWiring(Stores):
     @cached_property
     def owner_notices(self) -> "OwnerNotices":
         """Write to the contacts of accounts."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.webhooks.owner_notice import OwnerNotices
 
@@ -142,7 +145,7 @@ class WebhookWiring(Stores):
         jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
         return OwnerNotices(
             accounts=DynamoAccounts(self.table),
-            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
             healths=DynamoEndpointHealths(self.table),
             jobs=jobs,
             messages=DynamoMessages(self.table),
@@ -153,13 +156,13 @@ class WebhookWiring(Stores):
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":
         """Queue tests and events of the past for webhook endpoints."""
-        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
-        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
         from pillarbox.application.webhooks.replays import WebhookReplays
 
         return WebhookReplays(
-            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
+            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             queue=self.webhooks_queue,
             log=DynamoMessageLog(self.table),

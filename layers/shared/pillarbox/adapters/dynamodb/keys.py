@@ -1,7 +1,7 @@
 """The keys of the tables. No other module knows the form of a key.
 
 A partition key starts with the type of its records; `pk` and `sk` are strings. The table
-`Identities` has what proves who calls, the secrets of webhooks, and sign-ups.
+`Credentials` has what proves who calls, the secrets of webhooks, and sign-ups.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
@@ -73,15 +73,15 @@ from zlib import crc32
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
-from pillarbox.domain.search import RecipientTerm, SearchTerm
+from pillarbox.domain.messages.search import RecipientTerm, SearchTerm
 
 if TYPE_CHECKING:
-    from pillarbox.domain.statistics import Granularity, Subset, TimeRange
+    from pillarbox.domain.messages.statistics import Granularity, Subset, TimeRange
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
-#: The kinds of records in `Identities`.
-_IDENTITIES: Final = frozenset(
+#: The kinds of records in `Credentials`.
+_CREDENTIALS: Final = frozenset(
     {
         "COUNT",
         "FLOW",
@@ -346,9 +346,9 @@ def messages_before(account_id: str, shard: int, moment: int) -> Item:
     return _in_shard(account_id, shard, UUID(int=max((_clamp(moment) << 80) - 1, 0)))
 
 
-def is_identity(item: Item) -> bool:
-    """Return whether an item belongs in `Identities`."""
-    return kind_and_account(item)[0] in _IDENTITIES
+def is_credential(item: Item) -> bool:
+    """Return whether an item belongs in `Credentials`."""
+    return kind_and_account(item)[0] in _CREDENTIALS
 
 
 def is_message(item: Item) -> bool:

@@ -13,12 +13,13 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_milliseconds,
     to_text,
 )
-from pillarbox.domain.account import Account, Plan, Suspension
-from pillarbox.domain.agent import AgentSettings, Confirmation
-from pillarbox.domain.brand import Brand
+from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import created_at
-from pillarbox.domain.key import ApiKey, KeyType, Preset
-from pillarbox.domain.message import (
+from pillarbox.domain.messages.message import (
     Event,
     EventKind,
     Lease,
@@ -27,15 +28,14 @@ from pillarbox.domain.message import (
     SendRoute,
     plain_reason,
 )
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.templates.template import SavedTemplate
 
 #: The attribute of an account that has no key in the first table (`former_keys.py`).
 KEYS_MOVED: Final = "keys_moved"
 
 
 def account_item(account: Account, *, keys_moved: bool = True) -> Item:
-    """Write a new account; `keys_moved` is False in a stack without the table `Identities`."""
+    """Write a new account; `keys_moved` is False in a stack without the table `Credentials`."""
     return keys.account(account.account_id) | to_item(
         {
             "account": account.account_id,

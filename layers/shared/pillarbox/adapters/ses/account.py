@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, make_client, operator_errors
-from pillarbox.application.operation.ports import ConfigurationSet, SendingStatus
+from pillarbox.application.operator.ports import ConfigurationSet, SendingStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client

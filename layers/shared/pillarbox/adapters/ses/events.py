@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import ProviderEvent
-from pillarbox.domain.message import Event, EventKind, plain_reason
+from pillarbox.domain.messages.message import Event, EventKind, plain_reason
 
 #: The number of characters that are stored of a provider's reason.
 MAX_REASON: Final = 500

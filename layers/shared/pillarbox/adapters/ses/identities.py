@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, make_client, service_errors
+from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
-from pillarbox.domain.sender_domain import DomainState
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client

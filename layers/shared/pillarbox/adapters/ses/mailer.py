@@ -21,7 +21,7 @@ from botocore.parsers import ResponseParserError
 from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import MAX_REASON, snake_case
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client

@@ -8,9 +8,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.application.ports import UnreadableJob
-from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.mail import (
+from pillarbox.domain.messages.attachment import Attachment
+from pillarbox.domain.messages.mail import (
     Body,
     HandOverResult,
     HtmlBody,
@@ -20,7 +20,7 @@ from pillarbox.domain.mail import (
     SavedBody,
     StarterBody,
 )
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind
 
 #: The version of a job with a mail.
 VERSION: Final = 1

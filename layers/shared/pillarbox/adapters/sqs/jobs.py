@@ -27,7 +27,7 @@ from pillarbox.adapters.sqs.job_format import (
 )
 from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.mail import HandOverResult, Job, Mail
+from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.aws import make_client, operator_errors
-from pillarbox.application.operation.ports import QueueStatus
+from pillarbox.application.operator.ports import QueueStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

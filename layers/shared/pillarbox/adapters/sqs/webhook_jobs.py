@@ -11,7 +11,7 @@ from uuid import UUID
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.sqs.batches import send_all
 from pillarbox.domain.timing import milliseconds, to_datetime
-from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -31,10 +31,10 @@ from pillarbox.application.accounts.ports import (
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
-from pillarbox.domain.account_limits import MAX_DOMAINS, limit_exceeded
+from pillarbox.domain.accounts.limits import MAX_DOMAINS, limit_exceeded
+from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.sender_domain import DomainState
 
 #: How old a description by the provider may be: it answers about one such question a second.
 _PENDING_AGE: Final = timedelta(seconds=8)

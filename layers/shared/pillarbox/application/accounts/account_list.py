@@ -6,8 +6,8 @@ from typing import Final
 
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.accounts.usage import AccountUsage
-from pillarbox.domain.account import Account
-from pillarbox.domain.quota import QuotaState
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.quota import QuotaState
 
 #: A search reads so many accounts at a time, and so often for one page.
 _BATCH: Final = 100

@@ -8,7 +8,7 @@ from pillarbox.application.accounts.lookup import account_not_found, find_accoun
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text, normalize_address
-from pillarbox.domain.account import (
+from pillarbox.domain.accounts.account import (
     NO_LIMITS,
     SHARD_COUNTS,
     Account,
@@ -16,12 +16,12 @@ from pillarbox.domain.account import (
     Suspension,
     first_sharding,
 )
-from pillarbox.domain.account_log import COMMAND, AccountAction, LogEntry, differences
-from pillarbox.domain.brand import MAX_FROM_NAME, MAX_LOGO_URL, Brand
+from pillarbox.domain.accounts.account_log import COMMAND, AccountAction, LogEntry, differences
+from pillarbox.domain.accounts.brand import MAX_FROM_NAME, MAX_LOGO_URL, Brand
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH
-from pillarbox.domain.quota import Limits
 from pillarbox.rendering.palette import check_accent
 from pillarbox.rendering.values import check_logo_url
 

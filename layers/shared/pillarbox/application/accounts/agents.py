@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from pillarbox.application.validation import MAX_LIMIT, normalize_address, normalize_domain
+from pillarbox.domain.accounts.agent import ANYONE, MAX_ENTRIES, AgentSettings, Confirmation
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.agent import ANYONE, MAX_ENTRIES, AgentSettings, Confirmation
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 _FIELD: Final = "agent-recipient"

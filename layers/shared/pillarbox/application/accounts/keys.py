@@ -8,12 +8,9 @@ from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.account_limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
-from pillarbox.domain.agent import AgentSettings
-from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.ids import is_token, new_token
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     KEY_ID_LENGTH,
     KEY_ID_PREFIX,
@@ -28,6 +25,9 @@ from pillarbox.domain.key import (
     digest_of_key,
     new_key_text,
 )
+from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.ids import is_token, new_token
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Find the account that a caller names. Every use case that takes an account id starts here."""
 
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import is_token
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 
 
 def account_not_found() -> ServiceError:

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
-from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
-from pillarbox.domain.account_log import LogEntry
-from pillarbox.domain.brand import NO_BRAND, Brand
-from pillarbox.domain.key import ApiKey
-from pillarbox.domain.quota import Limits
-from pillarbox.domain.sender_domain import DomainState, SenderDomain
-from pillarbox.domain.suppression import Suppression
+from pillarbox.domain.accounts.account import NO_LIMITS, Account, Plan, Suspension
+from pillarbox.domain.accounts.account_log import LogEntry
+from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
+from pillarbox.domain.accounts.suppression import Suppression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

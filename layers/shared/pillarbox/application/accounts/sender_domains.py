@@ -19,10 +19,10 @@ from pillarbox.application.accounts.ports import (
     SenderDomainRecords,
 )
 from pillarbox.application.ports import Clock
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.sender_domain import next_known
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sender_domain import next_known
 
 #: A domain that was proved so long ago is no news if the first look finds it verified: the account
 #: had no endpoint then.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pillarbox.application.accounts.lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountRecords, SenderIdentities
 from pillarbox.application.validation import normalize_address, normalize_sender
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import ServiceError
 
 

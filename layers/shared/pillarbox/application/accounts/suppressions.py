@@ -8,9 +8,9 @@ from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_address
+from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.suppression import Suppression, hashed_mailbox
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from pillarbox.application.ports import Clock, Directory
-from pillarbox.domain.account import Account
-from pillarbox.domain.quota import QuotaState
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.quota import QuotaState
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from email.utils import format_datetime
 
 from pillarbox.application.delivery.deliver import message_id_header
 from pillarbox.application.render import render
-from pillarbox.domain.mail import Mail, RawBody
-from pillarbox.domain.message import Message
+from pillarbox.domain.messages.mail import Mail, RawBody
+from pillarbox.domain.messages.message import Message
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.mime.headers import field
 from pillarbox.rendering.text import text_from_html

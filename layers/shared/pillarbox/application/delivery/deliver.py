@@ -26,8 +26,15 @@ from pillarbox.application.delivery.ports import (
 from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.mail import HandOverResult, Job, Mail
-from pillarbox.domain.message import ERASED_ADDRESS, MEANINGS, Event, EventKind, Lease, Message
+from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
+from pillarbox.domain.messages.message import (
+    ERASED_ADDRESS,
+    MEANINGS,
+    Event,
+    EventKind,
+    Lease,
+    Message,
+)
 
 #: A job is queued before its record is put. These are the first pauses before reading the
 #: record again, in seconds.

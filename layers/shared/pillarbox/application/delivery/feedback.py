@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.delivery.ports import EventHeartbeat, ProviderEvent, SeenEvents
 from pillarbox.application.ports import Clock, Messages, Suppressions
-from pillarbox.domain.account import Suspension
+from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.suppression import hashed_mailbox
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from pillarbox.domain.message import Message
+    from pillarbox.domain.messages.message import Message
 
 #: Workers that change one message at the same time take turns, after random pauses of up to
 #: these seconds, which double. More tries than this are a bug.

@@ -20,8 +20,8 @@ from pillarbox.application.delivery.deliver import (
 )
 from pillarbox.application.delivery.ports import DeadLetters
 from pillarbox.application.ports import Clock, Messages, UnreadableJob
-from pillarbox.domain.mail import Job
-from pillarbox.domain.message import MEANINGS, Event, EventKind, Message
+from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A deploy replaces the workers within minutes. After this time no worker knows the version.

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.ports import ScanPage
-from pillarbox.domain.message import Event, Message
+from pillarbox.domain.messages.message import Event, Message
 
 
 @dataclass(frozen=True, slots=True)

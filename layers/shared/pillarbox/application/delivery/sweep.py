@@ -17,8 +17,8 @@ from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT, unce
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.ports import Clock, MessageLog, Messages, ScanPage
-from pillarbox.domain.mail import MAX_DELIVERY_TIME
-from pillarbox.domain.message import MEANINGS, Event, EventKind, Message
+from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
+from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 
 #: A pass runs every hour. Reading two hours makes up for a pass that did not run.
 TIME_RANGE: Final = timedelta(hours=2)

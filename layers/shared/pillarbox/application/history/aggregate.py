@@ -15,8 +15,8 @@ from pillarbox.application.history.search_index import SearchChanges, SearchInde
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, KeyUses
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import to_datetime
 
 

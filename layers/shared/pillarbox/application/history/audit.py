@@ -8,7 +8,7 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import LedgerAudit
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.statistics import END_OF_TIME, IndexEntry, index_entry
+from pillarbox.domain.messages.statistics import END_OF_TIME, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
 
 

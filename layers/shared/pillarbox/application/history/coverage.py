@@ -15,8 +15,8 @@ from uuid import UUID
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import (
+from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.statistics import (
     Granularity,
     IndexEntry,
     Rollup,

@@ -22,8 +22,8 @@ from pillarbox.application.history.ports import (
 from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, TimeRange, index_entry
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, TimeRange, index_entry
 from pillarbox.domain.timing import milliseconds
 
 #: Hours that a pass checks. The sweep runs every hour, so each hour is checked twice.

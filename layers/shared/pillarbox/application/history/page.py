@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pillarbox.domain.message import Message, Status
-from pillarbox.domain.search import RecipientTerm, SearchTerm, TagTerm
-from pillarbox.domain.statistics import Subset, SubsetKind, index_entry
+from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
+from pillarbox.domain.messages.statistics import Subset, SubsetKind, index_entry
 
 
 class SortBy(StrEnum):

@@ -12,8 +12,8 @@ from pillarbox.application.history.coverage import (
 )
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.history.tuning import Tuning
-from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import (
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     Granularity,
     IndexEntry,

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.message import Status
-from pillarbox.domain.search import SearchTerm
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.search import SearchTerm
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
 
 
 class Ledger(Protocol):

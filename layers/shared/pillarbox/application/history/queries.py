@@ -13,8 +13,8 @@ from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import (
+from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     Granularity,
     IndexEntry,

@@ -13,9 +13,9 @@ from pillarbox.application.history.ports import Ledger, SearchIndex
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.application.ports import MessageLog
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.message import Message
-from pillarbox.domain.search import RecipientTerm, SearchTerm
-from pillarbox.domain.statistics import END_OF_TIME, TimeRange, creation_time
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.search import RecipientTerm, SearchTerm
+from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange, creation_time
 
 
 class RecordSearch:

@@ -7,8 +7,8 @@ from typing import Final
 
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
 from pillarbox.application.ports import MessageLog
-from pillarbox.domain.message import Message
-from pillarbox.domain.search import terms_of
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.search import terms_of
 
 #: Records are read by their ids so many at a time.
 _BATCH: Final = 100

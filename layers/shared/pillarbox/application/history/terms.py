@@ -7,7 +7,7 @@ from pillarbox.domain.address import (
     mailbox_key,
     parse_address,
 )
-from pillarbox.domain.search import RecipientTerm
+from pillarbox.domain.messages.search import RecipientTerm
 
 
 def search_recipient(text: str) -> RecipientTerm:

@@ -52,15 +52,15 @@ from pillarbox.application.ports import (
 )
 from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
 from pillarbox.application.sending.sender_quota import SenderQuota
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import EMAILS_SEND, Principal
+from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
-from pillarbox.domain.key import EMAILS_SEND, Principal
-from pillarbox.domain.message import Message
-from pillarbox.domain.quota import NOTHING, Amount, QuotaExceeded, add, first_full
+from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
-    from pillarbox.domain.session import MemberPrincipal
+    from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5

@@ -20,11 +20,11 @@ from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.sender_quota import with_quota
-from pillarbox.domain.batch import BatchRequest, check_domains
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError, error_of
-from pillarbox.domain.key import Principal
-from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.message import SendRoute
+from pillarbox.domain.messages.batch import BatchRequest, check_domains
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.messages.message import SendRoute
 
 
 @dataclass(frozen=True, slots=True)

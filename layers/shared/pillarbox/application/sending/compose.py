@@ -7,10 +7,10 @@ from typing import Final
 
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.domain.brand import Brand
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.header_text import MAX_SUBJECT, is_header_safe
-from pillarbox.domain.mail import (
+from pillarbox.domain.messages.header_text import MAX_SUBJECT, is_header_safe
+from pillarbox.domain.messages.mail import (
     MAX_DELIVERY_TIME,
     Body,
     HtmlBody,
@@ -19,7 +19,7 @@ from pillarbox.domain.mail import (
     SendRequest,
     StarterBody,
 )
-from pillarbox.domain.template import (
+from pillarbox.domain.templates.template import (
     SavedTemplate,
     StarterTemplate,
     fill_subject,

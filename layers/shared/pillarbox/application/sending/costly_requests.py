@@ -12,8 +12,8 @@ from pillarbox.application.authentication import parse_key
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.late_checks import count_refusals
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal
 
 #: A count costs a write, as much as five of these reads.
 _RECORDS_A_REFUSAL: Final = 10

@@ -13,9 +13,9 @@ from pillarbox.application.sending.acceptance import Preparation, SendingPorts
 from pillarbox.application.sending.prepare import Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.sender_quota import check_key_quota
+from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.quota import QuotaExceeded
 from pillarbox.domain.errors import ServiceError, error_of
-from pillarbox.domain.key import Principal
-from pillarbox.domain.quota import QuotaExceeded
 from pillarbox.rendering.fuel import RequestFuel
 
 

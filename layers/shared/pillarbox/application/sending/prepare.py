@@ -9,16 +9,16 @@ from pillarbox.application.ports import AcceptedMessage, DirectoryResult, Domain
 from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.self_service import as_test, check_self_service
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.quota import Amount
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import created_at, new_id
-from pillarbox.domain.key import Principal
-from pillarbox.domain.mail import Job, Mail, SendRequest
-from pillarbox.domain.message import Message, MessageOrigin, SendRoute
-from pillarbox.domain.preview_key import PreviewRecipients, new_report
-from pillarbox.domain.quota import Amount
-from pillarbox.domain.tags import Tags
-from pillarbox.domain.template import SavedTemplate, StarterTemplate
+from pillarbox.domain.messages.mail import Job, Mail, SendRequest
+from pillarbox.domain.messages.message import Message, MessageOrigin, SendRoute
+from pillarbox.domain.messages.tags import Tags
+from pillarbox.domain.sign_in.preview_key import PreviewRecipients, new_report
+from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pillarbox.application.render import render, to_text
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.domain.mail import Mail, RawBody
+from pillarbox.domain.messages.mail import Mail, RawBody
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ signature. So no word, link, picture or file of the caller reaches the recipient
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import Mail, SendRequest, StarterBody
-from pillarbox.domain.template import fill_subject
+from pillarbox.domain.messages.mail import Mail, SendRequest, StarterBody
+from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.starters import find_starter
 from pillarbox.rendering.values import preview_values
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Directory, DirectoryResult, Quotas, StoredResponse
+from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaState
+from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal
-from pillarbox.domain.quota import NOTHING, Amount, QuotaState
-from pillarbox.domain.quota_counts import QuotaCounts
 
 if TYPE_CHECKING:
-    from pillarbox.domain.session import MemberPrincipal
+    from pillarbox.domain.sign_in.session import MemberPrincipal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from pillarbox.application.ports import Jobs, Messages, StoredResponse
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.domain.account import Account
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.message import MessageOrigin, SendRoute
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 
 
 def prepare_service_mail(mail: Mail, account: Account, now: datetime) -> PreparedMessage:

@@ -14,9 +14,9 @@ from pillarbox.application.sending.acceptance import Acceptance, Outcome, Sendin
 from pillarbox.application.sending.late_checks import check_domains
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
+from pillarbox.domain.accounts.key import EMAILS_SEND, Principal
+from pillarbox.domain.accounts.quota import QuotaExceeded
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import EMAILS_SEND, Principal
-from pillarbox.domain.quota import QuotaExceeded
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ from typing import Final
 from pillarbox.application.sending.prepare import Caller, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
-from pillarbox.domain.attachment import check_attachments
 from pillarbox.domain.errors import ServiceError, cut
-from pillarbox.domain.filename import UNSAFE_NAME, is_safe_filename
-from pillarbox.domain.header_text import (
+from pillarbox.domain.messages.attachment import check_attachments
+from pillarbox.domain.messages.filename import UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.messages.header_text import (
     INVISIBLE,
     MAX_SUBJECT,
     UNSAFE,
@@ -29,11 +30,10 @@ from pillarbox.domain.header_text import (
     is_header_safe,
     is_visible,
 )
-from pillarbox.domain.idempotency import idempotency_digest
-from pillarbox.domain.key import Principal
-from pillarbox.domain.mail import Mail, RawBody
-from pillarbox.domain.message import SendRoute
-from pillarbox.domain.tags import TagError, Tags, check_tags
+from pillarbox.domain.messages.idempotency import idempotency_digest
+from pillarbox.domain.messages.mail import Mail, RawBody
+from pillarbox.domain.messages.message import SendRoute
+from pillarbox.domain.messages.tags import TagError, Tags, check_tags
 from pillarbox.mime.content import MimePart, decoded_size, first_octets
 from pillarbox.mime.fields import Field, bad_message
 from pillarbox.mime.mailbox import (

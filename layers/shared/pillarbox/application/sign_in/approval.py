@@ -10,12 +10,12 @@ from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.application.sign_in.sign_up import changed_meanwhile, create_account
 from pillarbox.application.sign_in.team import Team
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.account_log import COMMAND, AccountAction, LogEntry
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_log import COMMAND, AccountAction, LogEntry
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
 from pillarbox.rendering.notice import sign_up_source
 
 _NOT_ASKED: Final = "has asked for no account, or has it already"

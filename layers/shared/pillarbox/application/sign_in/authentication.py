@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pillarbox.application.authentication import SUSPENDED, Authentication
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import SessionResult, Sessions, Users
+from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal
-from pillarbox.domain.role import OPERATE
-from pillarbox.domain.session import (
+from pillarbox.domain.sign_in.role import OPERATE
+from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
     MemberPrincipal,
     SessionPrincipal,

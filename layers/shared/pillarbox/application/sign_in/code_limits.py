@@ -5,7 +5,7 @@ from datetime import datetime
 from pillarbox.application.sign_in.ports import SignInCounts
 from pillarbox.domain.client_address import block_of
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in import (
+from pillarbox.domain.sign_in.codes import (
     HOUR,
     MINUTE,
     PER_ADDRESS,

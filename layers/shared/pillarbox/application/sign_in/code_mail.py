@@ -8,10 +8,10 @@ from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, U
 from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.session import SERVICE_ACCOUNT_ID, user_digest
-from pillarbox.domain.sign_in import CODE_TIME, CodeRequest
-from pillarbox.domain.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpTerms
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.sign_in.codes import CODE_TIME, CodeRequest
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, user_digest
+from pillarbox.domain.sign_in.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpTerms
 from pillarbox.rendering.notice import code_source, sign_up_source
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sign_in.service_mail import accept, write_mail
-from pillarbox.domain.mail import Mail
-from pillarbox.domain.role import Role
-from pillarbox.domain.sign_in import INVITATION_TIME
+from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.sign_in.codes import INVITATION_TIME
+from pillarbox.domain.sign_in.role import Role
 from pillarbox.rendering.notice import invitation_source
 
 

@@ -13,11 +13,11 @@ from pillarbox.application.ports import Clock, ServiceAddress
 from pillarbox.application.sign_in.invitation_mail import Invitation, InvitationMail
 from pillarbox.application.sign_in.ports import Flows, Members, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.account_limits import MAX_MEMBERS, limit_exceeded
+from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Member, MemberPrincipal, digest_of, new_user
-from pillarbox.domain.sign_in import INVITATION_TIME, new_link
+from pillarbox.domain.sign_in.codes import INVITATION_TIME, new_link
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Member, MemberPrincipal, digest_of, new_user
 
 _DAY: Final = timedelta(days=1)
 #: The most invitations of one account in a day: the emails come from the service's own address.

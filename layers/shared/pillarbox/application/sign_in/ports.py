@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from pillarbox.domain.account import Account, Suspension
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Access, Member, Session, SessionToken, User
+from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Access, Member, Session, SessionToken, User
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
-    from pillarbox.domain.account_log import LogEntry
-    from pillarbox.domain.key import ApiKey
-    from pillarbox.domain.proof_of_work import CheckedProof
-    from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
-    from pillarbox.domain.sign_up import SignUpRequest
+    from pillarbox.domain.accounts.account_log import LogEntry
+    from pillarbox.domain.accounts.key import ApiKey
+    from pillarbox.domain.sign_in.codes import CodeRequest, Flow, FlowToken
+    from pillarbox.domain.sign_in.proof_of_work import CheckedProof
+    from pillarbox.domain.sign_in.sign_up import SignUpRequest
 
 
 class Users(Protocol):

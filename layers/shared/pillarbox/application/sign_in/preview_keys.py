@@ -20,18 +20,19 @@ from pillarbox.application.sign_in.ports import (
     SignInCounts,
 )
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.account import Account, Plan, Suspension
-from pillarbox.domain.address import domain_and_parents, domain_of
-from pillarbox.domain.client_address import block_of
-from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
-from pillarbox.domain.key import (
+from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.key import (
     PREVIEW_SCOPES,
     ApiKey,
     KeyType,
     digest_of_key,
     new_key_text,
 )
-from pillarbox.domain.preview_key import (
+from pillarbox.domain.address import domain_and_parents, domain_of
+from pillarbox.domain.client_address import block_of
+from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, FlowToken, invalid_code, new_flow
+from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_ADDRESS,
     CODES_PER_KEY,
     KEY_NAME,
@@ -45,15 +46,14 @@ from pillarbox.domain.preview_key import (
     preview_key_id,
     preview_keys_closed,
 )
-from pillarbox.domain.proof_of_work import (
+from pillarbox.domain.sign_in.proof_of_work import (
     Challenge,
     Proof,
     check_proof,
     new_challenge,
     wrong_proof,
 )
-from pillarbox.domain.sign_in import MAX_ATTEMPTS, FlowToken, invalid_code, new_flow
-from pillarbox.domain.sign_up import DAY
+from pillarbox.domain.sign_in.sign_up import DAY
 
 #: The start of the subjects of all counts here. No other function may change these.
 _COUNTS: Final = "preview#"

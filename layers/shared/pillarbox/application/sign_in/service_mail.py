@@ -11,10 +11,10 @@ from uuid import UUID
 
 from pillarbox.application.ports import Jobs, Messages
 from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.errors import Json
-from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.messages.mail import Mail, SavedBody
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The account of the service's own emails.
 SERVICE: Final = Account(

@@ -20,10 +20,16 @@ from pillarbox.application.sign_in.ports import (
     Users,
 )
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import (
+from pillarbox.domain.sign_in.codes import (
+    MAX_ATTEMPTS,
+    FlowToken,
+    invalid_code,
+    new_flow,
+)
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
     Session,
     SessionPrincipal,
@@ -36,13 +42,7 @@ from pillarbox.domain.session import (
     new_session,
     new_user,
 )
-from pillarbox.domain.sign_in import (
-    MAX_ATTEMPTS,
-    FlowToken,
-    invalid_code,
-    new_flow,
-)
-from pillarbox.domain.sign_up import SignUpTerms
+from pillarbox.domain.sign_in.sign_up import SignUpTerms
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Proofs, SignInCounts, SignUps
 from pillarbox.application.validation import check_text
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.client_address import block_of
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.key import ACCOUNT_ID_LENGTH
-from pillarbox.domain.proof_of_work import (
+from pillarbox.domain.sign_in.proof_of_work import (
     Challenge,
     Proof,
     check_proof,
     new_challenge,
     wrong_proof,
 )
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Member, SessionPrincipal, user_digest
-from pillarbox.domain.sign_up import (
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Member, SessionPrincipal, user_digest
+from pillarbox.domain.sign_in.sign_up import (
     DAY,
     PER_BLOCK,
     SignUpRequest,
@@ -31,7 +31,7 @@ from pillarbox.domain.sign_up import (
 )
 
 if TYPE_CHECKING:
-    from pillarbox.domain.account_log import LogEntry
+    from pillarbox.domain.accounts.account_log import LogEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Flows, Members, Sessions, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.role import Role
-from pillarbox.domain.session import Member, User, digest_of, new_user
-from pillarbox.domain.sign_in import LINK_TIME, new_link
+from pillarbox.domain.sign_in.codes import LINK_TIME, new_link
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Member, User, digest_of, new_user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

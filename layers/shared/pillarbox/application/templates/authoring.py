@@ -21,12 +21,12 @@ from pillarbox.application.templates.publication import OPERATOR, Publication, c
 from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.template import (
+from pillarbox.domain.templates.draft import SourceKind, TemplateContent
+from pillarbox.domain.templates.template import (
     SavedTemplate,
     fill_subject,
     unknown_template,
 )
-from pillarbox.domain.template_draft import SourceKind, TemplateContent
 from pillarbox.rendering.saved import check_values, sample_values
 from pillarbox.rendering.starters import get_starter
 

@@ -12,17 +12,17 @@ from uuid import UUID
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.application.validation import MAX_NAME
-from pillarbox.domain.account_limits import MAX_TEMPLATES, limit_exceeded
+from pillarbox.domain.accounts.limits import MAX_TEMPLATES, limit_exceeded
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.template import SavedTemplate, unknown_template
-from pillarbox.domain.template_draft import (
+from pillarbox.domain.templates.draft import (
     SampleSets,
     SourceKind,
     TemplateContent,
     TemplateDraft,
     TemplateVersion,
 )
+from pillarbox.domain.templates.template import SavedTemplate, unknown_template
 from pillarbox.rendering.starters import get_starter
 
 _EMPTY: Final = "<p>Hello {{ name | default('there') }},</p>\n"

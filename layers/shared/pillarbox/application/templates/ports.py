@@ -6,8 +6,8 @@ from enum import Enum, auto
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.template_draft import TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.draft import TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.template import SavedTemplate
 
 
 class DeleteResult(Enum):

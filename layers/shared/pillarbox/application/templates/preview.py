@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.render import render, to_text
-from pillarbox.domain.brand import Brand
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
-from pillarbox.domain.mail import SavedBody
-from pillarbox.domain.template import fill_subject
-from pillarbox.domain.template_draft import Source, SourceKind
+from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
+from pillarbox.domain.messages.mail import SavedBody
+from pillarbox.domain.templates.draft import Source, SourceKind
+from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.allowlist import references
 from pillarbox.rendering.checks import check_result, check_source
 from pillarbox.rendering.compiling import compile_source

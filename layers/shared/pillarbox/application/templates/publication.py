@@ -12,17 +12,17 @@ from uuid import UUID
 from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import TemplateRecords, TemplateVersions
 from pillarbox.application.validation import check_text
-from pillarbox.domain.account_limits import MAX_VERSIONS
+from pillarbox.domain.accounts.limits import MAX_VERSIONS
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.header_text import MAX_SUBJECT
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.template_draft import (
+from pillarbox.domain.messages.header_text import MAX_SUBJECT
+from pillarbox.domain.templates.draft import (
     SourceKind,
     TemplateContent,
     TemplateDraft,
     TemplateVersion,
     check_source_size,
 )
+from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
 
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pillarbox.application.templates.authoring import TemplateAuthoring, TemplatePage
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.domain.template import SavedTemplate, unknown_template
+from pillarbox.domain.templates.template import SavedTemplate, unknown_template
 from pillarbox.rendering.saved import sample_values
 
 #: Characters of a preview (contract 2.7).

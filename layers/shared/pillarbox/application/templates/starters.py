@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import Json
-from pillarbox.domain.mail import StarterBody
-from pillarbox.domain.template import PreviewValues, StarterTemplate, fill_subject
+from pillarbox.domain.messages.mail import StarterBody
+from pillarbox.domain.templates.template import PreviewValues, StarterTemplate, fill_subject
 from pillarbox.rendering.starters import all_starters, get_starter
 from pillarbox.rendering.values import check_logo_url, format_date, preview_values
 

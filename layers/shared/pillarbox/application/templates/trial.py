@@ -19,12 +19,12 @@ from pillarbox.application.sign_in.ports import Members
 from pillarbox.application.templates.editing import TemplateEditing, on_source
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
-from pillarbox.domain.mail import Mail, SavedBody
-from pillarbox.domain.message import MessageOrigin, SendRoute
-from pillarbox.domain.session import MemberPrincipal
-from pillarbox.domain.template import fill_subject
-from pillarbox.domain.template_draft import TemplateContent
+from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
+from pillarbox.domain.messages.mail import Mail, SavedBody
+from pillarbox.domain.messages.message import MessageOrigin, SendRoute
+from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.domain.templates.draft import TemplateContent
+from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.saved import check_template, check_values
 

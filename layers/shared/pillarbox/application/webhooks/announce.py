@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pillarbox.application.history.aggregate import StreamResult
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.webhook import WebhookEndpoint, WebhookEvent
-from pillarbox.domain.webhook_events import AccountEvent, receives
+from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent
+from pillarbox.domain.webhooks.events import AccountEvent, receives
 
 type _EndpointsOf = dict[str, Sequence[WebhookEndpoint]]
 

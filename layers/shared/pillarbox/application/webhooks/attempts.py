@@ -20,7 +20,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookQueue,
 )
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
     EndpointDrain,
@@ -32,15 +32,15 @@ from pillarbox.domain.webhook import (
     WebhookTask,
     WebhookType,
 )
-from pillarbox.domain.webhook_events import find_event
-from pillarbox.domain.webhook_retries import (
+from pillarbox.domain.webhooks.events import find_event
+from pillarbox.domain.webhooks.retries import (
     after_failure,
     after_success,
     must_wait,
     probe_wait,
     retry_wait,
 )
-from pillarbox.domain.webhook_signature import signed_headers
+from pillarbox.domain.webhooks.signature import signed_headers
 
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)

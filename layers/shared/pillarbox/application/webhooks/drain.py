@@ -17,7 +17,7 @@ from pillarbox.application.webhooks.attempts import (
     drain_of,
 )
 from pillarbox.application.webhooks.ports import Parallel
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,

@@ -14,10 +14,10 @@ from pillarbox.application.webhooks.ports import (
     WebhookPoster,
     WebhookQueue,
 )
-from pillarbox.domain.account_limits import MAX_ENDPOINTS, limit_exceeded
+from pillarbox.domain.accounts.limits import MAX_ENDPOINTS, limit_exceeded
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
     SELECTABLE_TYPES,
     EndpointDrain,
@@ -28,8 +28,8 @@ from pillarbox.domain.webhook import (
     is_delivery_id,
     is_enabled,
 )
-from pillarbox.domain.webhook_signature import new_secret, rotated
-from pillarbox.domain.webhook_url import MAX_URL
+from pillarbox.domain.webhooks.signature import new_secret, rotated
+from pillarbox.domain.webhooks.url import MAX_URL
 
 #: How often a change is tried again that met another one.
 _TRIES: Final = 5

@@ -8,7 +8,7 @@ from typing import Final
 from pillarbox.application.ports import Clock
 from pillarbox.application.webhooks.owner_notice import OwnerNotices
 from pillarbox.application.webhooks.ports import DueTimes, WebhookQueue
-from pillarbox.domain.webhook import OwnerNotice
+from pillarbox.domain.webhooks.endpoint import OwnerNotice
 
 #: A notice that fails is tried again after this time …
 _NOTICE_PAUSE: Final = timedelta(minutes=5)

@@ -14,12 +14,12 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
 from pillarbox.application.webhooks.ports import EndpointHealths, WebhookEndpoints
-from pillarbox.domain.account import Account
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.mail import Mail, SavedBody
+from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.timing import milliseconds
-from pillarbox.domain.webhook import EndpointHealth, OwnerNotice, WebhookEndpoint
-from pillarbox.domain.webhook_retries import DISABLE_AFTER
+from pillarbox.domain.webhooks.endpoint import EndpointHealth, OwnerNotice, WebhookEndpoint
+from pillarbox.domain.webhooks.retries import DISABLE_AFTER
 from pillarbox.rendering.notice import notice_source
 
 #: In an account with several shards, the ids of notices have the least such number. So they stay

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from pillarbox.application.ports import ScanPage
-from pillarbox.domain.message import Message
-from pillarbox.domain.suppression import Suppression
-from pillarbox.domain.webhook import (
+from pillarbox.domain.accounts.suppression import Suppression
+from pillarbox.domain.messages.message import Message
+from pillarbox.domain.webhooks.endpoint import (
     DueTask,
     EndpointHealth,
     WebhookDelivery,
@@ -23,7 +23,7 @@ from pillarbox.domain.webhook import (
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
-    from pillarbox.domain.webhook_events import AccountEvent
+    from pillarbox.domain.webhooks.events import AccountEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class EndpointChanges:
 
 
 class WebhookEndpoints(Protocol):
-    """The endpoints of each account, with their secrets (table `Identities`)."""
+    """The endpoints of each account, with their secrets (table `Credentials`)."""
 
     def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         """Store a new endpoint; return False if the account has `most` endpoints already.

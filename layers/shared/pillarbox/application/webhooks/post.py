@@ -17,7 +17,7 @@ from pillarbox.application.webhooks.attempts import (
 )
 from pillarbox.application.webhooks.drain import DRAIN_LATE, Drains
 from pillarbox.application.webhooks.ports import Parallel
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,

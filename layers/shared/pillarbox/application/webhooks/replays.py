@@ -14,19 +14,19 @@ from pillarbox.application.webhooks.endpoints import (
     webhooks_are_off,
 )
 from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpoints, WebhookQueue
+from pillarbox.domain.accounts.quota import whole_seconds, window_end
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
-from pillarbox.domain.message import Message
-from pillarbox.domain.quota import whole_seconds, window_end
+from pillarbox.domain.messages.message import Message
 from pillarbox.domain.timing import milliseconds
-from pillarbox.domain.webhook import (
+from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
     ReplayRequest,
     WebhookEndpoint,
     WebhookEvent,
     is_delivery_id,
 )
-from pillarbox.domain.webhook_events import events_of, receives, webhook_test
+from pillarbox.domain.webhooks.events import events_of, receives, webhook_test
 
 #: One replay by time reads and queues at most about so many messages and events, and no other of
 #: the same endpoint begins within a minute. So a key cannot make the service read or post

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.header_text import in_one_line, without_invisible
+from pillarbox.domain.messages.header_text import in_one_line, without_invisible
 from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
-from pillarbox.http.replies import error_body
+from pillarbox.http.messages.replies import error_body
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.templates.saved import TemplateLibrary
-    from pillarbox.domain.key import Principal
+    from pillarbox.domain.accounts.key import Principal
 
 #: In characters, of a text in a result.
 MAX_TEXT: Final = 200

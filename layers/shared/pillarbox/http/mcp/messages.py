@@ -13,7 +13,7 @@ from pillarbox.http.requests import read_json
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-    from pillarbox.http.replies import Reply
+    from pillarbox.http.messages.replies import Reply
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600

@@ -8,11 +8,9 @@ from pillarbox.application.templates.starters import list_starters, preview_star
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
 from pillarbox.http.bodies import parse_preview
-from pillarbox.http.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.mcp.calls import Lines, ToolCall, tool_result
-from pillarbox.http.models import VARIABLES
-from pillarbox.http.query import TemplatesQuery
-from pillarbox.http.replies import (
+from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
+from pillarbox.http.messages.replies import (
     analytics_result,
     message_detail,
     message_list_item,
@@ -20,6 +18,8 @@ from pillarbox.http.replies import (
     template_item,
     timestamp,
 )
+from pillarbox.http.messages.wire import VARIABLES
+from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import WireModel, optional, required, text, whole_number, with_default

@@ -13,21 +13,21 @@ from pillarbox.application.sending.confirmation import (
 )
 from pillarbox.domain.address import MAX_ADDRESS
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.idempotency import idempotency_digest
-from pillarbox.domain.mail import MAX_RECIPIENTS
-from pillarbox.domain.message import SendRoute
+from pillarbox.domain.messages.idempotency import idempotency_digest
+from pillarbox.domain.messages.mail import MAX_RECIPIENTS
+from pillarbox.domain.messages.message import SendRoute
 from pillarbox.http.app import log_accepted, request_id
 from pillarbox.http.bodies import parse_batch, parse_send
 from pillarbox.http.mcp.calls import Lines, ToolCall, cleaned, tool_result
-from pillarbox.http.replies import batch_result, error_body, send_result, timestamp
+from pillarbox.http.messages.replies import batch_result, error_body, send_result, timestamp
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import WireModel, boolean, optional, text, with_default
 
 if TYPE_CHECKING:
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.sending.prepare import PreparedMessage
-    from pillarbox.domain.batch import BatchRequest
-    from pillarbox.domain.mail import Mail, SendRequest
+    from pillarbox.domain.messages.batch import BatchRequest
+    from pillarbox.domain.messages.mail import Mail, SendRequest
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"

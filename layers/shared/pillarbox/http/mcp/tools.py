@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
 from pillarbox.http.mcp.calls import ToolCall, cleaned, tool_error
 from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pillarbox.domain.key import Principal
+    from pillarbox.domain.accounts.key import Principal
 
 #: The permission that each tool needs, in the order of the list.
 SCOPES: Final[Mapping[str, str | None]] = {

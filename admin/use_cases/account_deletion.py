@@ -1,0 +1,97 @@
+"""Delete an account with everything that is stored of it."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Protocol
+
+from admin.use_cases.ports import AccountData
+from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.history.page import Page, PageRequest
+from pillarbox.application.ports import Clock
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.messages.message import Status
+
+#: Longer than a request may run that read the account before it was suspended, and than the
+#: statistics are usually behind.
+_NOTICE: Final = timedelta(minutes=2)
+
+
+class PageQueries(Protocol):
+    """Lists of the messages of an account."""
+
+    def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
+        """List messages and count them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionPlan:
+    """An account that may be deleted, and how many messages it has."""
+
+    account: Account
+    messages: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountDeletion:
+    """Deletes accounts. A deletion that was interrupted goes on when it is run again."""
+
+    accounts: AccountRecords
+    queries: PageQueries
+    data: AccountData
+    clock: Clock
+
+    def plan(self, account_id: str, *, drop_pending: bool) -> DeletionPlan:
+        """Return what a deletion would delete.
+
+        Args:
+            account_id: the account.
+            drop_pending: whether emails that wait may be dropped.
+
+        Raises:
+            ValidationFailed: on `ID`: the account is not suspended, or only since two minutes, or
+                emails still wait.
+            ServiceError: `account_not_found`.
+        """
+        account = find_account(self.accounts, account_id)
+        if account.suspension is None:
+            raise _refusal(f"suspend the account first: pillarbox account suspend {account_id}")
+        wait = account.suspension.at + _NOTICE - self.clock()
+        if wait > timedelta(0):
+            raise _refusal(
+                "the account was suspended just now, and its last requests may still run: wait"
+                f" {wait.total_seconds():.0f} seconds"
+            )
+        pending = self._count(account, PageRequest(status=Status.PENDING, limit=1))
+        if pending and not drop_pending:
+            raise _refusal(
+                f"{pending} accepted emails of the account still wait. Wait until they are sent,"
+                " or drop them with --drop-pending"
+            )
+        messages = self._count(account, PageRequest(limit=1))
+        return DeletionPlan(account=account, messages=messages, pending=pending)
+
+    def delete(self, plan: DeletionPlan, report: Callable[[int], None]) -> Counter[str]:
+        """Delete everything, the record of the account last; return how many items of each kind.
+
+        `report` receives the number of items deleted so far.
+        """
+        account_id = plan.account.account_id
+        deleted: Counter[str] = Counter()
+        for kind, number in self.data.delete_contents(account_id, plan.account.shards):
+            deleted[kind] += number
+            report(deleted.total())
+        self.data.delete_account(account_id)
+        return deleted
+
+    def _count(self, account: Account, request: PageRequest) -> int:
+        return self.queries.page(account.account_id, request, account.shards).total
+
+
+def _refusal(message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError("ID", message, "not_allowed"))

@@ -1,0 +1,222 @@
+"""Check whether a stack can do its work."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from admin.use_cases import checks, domain_checks
+from admin.use_cases.key_migration import FormerKeys
+from admin.use_cases.ports import (
+    ApiProbe,
+    CertificateProbe,
+    QueuePolicies,
+    StackMonitoring,
+    StackShares,
+    TableProtection,
+)
+from admin.use_cases.queue_policies import check_policies
+from admin.use_cases.ses_plans import SesPlans, check_plan
+from admin.use_cases.workers import WorkerMaximums, check_maximums
+from pillarbox.application.accounts.dns_records import dmarc_records
+from pillarbox.application.accounts.domains import Domains
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.history.ports import Ledger
+from pillarbox.application.operator.checks import Finding, Verdict, check_quota
+from pillarbox.application.operator.ports import ProviderAccount
+from pillarbox.application.operator.queues import QueueOperations
+from pillarbox.application.operator.service_checks import ServiceChecks, run_checks
+from pillarbox.application.ports import Clock
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.address import domain_and_parents, domain_of
+from pillarbox.domain.messages.statistics import Granularity, TimeRange
+from pillarbox.domain.timing import milliseconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doctor:
+    """Runs the checks: reads what each one needs, and passes it to `checks`.
+
+    Args:
+        api_url: the address of API and dashboard.
+        stored_address: reads the one that links in emails have.
+        certificate_probe: None without a relay.
+        configuration_set: the name of the configuration set that emails are sent with.
+        preview_sender: the address that preview keys send from.
+        workers: how many functions the queues and the stream use at a time.
+        reserve: how many functions Lambda reserves for delivery; 0 for none.
+        share: the percentage of SES's rate that the stack uses.
+        protected: whether the tables were deployed with deletion protection.
+        open_widget: whether visitors get preview keys that send to anybody.
+    """
+
+    provider: ProviderAccount
+    plans: SesPlans
+    accounts: AccountRecords
+    ledger: Ledger
+    domains: Domains
+    queues: QueueOperations
+    table: TableProtection
+    credentials: TableProtection
+    former_keys: FormerKeys
+    monitoring: StackMonitoring
+    queue_policies: QueuePolicies
+    shares: StackShares
+    api_probe: ApiProbe
+    api_url: str
+    stored_address: Callable[[], str | None]
+    certificate_probe: CertificateProbe | None
+    clock: Clock
+    configuration_set: str
+    preview_sender: str
+    workers: WorkerMaximums
+    reserve: int
+    share: int = 100
+    protected: bool = False
+    open_widget: bool = False
+
+    def run(
+        self,
+        not_applicable: Mapping[str, str],
+        send_test_email: Callable[[], Finding] | None = None,
+    ) -> Iterator[Finding]:
+        """Run every check, even if others fail.
+
+        Args:
+            not_applicable: the checks to skip, with the reason.
+            send_test_email: None to send no test email.
+        """
+        service = ServiceChecks(
+            provider=self.provider,
+            accounts=self.accounts,
+            queues=self.queues,
+            configuration_set=self.configuration_set,
+        ).runs()
+        runs: dict[str, Callable[[], Iterator[Finding]]] = {
+            "address": self._check_address,
+            "clock": lambda: checks.check_clock(self.provider.sending_status()),
+            "sending": service["sending"],
+            "rate": self._check_quota_and_rate,
+            "plan": lambda: check_plan(self.plans.read()),
+            "functions": self._check_functions,
+            "events": service["events"],
+            "domains": self._check_domains,
+            "policies": lambda: check_policies(self.queue_policies.read()),
+            "queues": service["queues"],
+            "waiting": service["waiting"],
+            "table": self._check_tables,
+            "keys": self._check_keys,
+            "shards": self._check_shards,
+            "limits": service["limits"],
+            "alarms": self._check_alarms,
+            "relay": self._check_relay,
+            "mail": lambda: _check_mail(send_test_email),
+        }
+        for name, run in runs.items():
+            if name in not_applicable:
+                yield Finding(name, Verdict.SKIPPED, not_applicable[name])
+            else:
+                yield from run_checks({name: run})
+
+    def _check_address(self) -> Iterator[Finding]:
+        yield from checks.check_address(*self.api_probe.request("GET", "/v1/emails"))
+        yield checks.check_stored_address(self.stored_address(), self.api_url)
+
+    def _check_quota_and_rate(self) -> Iterator[Finding]:
+        status = self.provider.sending_status()
+        yield from check_quota(status)
+        yield from checks.check_rate(status, self.workers.delivery, self.share)
+        yield checks.check_shares(self.shares.read())
+
+    def _check_tables(self) -> Iterator[Finding]:
+        tables = {"The table": self.table, "The table Credentials": self.credentials}
+        for name, table in tables.items():
+            yield from checks.check_table(table.read(), name, protected=self.protected)
+
+    def _check_keys(self) -> Iterator[Finding]:
+        left = sum(map(self.former_keys.count, self.former_keys.account_ids()))
+        yield checks.check_former_keys(left, len(self.former_keys.unmarked()))
+
+    def _check_functions(self) -> Iterator[Finding]:
+        limit = self.monitoring.function_concurrency()
+        # A stack whose table may be deleted is for trying things out.
+        production = self.table.read().deletion_protection
+        yield from checks.check_concurrency(limit, self.workers, production=production)
+        yield from check_maximums(limit, self.workers)
+        yield checks.check_reserve(self.workers.deliver, self.reserve)
+        if self.workers.webhooks is None:
+            message = "Webhooks are off: no endpoint receives anything, and none can be created."
+            yield Finding("functions", Verdict.PASS, message)
+        if self.open_widget:
+            yield Finding(
+                "functions",
+                Verdict.WARN,
+                "The preview widget is on, and its keys send test mail to any address.",
+                "Deploy with PreviewRecipients=own, unless only people you know reach the widget.",
+            )
+
+    def _check_alarms(self) -> Iterator[Finding]:
+        now = self.clock()
+        silent = {name: now - since for name, since in self.monitoring.silent_alarms().items()}
+        yield from checks.check_alarms(
+            self.monitoring.firing_alarms(), silent, self.monitoring.alarm_subscribers()
+        )
+
+    def _check_domains(self) -> Iterator[Finding]:
+        senders = {
+            address
+            for account in self.accounts.all()
+            for address, verified in account.senders.items()
+            if verified
+        }
+        for name in sorted({domain_of(address) for address in {*senders, self.preview_sender}}):
+            candidates = domain_and_parents(name)
+            registered = [domain for domain in candidates if self.domains.identities.get(domain)]
+            if registered:
+                domain = self.domains.show(registered[0])
+                yield from domain_checks.check_domain(name, domain, self._dmarc_tags(name))
+            else:
+                yield domain_checks.unknown_domain(name)
+
+    def _check_shards(self) -> Iterator[Finding]:
+        now = self.clock()
+        last_week = TimeRange(milliseconds(now - timedelta(days=7)), milliseconds(now))
+        findings = [
+            finding
+            for account in self.accounts.all()
+            for finding in checks.check_shards(account, self._busiest_hour(account, last_week))
+        ]
+        yield from findings or [
+            Finding("shards", Verdict.PASS, "Each account has shards for its busiest hour.")
+        ]
+
+    def _busiest_hour(self, account: Account, starts: TimeRange) -> int:
+        hours = self.ledger.rollups(account.account_id, Granularity.HOUR, starts)
+        return max((hour.total for hour in hours), default=0)
+
+    def _dmarc_tags(self, name: str) -> Mapping[str, str] | None:
+        """Return the tags of the DMARC record in force: the domain's own or a parent's.
+
+        Empty without a record; None if DNS gives no answer.
+        """
+        for domain in domain_and_parents(name):
+            texts = self.domains.dns.look_up(f"_dmarc.{domain}", "TXT")
+            if texts is None:
+                return None
+            if records := dmarc_records(texts):
+                tags = domain_checks.dmarc_tags(records[0])
+                return tags if domain == name else {**tags, "p": tags.get("sp", tags.get("p", ""))}
+        return {}
+
+    def _check_relay(self) -> Iterator[Finding]:
+        if self.certificate_probe is None:
+            yield Finding("relay", Verdict.SKIPPED, "The stack has no relay.")
+        else:
+            expiry = self.certificate_probe.certificate_expiry()
+            yield from checks.check_certificate(expiry, self.clock())
+
+
+def _check_mail(send_test_email: Callable[[], Finding] | None) -> Iterator[Finding]:
+    if send_test_email is None:
+        yield Finding("mail", Verdict.SKIPPED, "Use --send to send a test email.")
+    else:
+        yield send_test_email()

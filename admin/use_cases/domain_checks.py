@@ -1,0 +1,94 @@
+"""The doctor's checks of a sender's domain: DKIM, SPF and DMARC."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from pillarbox.application.accounts.dns_records import RecordState
+from pillarbox.application.accounts.domains import Domain
+from pillarbox.application.operator.checks import Finding, Verdict
+
+#: UNKNOWN is not among them: DNS may have the record although it did not answer.
+_BROKEN_STATES: Final = frozenset({RecordState.MISSING, RecordState.DIFFERS})
+
+
+def unknown_domain(name: str) -> Finding:
+    """Return the finding for a sender's domain that SES does not know."""
+    return Finding(
+        "domains",
+        Verdict.WARN,
+        f"{name}: SES does not know the domain. It signs emails with its own domain or refuses"
+        " them.",
+        f"pillarbox domain add {name}",
+    )
+
+
+def dmarc_tags(text: str) -> dict[str, str]:
+    """Return the tags of a DMARC record in lower case (RFC 7489 section 6.3)."""
+    pairs = (pair.partition("=") for pair in text.split(";"))
+    return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
+
+
+def check_domain(name: str, domain: Domain, dmarc: Mapping[str, str] | None) -> Iterator[Finding]:
+    """Check whether receivers can authenticate emails from a domain (RFC 7489 section 3.1).
+
+    Args:
+        name: the domain of senders.
+        domain: the domain that SES signs for: the same or a parent domain.
+        dmarc: the tags of the DMARC record in force, empty without a record; None if DNS
+            gave no answer.
+    """
+    tags = dmarc or {}
+    yield _check_dkim(name, domain, tags)
+    yield _check_spf(name, domain, tags)
+    yield _check_dmarc(name, domain, dmarc)
+
+
+def _check_dkim(name: str, domain: Domain, tags: Mapping[str, str]) -> Finding:
+    identity = domain.identity
+    if identity.dkim != "SUCCESS" or "DKIM" in _broken_records(domain):
+        message = f"{name}: emails are not signed with the domain's keys (DKIM: {identity.dkim})."
+        remedy = f"Create the CNAME records: {_show_command(domain)}"
+        return Finding("domains", Verdict.FAIL, message, remedy)
+    if tags.get("adkim") == "s" and identity.name != name:
+        message = (
+            f"{name}: emails are signed by {identity.name}, but the DMARC record requires"
+            f" a signature of {name} (adkim=s)."
+        )
+        return Finding("domains", Verdict.FAIL, message, f"pillarbox domain add {name}")
+    return Finding("domains", Verdict.PASS, f"{name}: signed by {identity.name} (DKIM).")
+
+
+def _check_spf(name: str, domain: Domain, tags: Mapping[str, str]) -> Finding:
+    identity = domain.identity
+    broken = _broken_records(domain)
+    if identity.mail_from_status != "SUCCESS" or broken & {"MAIL FROM", "MAIL FROM SPF"}:
+        message = f"{name}: bounces go to SES's own domain, so SPF does not cover this domain."
+        remedy = f"Create the MX record and its TXT record: {_show_command(domain)}"
+        return Finding("domains", Verdict.WARN, message, remedy)
+    if tags.get("aspf") == "s" and identity.mail_from != name:
+        message = f"{name}: the DMARC record (aspf=s) ignores the SPF of {identity.mail_from}."
+        return Finding("domains", Verdict.WARN, message, "Nothing, if DKIM passes.")
+    return Finding("domains", Verdict.PASS, f"{name}: SPF covers {identity.mail_from}.")
+
+
+def _check_dmarc(name: str, domain: Domain, tags: Mapping[str, str] | None) -> Finding:
+    if tags is None:
+        message = f"{name}: DNS gave no answer about the DMARC record."
+        return Finding("domains", Verdict.SKIPPED, message)
+    if not tags:
+        message = f"{name}: no DMARC record; large receivers require one."
+        remedy = f"Create the TXT record: {_show_command(domain)}"
+        return Finding("domains", Verdict.WARN, message, remedy)
+    message = f"{name}: the DMARC policy is {tags.get('p', 'not set')}."
+    return Finding("domains", Verdict.PASS, message)
+
+
+def _broken_records(domain: Domain) -> frozenset[str]:
+    """Return the purposes of the records that are missing or differ in DNS."""
+    return frozenset(
+        check.record.purpose for check in domain.records if check.state in _BROKEN_STATES
+    )
+
+
+def _show_command(domain: Domain) -> str:
+    return f"pillarbox domain show {domain.identity.name}"

@@ -1,0 +1,144 @@
+"""The ports of the operator's command."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from admin.use_cases.queue_policies import QueuePolicy
+from pillarbox.domain.accounts.quota import Window
+from pillarbox.domain.errors import Json
+from pillarbox.domain.messages.message import Message
+
+
+class AccountData(Protocol):
+    """Everything that is stored under an account's id."""
+
+    def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
+        """Delete all but the account's record, and yield the kind and number of each batch.
+
+        It can be repeated after it was interrupted.
+        """
+        ...
+
+    def delete_account(self, account_id: str) -> None:
+        """Delete the account's record."""
+        ...
+
+
+class UsedQuotas(Protocol):
+    """The counts of accepted messages."""
+
+    def used(self, account_id: str, now: datetime) -> Mapping[Window, int]:
+        """Return the counts of the windows that contain a moment."""
+        ...
+
+
+class MessageRecords(Protocol):
+    """The records of messages, as an operator reads them; times are in milliseconds."""
+
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
+        """Return the messages of an account created from `since` to before `until`."""
+        ...
+
+    def in_accounts(self, account_ids: Sequence[str], message_id: UUID) -> Iterable[Message]:
+        """Return the message with an id from the account that has it, among up to a hundred."""
+        ...
+
+
+class MessageRewrite(Protocol):
+    """Writes records of messages again."""
+
+    def replace(self, message: Message) -> bool:
+        """Replace the revision that a changed message was made from, with all its fields.
+
+        Return False, and write nothing, if the record has changed since.
+        """
+        ...
+
+
+class AnnouncedAddresses(Protocol):
+    """The addresses that webhooks announced as suppressed, or will announce."""
+
+    def erase(self, account_id: str, mailbox: str) -> None:
+        """Delete the deliveries and the waiting events of an account that name a mailbox."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableProtectionState:
+    """How the table is protected against loss."""
+
+    point_in_time_recovery: bool
+    deletion_protection: bool
+    #: The attribute that says when items expire; None if items do not expire.
+    expiry_attribute: str | None
+
+
+class TableProtection(Protocol):
+    """The protection of the table."""
+
+    def read(self) -> TableProtectionState:
+        """Read how the table is protected."""
+        ...
+
+
+class StackMonitoring(Protocol):
+    """The alarms and metrics of the stack."""
+
+    def firing_alarms(self) -> Sequence[str]:
+        """Return the names of the stack's alarms in state ALARM."""
+        ...
+
+    def silent_alarms(self) -> Mapping[str, datetime]:
+        """Return the alarms that lack data that they need, and since when they lack it."""
+        ...
+
+    def alarm_subscribers(self) -> int:
+        """Return how many recipients get notifications of alarms."""
+        ...
+
+    def function_concurrency(self) -> int:
+        """Return the AWS account's limit of concurrent functions."""
+        ...
+
+
+class QueuePolicies(Protocol):
+    """The policies of the queues for SES's events."""
+
+    def read(self) -> Mapping[str, QueuePolicy]:
+        """Return each policy by the queue's name in the template."""
+        ...
+
+
+class StackShares(Protocol):
+    """What the stacks of an AWS account and region have of SES's rate."""
+
+    def read(self) -> Mapping[str, int]:
+        """Return the percentage of each stack, also of this one, by its name."""
+        ...
+
+
+class ApiProbe(Protocol):
+    """Requests to the API at its public address."""
+
+    def request(
+        self, method: str, path: str, *, key: str | None = None, body: Json = None
+    ) -> tuple[int, Json]:
+        """Make a request as a client does; return the status and the JSON body."""
+        ...
+
+
+class CertificateProbe(Protocol):
+    """The certificate of the relay."""
+
+    def certificate_expiry(self) -> datetime:
+        """Return when the certificate expires.
+
+        Raises:
+            ServiceError: `service_unavailable`, if a client would not trust it.
+        """
+        ...

@@ -1,0 +1,294 @@
+"""The checks before a deployment builds anything. Each problem comes with its remedy."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from admin.use_cases.parameters import Parameters
+from admin.use_cases.workers import (
+    MANY_FUNCTIONS,
+    WorkerMaximums,
+    check_maximums,
+    choose_webhook_workers,
+    most_delivery_workers,
+)
+from pillarbox.application.operator.checks import Finding, Verdict
+
+#: The zones in which CloudFront cannot reach a VPC origin, by id:
+#: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
+_WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "cac1-az3"})
+#: The values of Firewall with which requests are refused.
+_BLOCKING: Final = frozenset({"basic", "managed"})
+#: The architecture of the relay's tasks (stacks/relay.yaml), as an image names it.
+_ARCHITECTURE: Final = "arm64"
+#: The parameters of the queues' maximums.
+_CONCURRENCIES: Final = ("DeliveryConcurrency", "WebhookConcurrency")
+#: The regions that lack a service; a rule in template.yaml has the same list, and
+#: docs/operations.md the reasons.
+REFUSED_REGIONS: Final = frozenset(
+    {"ap-east-1", "cn-north-1", "cn-northwest-1", "mx-central-1", "us-gov-east-1", "us-gov-west-1"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsAccount:
+    """The AWS account of the credentials, and what it allows in a region."""
+
+    account_id: str
+    #: The ARN of the user or role.
+    identity: str
+    region: str
+    region_has_ses: bool
+    concurrency: int
+    #: None if the credentials may not list them.
+    distributions: int | None
+
+
+class ClusterRole(StrEnum):
+    """The role of the account with which ECS manages clusters."""
+
+    EXISTS = "exists"
+    CREATED = "created"
+    #: It does not exist, and the credentials may not create it.
+    MISSING = "missing"
+    #: The credentials may not look it up.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayNeeds:
+    """Whether the image and the secret in the relay's parameters exist."""
+
+    #: None if it is not the name of an image in ECR.
+    image: bool | None
+    #: What the image runs on, such as arm64.
+    architectures: frozenset[str] = frozenset()
+    #: Whether the credentials may read the secret.
+    certificate: bool
+    #: The fields of the secret.
+    fields: frozenset[str] = frozenset()
+
+
+def check_account(account: AwsAccount) -> Iterator[Finding]:
+    """Show the account, and check that its region has what the service needs."""
+    message = f"AWS account {account.account_id} in {account.region}, as {account.identity}."
+    yield Finding("account", Verdict.PASS, message)
+    if not account.identity.startswith("arn:aws:"):
+        message = "This account belongs to another partition of AWS (GovCloud or China)."
+        remedy = "Use an account of the ordinary partition: CloudFront is not in the others."
+        yield Finding("region", Verdict.FAIL, message, remedy)
+    elif account.region in REFUSED_REGIONS:
+        message = f"Pillarbox cannot run in {account.region}."
+        remedy = "Set AWS_DEFAULT_REGION to another region: docs/operations.md names these."
+        yield Finding("region", Verdict.FAIL, message, remedy)
+    elif not account.region_has_ses:
+        message = f"SES is not in {account.region}."
+        remedy = "Set AWS_DEFAULT_REGION to a region that has SES, such as eu-west-1."
+        yield Finding("region", Verdict.FAIL, message, remedy)
+    else:
+        yield Finding("region", Verdict.PASS, f"SES is in {account.region}.")
+
+
+def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
+    """Check what the queues and the stream of the stack leave to requests.
+
+    Neither delivery nor webhooks may have more than half of the account's functions.
+    """
+    for name in _CONCURRENCIES:
+        text = parameters[name]
+        if not (text.isascii() and text.isdecimal()):
+            message = f"{name} is not a number: {text}"
+            yield Finding("functions", Verdict.FAIL, message, "Set it to a number of 2 or more.")
+            return
+    delivery, webhooks = (int(parameters[name]) for name in _CONCURRENCIES)
+    workers = WorkerMaximums(
+        delivery,
+        webhooks if parameters["Webhooks"] == "on" else None,
+        limited=parameters["WorkerLimits"] != "off" or parameters["DeliveryReserve"] != "0",
+    )
+    limit = account.concurrency
+    message = f"The account runs {limit} functions at a time; {workers.describe()}."
+    quota = "Service Quotas, Lambda, Concurrent executions"
+    ask = f"ask for a higher limit ({quota}). New accounts have 10."
+    if workers.deliver * 2 > limit:
+        remedy = f"Deploy with DeliveryConcurrency={most_delivery_workers(limit)}, or first {ask}"
+        yield Finding("functions", Verdict.FAIL, message, remedy)
+    elif workers.of_functions.get("PostWebhooks", 0) * 2 > limit:
+        remedy = f"Deploy with WebhookConcurrency={choose_webhook_workers(limit)}, or first {ask}"
+        yield Finding("functions", Verdict.FAIL, message, remedy)
+    elif workers.total >= limit:
+        remedy = f"While all of them are busy, requests get 503. To avoid that, {ask}"
+        yield Finding("functions", Verdict.WARN, message, remedy)
+    else:
+        yield Finding("functions", Verdict.PASS, message)
+    yield from check_maximums(limit, workers)
+
+
+def check_cluster_role(role: ClusterRole) -> Finding:
+    """Say whether ECS can create a cluster in the account.
+
+    ECS creates its role when it needs it first, and then does not wait for it.
+    """
+    match role:
+        case ClusterRole.EXISTS:
+            message = "The account has the role AWSServiceRoleForECS."
+            return Finding("relay", Verdict.PASS, message)
+        case ClusterRole.CREATED:
+            message = "Created the role AWSServiceRoleForECS, which every cluster needs."
+            return Finding("relay", Verdict.PASS, message)
+        case ClusterRole.UNKNOWN:
+            message = "These credentials may not see whether the role AWSServiceRoleForECS exists."
+            verdict = Verdict.WARN
+        case ClusterRole.MISSING:
+            message = "The account lacks the role AWSServiceRoleForECS, and these credentials may"
+            message += " not create it."
+            verdict = Verdict.FAIL
+    remedy = (
+        "Unless the account uses ECS already, let somebody run: aws iam create-service-linked-role"
+        " --aws-service-name ecs.amazonaws.com"
+    )
+    return Finding("relay", verdict, message, remedy)
+
+
+def choose_workers(account: AwsAccount, parameters: Parameters, own: Parameters) -> Parameters:
+    """Return the parameters with the maximums of workers that fit the account.
+
+    `WorkerLimits=auto` becomes `on` or `off`: Lambda polls an idle queue with five pollers if it
+    has a maximum, otherwise with two
+    (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
+
+    Args:
+        account: the AWS account.
+        parameters: the value of each parameter.
+        own: those that the operator set. A WebhookConcurrency among them needs the maximums.
+    """
+    chosen = dict(parameters)
+    delivery = chosen["DeliveryConcurrency"]
+    if "DeliveryConcurrency" not in own and delivery.isdecimal():
+        most = most_delivery_workers(account.concurrency)
+        chosen["DeliveryConcurrency"] = str(min(int(delivery), most))
+    if "WebhookConcurrency" not in own:
+        chosen["WebhookConcurrency"] = str(choose_webhook_workers(account.concurrency))
+    if chosen["WorkerLimits"] == "auto":
+        enough = account.concurrency >= MANY_FUNCTIONS and "WebhookConcurrency" not in own
+        chosen["WorkerLimits"] = "off" if enough else "on"
+    return chosen
+
+
+def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
+    """Check that the account may use CloudFront, as far as AWS says so in advance."""
+    if parameters["EdgeService"] == "none":
+        message = "CloudFront is not used: callers connect to API Gateway's own address."
+        yield Finding("cloudfront", Verdict.PASS, message)
+    elif account.distributions is None:
+        message = f"{account.identity} may not use CloudFront."
+        remedy = (
+            "Use credentials that may create everything in template.yaml and stacks/, or deploy"
+            " with EdgeService=none."
+        )
+        yield Finding("cloudfront", Verdict.FAIL, message, remedy)
+    elif account.distributions == 0:
+        yield Finding(
+            "cloudfront",
+            Verdict.WARN,
+            "The account has no distribution yet. AWS may ask to verify a new account first, and"
+            " then the deployment fails with `must be verified`.",
+            "Open a support case for it now. Until it is solved, deploy with EdgeService=none; a"
+            " later deploy with EdgeService=cloudfront adds the distribution.",
+        )
+    else:
+        yield Finding("cloudfront", Verdict.PASS, "The account uses CloudFront already.")
+
+
+def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
+    """Check that no firewall asks for the edge's secret while the edge does not send it.
+
+    CloudFormation changes the edge first and deletes last. Without a relay the edge then sends no
+    secret any more, and until the firewall is gone every request would get 403. A firewall that
+    exists is changed before the edge, so it would refuse every request until there is an edge.
+    """
+    former = deployed.get("Firewall", "none")
+    if former != "none" and chosen["Firewall"] in _BLOCKING and _adds_edge(deployed, chosen):
+        yield Finding(
+            "firewall",
+            Verdict.FAIL,
+            "The firewall would refuse every request until CloudFormation has created the edge.",
+            "Deploy with Firewall=count first, which lets all requests pass, then with"
+            f" Firewall={chosen['Firewall']}.",
+        )
+    removed = chosen["Firewall"] == "none" and deployed.get("Firewall", "none") != "none"
+    edge = "none" not in (deployed.get("EdgeService"), chosen["EdgeService"])
+    if removed and deployed["Firewall"] != "count" and edge and not chosen["RelayImage"]:
+        yield Finding(
+            "firewall",
+            Verdict.FAIL,
+            "The firewall would refuse every request while CloudFormation removes it.",
+            "Deploy with Firewall=count first, which lets all requests pass, then with"
+            " Firewall=none.",
+        )
+
+
+def _adds_edge(deployed: Parameters, chosen: Parameters) -> bool:
+    return deployed.get("EdgeService") == "none" and chosen["EdgeService"] != "none"
+
+
+def check_webhooks(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
+    """Say what ends if webhooks are switched off in a stack that has them."""
+    if chosen["Webhooks"] == "off" and deployed and deployed.get("Webhooks", "on") == "on":
+        yield Finding(
+            "webhooks",
+            Verdict.WARN,
+            "Webhooks=off: endpoints that exist receive nothing any more, and none can be created.",
+            "Tell the owners of endpoints first (`pillarbox webhook list`). If you switch webhooks"
+            " on again within a day, what happened in between is posted then.",
+        )
+
+
+def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
+    """Check that the relay's image and certificate exist."""
+    image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]
+    if needs.image is None:
+        message = f"RelayImage is not an image in ECR: {image}"
+        remedy = "Use the image that `pillarbox relay image` builds and pushes."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    elif needs.image and _ARCHITECTURE in needs.architectures:
+        yield Finding(
+            "relay", Verdict.PASS, f"The image of the relay is in ECR, for {_ARCHITECTURE}."
+        )
+    elif needs.image:
+        found = ", ".join(sorted(needs.architectures)) or "an unknown architecture"
+        message = f"The image is for {found}, and the relay's tasks are {_ARCHITECTURE}."
+        remedy = "Use the image that `pillarbox relay image` builds and pushes."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    else:
+        message = f"ECR has no image {image}"
+        yield Finding("relay", Verdict.FAIL, message, "Push it first: pillarbox relay image.")
+    missing = sorted({"certificate", "key"} - needs.fields)
+    if needs.certificate and not missing:
+        message = "The secret of the certificate can be read and has both fields."
+        yield Finding("relay", Verdict.PASS, message)
+    elif needs.certificate:
+        message = f"The secret {certificate} lacks {' and '.join(missing)}."
+        remedy = "Write it again: pillarbox relay certificate."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    else:
+        name = certificate or "(RelayCertificate is empty)"
+        message = f"Secrets Manager has no secret {name} that these credentials may read."
+        remedy = "Create it first: pillarbox relay certificate."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+
+
+def choose_zones(zones: Sequence[tuple[str, str]], *, front: bool) -> tuple[str, str] | None:
+    """Return the names of the first two zones that fit; None if there are fewer.
+
+    Zones that can have a VPC origin come first, since an edge may be added later.
+
+    Args:
+        zones: name and id of each zone. Each account has names of its own.
+        front: whether CloudFront reaches the front there, so that others do not fit.
+    """
+    fitting = sorted(name for name, zone_id in zones if zone_id not in _WITHOUT_VPC_ORIGINS)
+    if not front:
+        fitting += sorted(name for name, zone_id in zones if zone_id in _WITHOUT_VPC_ORIGINS)
+    return (fitting[0], fitting[1]) if len(fitting) > 1 else None

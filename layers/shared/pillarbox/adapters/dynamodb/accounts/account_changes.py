@@ -1,0 +1,63 @@
+"""What records of the table's stream announce: changes of messages, suppressions and accounts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.sender_domains import sender_domain_of
+from pillarbox.adapters.dynamodb.accounts.suppressions import suppression_of
+from pillarbox.adapters.dynamodb.attributes import from_item, from_text
+from pillarbox.adapters.dynamodb.records import account_of, message_of
+from pillarbox.adapters.dynamodb.restored import is_restored
+from pillarbox.domain.accounts.sender_domain import SenderDomain
+from pillarbox.domain.accounts.suppression import is_hashed
+from pillarbox.domain.webhooks.events import (
+    AccountEvent,
+    account_paused,
+    domain_changed,
+    new_events,
+    suppression_added,
+)
+
+
+def changed_account(record: Mapping[str, Any]) -> str:
+    """Return the account of a record."""
+    _, account_id = keys.kind_and_account(record["dynamodb"]["Keys"])
+    return account_id
+
+
+def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
+    """Return the events that a record's change adds; none if an operator put the row back.
+
+    Raises:
+        KeyError, TypeError, ValueError: an image is not one that this version of the service
+            writes.
+    """
+    images = record["dynamodb"]
+    if "NewImage" not in images or is_restored(record):
+        return ()
+    kind, account_id = keys.kind_and_account(images["Keys"])
+    new = from_item(images["NewImage"])
+    old = from_item(images["OldImage"]) if "OldImage" in images else None
+    match kind:
+        case "MSG":
+            return new_events(message_of(old) if old else None, message_of(new))
+        # The hash of an erased person tells the account's owner nothing.
+        case "SUP" if old is None and not is_hashed(str(new["sk"])):
+            added = suppression_of(new)
+            return [suppression_added(account_id, added.address, added.at, added.message_id)]
+        case "ACCT" if "suspended" in new and not (old and "suspended" in old):
+            return [account_paused(account_of(new).account_id, from_text(new["suspended"]))]
+        case "DOMAIN":
+            return _domain_changes(account_id, sender_domain_of(old) if old else None, new)
+    return ()
+
+
+def _domain_changes(
+    account_id: str, old: SenderDomain | None, image: Mapping[str, Any]
+) -> Sequence[AccountEvent]:
+    new = sender_domain_of(image)
+    if new.changed_at is None or (old and old.changed_at == new.changed_at):
+        return []
+    event = domain_changed(account_id, new.name, new.state, new.changed_at)
+    return [event] if event else []

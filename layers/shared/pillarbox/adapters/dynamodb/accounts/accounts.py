@@ -1,0 +1,262 @@
+"""Accounts with their senders."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import batched
+from typing import Any, Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.account_log import entry_of, new_entry
+from pillarbox.adapters.dynamodb.attributes import to_attribute, to_text
+from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
+from pillarbox.adapters.dynamodb.records import account_item, account_of, brand_attributes
+from pillarbox.adapters.dynamodb.table import (
+    ConditionFailed,
+    Table,
+    TransactionConditionsFailed,
+)
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.accounts.account_log import LogEntry
+
+#: BatchGetItem accepts at most 100 keys.
+_BATCH: Final = 100
+
+
+class DynamoAccounts:
+    """Implements `accounts.ports.AccountRecords`."""
+
+    def __init__(self, table: Table, *, keys_moved: bool = True) -> None:
+        """Store the table.
+
+        Args:
+            table: the first table.
+            keys_moved: whether the keys of a new account are in `Credentials`.
+        """
+        self._table = table
+        self._keys_moved = keys_moved
+
+    def add(self, account: Account) -> None:
+        """Put the record and its entry in the list of all accounts."""
+        put_with_list_entry(
+            self._table,
+            account_item(account, keys_moved=self._keys_moved),
+            keys.account_list(account.account_id),
+        )
+
+    def get(self, account_id: str) -> Account | None:
+        """Read one account with strong consistency."""
+        item = self._table.get(keys.account(account_id))
+        return account_of(item) if item else None
+
+    def all_ids(self) -> Iterable[str]:
+        """Read the ids of all accounts, oldest first."""
+        return (entry["sk"] for entry in self._table.query(keys.account_list()))
+
+    def all(self) -> Iterable[Account]:
+        """Read the list, then the records in batches of 100."""
+        for batch in batched(self.all_ids(), _BATCH, strict=False):
+            yield from self._read(batch)
+
+    def page(self, first: str | None, limit: int) -> tuple[Sequence[Account], str | None]:
+        """Read a part of the list, then the records."""
+        listed = self._table.query(*keys.accounts_from(first or ""), limit=limit + 1)
+        ids = [entry["sk"] for entry in listed]
+        return self._read(ids[:limit]), ids[limit] if len(ids) > limit else None
+
+    def _read(self, ids: Sequence[str]) -> list[Account]:
+        accounts = map(account_of, self._table.get_all([*map(keys.account, ids)]))
+        return sorted(accounts, key=lambda account: account.account_id)
+
+    def change(
+        self, account_id: str, changes: AccountChanges, entry: LogEntry | None = None
+    ) -> Account | None:
+        """Set the attributes that the changes name."""
+        fields = {
+            "name": changes.name,
+            "plan": changes.plan.value if changes.plan else None,
+            "hold_uncertain": changes.hold_uncertain,
+        }
+        texts = {"contact": changes.contact} | brand_attributes(changes.brand)
+        limits = {
+            "per_minute": changes.limits.per_minute,
+            "per_day": changes.limits.per_day,
+            "per_month": changes.limits.per_month,
+            "recipients_per_day": changes.limits.recipients_per_day,
+        }
+        given = fields | limits | texts
+        given = {name: value for name, value in given.items() if value is not None}
+        removed = [name for name in texts if given.get(name) == ""]
+        values = {name: value for name, value in given.items() if name not in removed}
+        if changes.plan_limits:
+            removed += [name for name in limits if name not in values]
+        expression = ""
+        if values:
+            expression += "SET " + ", ".join(f"#{name} = :{name}" for name in values)
+        if removed:
+            expression += " REMOVE " + ", ".join(f"#{name}" for name in removed)
+        return self._update(
+            account_id,
+            expression,
+            condition="attribute_exists(pk)",
+            names={f"#{name}": name for name in [*values, *removed]},
+            values={f":{name}": value for name, value in values.items()},
+            entry=entry,
+        )
+
+    def raise_shards(
+        self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
+    ) -> Account | None:
+        """Set the number of shards and, the first time, from when on they are used."""
+        return self._update(
+            account_id,
+            "SET shards = :shards, sharded_from = if_not_exists(sharded_from, :from)",
+            condition="attribute_exists(pk)"
+            " AND (attribute_not_exists(shards) OR shards <= :shards)",
+            values={":shards": shards, ":from": to_text(sharded_from)},
+            entry=entry,
+        )
+
+    def set_indexed(self, account_id: str) -> None:
+        """Set the attribute, if the account exists."""
+        self._set(account_id, "indexed")
+
+    def set_hashed_suppressions(self, account_id: str) -> None:
+        """Set the attribute, if the account exists."""
+        self._set(account_id, "hashed_suppressions")
+
+    def _set(self, account_id: str, name: str) -> None:
+        self._update(
+            account_id,
+            "SET #name = :true",
+            condition="attribute_exists(pk)",
+            names={"#name": name},
+            values={":true": True},
+        )
+
+    def suspend(
+        self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
+    ) -> Account | None:
+        """Set the time, unless it is set, and the reason. Every authentication reads the time."""
+        expression = "SET suspended = if_not_exists(suspended, :at)"
+        values: dict[str, object] = {":at": to_text(suspension.at)}
+        if suspension.reason:
+            expression += ", suspended_for = :reason"
+            values[":reason"] = suspension.reason
+        return self._update(
+            account_id, expression, condition="attribute_exists(pk)", values=values, entry=entry
+        )
+
+    def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
+        """Remove both attributes."""
+        return self._update(
+            account_id,
+            "REMOVE suspended, suspended_for",
+            condition="attribute_exists(pk)",
+            entry=entry,
+        )
+
+    def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
+        """Read the end of the log."""
+        log = keys.account_log(account_id)
+        return [*map(entry_of, self._table.query(log, newest_first=True, limit=limit))]
+
+    def put_sender(
+        self, account_id: str, address: str, *, verified: bool, default: bool
+    ) -> Account | None:
+        """Set one member of the map of senders and, if needed, the default sender."""
+        expression = "SET senders.#address = :verified"
+        values: dict[str, object] = {":verified": verified}
+        if verified:
+            default_sender = ":address" if default else "if_not_exists(default_sender, :address)"
+            expression += f", default_sender = {default_sender}"
+            values[":address"] = address
+        return self._update(
+            account_id,
+            expression,
+            condition="attribute_exists(pk)",
+            names={"#address": address},
+            values=values,
+        )
+
+    def remove_sender(self, account_id: str, address: str) -> Account | None:
+        """Remove one member of the map of senders.
+
+        One update cannot remove the default sender only if it is this address. So one
+        update removes the default sender, and another removes any other sender.
+        """
+        return self._update(
+            account_id,
+            "REMOVE senders.#address, default_sender",
+            condition="default_sender = :address",
+            names={"#address": address},
+            values={":address": address},
+        ) or self._update(
+            account_id,
+            "REMOVE senders.#address",
+            condition="attribute_exists(senders.#address) AND"
+            " (attribute_not_exists(default_sender) OR default_sender <> :address)",
+            names={"#address": address},
+            values={":address": address},
+        )
+
+    def set_default_sender(self, account_id: str, address: str) -> Account | None:
+        """Set the default if it is a verified sender at that moment."""
+        return self._update(
+            account_id,
+            "SET default_sender = :address",
+            condition="senders.#address = :verified",
+            names={"#address": address},
+            values={":address": address, ":verified": True},
+        )
+
+    def _update(  # noqa: PLR0913  the parts of one request
+        self,
+        account_id: str,
+        expression: str,
+        *,
+        condition: str,
+        names: dict[str, str] | None = None,
+        values: dict[str, object] | None = None,
+        entry: LogEntry | None = None,
+    ) -> Account | None:
+        if entry is not None:
+            update = {
+                "UpdateExpression": expression,
+                "ConditionExpression": condition,
+                "ExpressionAttributeNames": names,
+                "ExpressionAttributeValues": {
+                    name: to_attribute(value) for name, value in (values or {}).items()
+                },
+            }
+            return self._update_and_log(account_id, update, entry)
+        try:
+            item = self._table.update(
+                keys.account(account_id),
+                expression,
+                condition=condition,
+                names=names,
+                values=values,
+            )
+        except ConditionFailed:
+            return None
+        return account_of(item)
+
+    def _update_and_log(
+        self, account_id: str, update: dict[str, Any], entry: LogEntry
+    ) -> Account | None:
+        """Make an update and add an entry, in one transaction, which returns no item.
+
+        The entry is an update too, so that no role that logs changes needs PutItem, with which it
+        could replace an account.
+        """
+        update |= {"TableName": self._table.name, "Key": keys.account(account_id)}
+        given: Any = {name: value for name, value in update.items() if value}
+        added: Any = {"TableName": self._table.name} | new_entry(account_id, entry)
+        try:
+            self._table.transact([{"Update": given}, {"Update": added}])
+        except TransactionConditionsFailed as failure:
+            if failure.failed[0]:
+                return None
+            raise
+        return self.get(account_id)

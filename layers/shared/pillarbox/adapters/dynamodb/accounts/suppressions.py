@@ -1,0 +1,109 @@
+"""Addresses to which an account must not send any more."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pillarbox.adapters.aws import in_parallel
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
+
+
+class DynamoSuppressions:
+    """Implements `ports.Suppressions`, and those of accounts and of webhooks."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(
+        self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
+    ) -> None:
+        """Put a suppression unless one exists: the first reason stays."""
+        suppression = Suppression(address=address, reason=reason, at=at, message_id=message_id)
+        self.add(account_id, suppression)
+
+    def find_suppressed(
+        self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
+    ) -> frozenset[str]:
+        """Return which addresses are suppressed, with strong consistency."""
+        by_text = {address: address for address in addresses}
+        if hashed:
+            by_text |= {hashed_mailbox(account_id, address): address for address in by_text}
+        requested = [keys.suppression(account_id, text) for text in sorted(by_text)]
+        return frozenset(by_text[item["sk"]] for item in self._table.get_all(requested))
+
+    def add(self, account_id: str, suppression: Suppression) -> Suppression:
+        """Put a suppression, or return the existing one."""
+        try:
+            self._table.put(_item(account_id, suppression), condition="attribute_not_exists(pk)")
+        except ConditionFailed as failure:
+            if failure.item:
+                return suppression_of(failure.item)
+        return suppression
+
+    def add_all(
+        self, account_id: str, suppressions: Sequence[Suppression]
+    ) -> Sequence[Suppression]:
+        """Put each in a request of its own: a batch cannot keep an earlier suppression."""
+        return in_parallel(lambda one: self.add(account_id, one), suppressions)
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        """Read one suppression with strong consistency."""
+        item = self._table.get(keys.suppression(account_id, address))
+        return suppression_of(item) if item else None
+
+    def page(
+        self, account_id: str, start: str, first: str | None, limit: int
+    ) -> Sequence[Suppression]:
+        """Query a range of addresses."""
+        lowest, highest = keys.suppressions_from(account_id, start)
+        if first is not None and first > start:
+            lowest = keys.suppression(account_id, first)
+        if lowest["sk"]["S"] > highest["sk"]["S"]:
+            return []
+        return [*map(suppression_of, self._table.query(lowest, highest, limit=limit))]
+
+    def of_account(self, account_id: str) -> Iterable[Suppression]:
+        """Read the account's list."""
+        return map(suppression_of, self._table.query(keys.suppression(account_id)))
+
+    def remove(self, account_id: str, address: str) -> bool:
+        """Delete a suppression; return False if none exists."""
+        try:
+            self._table.delete(
+                keys.suppression(account_id, address), condition="attribute_exists(pk)"
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+
+def hashed_reasons(table: Table, account_id: str, mailboxes: Iterable[str]) -> dict[str, str]:
+    """Return the suppressed ones among some mailboxes that only have a hash, with the reasons."""
+    by_hash = {hashed_mailbox(account_id, mailbox): mailbox for mailbox in mailboxes}
+    items = table.get_all([keys.suppression(account_id, text) for text in sorted(by_hash)])
+    return {by_hash[item["sk"]]: item["reason"] for item in items}
+
+
+def _item(account_id: str, suppression: Suppression) -> Item:
+    message_id = suppression.message_id
+    return keys.suppression(account_id, suppression.address) | to_item(
+        {
+            "reason": suppression.reason,
+            "at": to_text(suppression.at),
+            "message": str(message_id) if message_id else None,
+        }
+    )
+
+
+def suppression_of(item: Mapping[str, Any]) -> Suppression:
+    """Read a suppression."""
+    return Suppression(
+        address=item["sk"],
+        reason=item["reason"],
+        at=from_text(item["at"]),
+        message_id=UUID(item["message"]) if "message" in item else None,
+    )

@@ -1,0 +1,305 @@
+"""An account's ledger: its index entries by creation and by update, and its rollups.
+
+An entry takes 26 bytes, and all entries of half a minute share an item. So
+reading entries costs a twentieth of reading records, and a batch of changes
+writes little more than its entries' bytes. If the account has several shards,
+each shard has an item of its own for every second: items stay small at any
+rate, and batches of two shards never write the same one. The items of all
+shards are next to each other, so one query reads them. Each entry is in two
+items:
+
+* By creation. This one is authoritative: rollups are made from it. A newer
+  revision of the message replaces it, an older one does not, so changes may be
+  applied repeatedly, in parts and out of order.
+* By status and update. This one is a copy, which is written first. If a failure
+  leaves it half written, the retry repairs it, because the authoritative entry
+  is still the old one. An entry that was updated in a later hour than it was
+  created in is late. Late entries are few and in items of their own, so that the
+  others can be found by their hour of creation here too.
+
+`ledger_rollups.py` makes the rollups.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.history.ledger_format import pack, unpack
+from pillarbox.adapters.dynamodb.history.ledger_rollups import (
+    SHARD_SPAN,
+    WRITE_ATTEMPTS,
+    LedgerRollups,
+    repeat_write,
+    too_many_writers,
+)
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.domain.ids import MAX_SHARDS, shard_count, shard_of
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
+
+#: The entries of this many milliseconds share an item. It must stay below DynamoDB's 400 KB:
+#: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
+#: messages. It is a multiple of the span of one shard. Stored keys depend on both:
+#: `pillarbox stats rebuild` must follow a change.
+ITEM_SPAN: Final = 30_000
+
+
+class DynamoLedger:
+    """Implements `history.ports.Ledger`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._rollups = LedgerRollups(table, self.entries_created)
+
+    def newest_entry_time(self, account_id: str) -> int | None:
+        """Read the last item of entries by creation."""
+        newest = self._newest_entry(account_id)
+        return newest.created if newest else None
+
+    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
+        """Read items of entries by creation, from the last one back to one of each shard."""
+        newest, by_shard = self._newest_entry(account_id), dict[int, IndexEntry]()
+        if newest is None or not newest.is_sharded:
+            return newest
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        shards = shard_count(newest.message_id)
+        for item in self._table.query(first, last, newest_first=True, page=2 * shards):
+            entry = max(unpack(item), key=_creation)
+            if not entry.is_sharded or entry.created < newest.created - max_lag:
+                return entry
+            shards = max(shards, shard_count(entry.message_id))
+            by_shard.setdefault(shard_of(entry.message_id), entry)
+            if len(by_shard) == shards:
+                return min(by_shard.values(), key=_creation)
+        return None
+
+    def entries_created(
+        self, account_id: str, created: TimeRange, span: int = ITEM_SPAN
+    ) -> list[IndexEntry]:
+        """Read entries by creation; those of shards alone if the span is that of their items."""
+        return [
+            entry
+            for entry in self._read(created, partial(keys.entries, account_id), span)
+            if entry.created in created
+        ]
+
+    def entries_updated(
+        self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
+    ) -> list[IndexEntry]:
+        """Read entries by status and update: those updated in their first hour, and late ones."""
+        first_hour = TimeRange(
+            max(updated.since, Granularity.HOUR.start(created.since)),
+            min(updated.until, Granularity.HOUR.ceiling(created.until)),
+        )
+        late = TimeRange(max(updated.since, created.since), updated.until)
+        return [
+            entry
+            for group, time_range in ((status.value, first_hour), (late_group(status), late))
+            for entry in self._read(time_range, partial(keys.updates, account_id, group))
+            if entry.updated in updated and entry.created in created
+        ]
+
+    def rollups(
+        self,
+        account_id: str,
+        granularity: Granularity,
+        starts: TimeRange,
+        subset: Subset | None = None,
+    ) -> list[Rollup]:
+        """Read the rollups of a granularity."""
+        return self._rollups.read(account_id, granularity, starts, subset)
+
+    def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        """Merge entries into the stored ones, item by item."""
+        by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        for entry in entries:
+            by_item[place(entry)].append(entry)
+        remaining: Mapping[int, Sequence[IndexEntry]] = by_item
+        for _ in range(WRITE_ATTEMPTS):
+            remaining = self._merge(account_id, remaining)
+            if not remaining:
+                return
+        raise too_many_writers()
+
+    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
+        """Recompute the rollups of a bucket, and write those that differ from the stored ones."""
+        return self._rollups.make(account_id, granularity, start)
+
+    def correct_item(
+        self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
+    ) -> None:
+        """Put the right entries into one item, and remove wrong ones.
+
+        Entries of newer revisions stay, and `wrong` has the newest revision to remove.
+        """
+        repeat_write(partial(self._correct_item, key, right, wrong))
+
+    def _correct_item(
+        self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
+    ) -> bool:
+        stored = self._stored(key)
+        entries = {
+            id_: entry
+            for id_, entry in stored.entries.items()
+            if entry.revision > wrong.get(id_, -1)
+        }
+        for message_id, entry in right.items():
+            current = entries.get(message_id)
+            if current is None or current.revision <= entry.revision:
+                entries[message_id] = entry
+        return entries == stored.entries or self._replace(key, stored, entries)
+
+    def _newest_entry(self, account_id: str) -> IndexEntry | None:
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        items = self._table.query(first, last, newest_first=True, limit=1)
+        return max((entry for item in items for entry in unpack(item)), key=_creation, default=None)
+
+    def _read(
+        self, time_range: TimeRange, key: Callable[[int], Item], span: int = ITEM_SPAN
+    ) -> Iterable[IndexEntry]:
+        if time_range.is_empty:
+            return
+        first = time_range.since // span * span
+        for item in self._table.query(key(first), key(last_moment(time_range.until))):
+            yield from unpack(item)
+
+    def _merge(
+        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]]
+    ) -> dict[int, Sequence[IndexEntry]]:
+        """Merge changes into items by creation, after their copies by status and update.
+
+        All changes of a copy are one write. Return the changes of the items that another
+        writer changed in between.
+        """
+        copies: defaultdict[tuple[str, int], _CopyChange] = defaultdict(_CopyChange)
+        merged: dict[int, tuple[_StoredEntries, dict[UUID, IndexEntry]]] = {}
+        for moment, changes in sorted(by_item.items()):
+            stored = self._stored(keys.entries(account_id, moment))
+            entries = _merged(stored.entries, changes, copies)
+            if entries != stored.entries:
+                merged[moment] = (stored, entries)
+        for (group, moment), copy in copies.items():
+            repeat_write(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
+        return {
+            moment: by_item[moment]
+            for moment, (stored, entries) in merged.items()
+            if not self._replace(keys.entries(account_id, moment), stored, entries)
+        }
+
+    def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
+        stored = self._stored(key)
+        kept = {id_: entry for id_, entry in stored.entries.items() if id_ not in change.removed}
+        entries = kept | change.added
+        return entries == stored.entries or self._replace(key, stored, entries)
+
+    def _stored(self, key: Item) -> "_StoredEntries":
+        item = self._table.get(key)
+        if item is None:
+            return _StoredEntries(None, {})
+        return _StoredEntries(item["entries"], {entry.message_id: entry for entry in unpack(item)})
+
+    def _replace(
+        self, key: Item, stored: "_StoredEntries", entries: Mapping[UUID, IndexEntry]
+    ) -> bool:
+        """Replace an item if it still has the bytes that were read; return False if not."""
+        condition, values = "attribute_not_exists(pk)", None
+        if stored.packed is not None:
+            condition, values = "entries = :seen", {":seen": stored.packed}
+        try:
+            if entries:
+                self._table.put(key | pack(entries.values()), condition=condition, values=values)
+            else:
+                self._table.delete(key, condition=condition, values=values)
+        except ConditionFailed:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredEntries:
+    """The entries of an item, and the bytes that hold them (None if there is no item)."""
+
+    packed: bytes | None
+    entries: Mapping[UUID, IndexEntry]
+
+
+@dataclass(slots=True)
+class _CopyChange:
+    """What to change in an item by status and update."""
+
+    removed: set[UUID] = field(default_factory=set)
+    added: dict[UUID, IndexEntry] = field(default_factory=dict)
+
+
+def _merged(
+    stored: Mapping[UUID, IndexEntry],
+    changes: Iterable[IndexEntry],
+    copies: defaultdict[tuple[str, int], _CopyChange],
+) -> dict[UUID, IndexEntry]:
+    """Return the entries of an item after some changes, and add those of their copies."""
+    changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
+    for change in changes:
+        changes_by_id[change.message_id].append(change)
+    entries = dict(stored)
+    for message_id, revisions in changes_by_id.items():
+        old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
+        if old is not None and (
+            old.revision >= new.revision or replace(old, revision=new.revision) == new
+        ):
+            continue
+        # An earlier attempt may have left any of these revisions in a copy.
+        for outdated in [*revisions, *([old] if old else [])]:
+            copies[copy_place(outdated)].removed.add(message_id)
+        copies[copy_place(new)].added[message_id] = as_copy(new)
+        entries[message_id] = new
+    return entries
+
+
+def _creation(entry: IndexEntry) -> int:
+    return entry.created
+
+
+def place(entry: IndexEntry) -> int:
+    """Return the moment in the key of the item by creation that holds an entry."""
+    return _moment(entry, entry.created)
+
+
+def copy_place(entry: IndexEntry) -> tuple[str, int]:
+    """Return the group and the moment in the key of the item by status and update."""
+    is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
+    group = late_group(entry.status) if is_late else entry.status.value
+    return group, _moment(entry, entry.updated)
+
+
+def as_copy(entry: IndexEntry) -> IndexEntry:
+    """Return an entry as items by status and update have it.
+
+    Most messages are delivered in their first hour, and a page that is looking for few of a
+    subset's messages is not looking for these. So their list has no key and no template.
+    """
+    group, _ = copy_place(entry)
+    if group == Status.DELIVERED.value:
+        return replace(entry, key_id=None, template=None)
+    return entry
+
+
+def _moment(entry: IndexEntry, at: int) -> int:
+    """Return the start of the span of an item; each shard adds another number of milliseconds."""
+    if entry.is_sharded:
+        return at // SHARD_SPAN * SHARD_SPAN + 1 + shard_of(entry.message_id)
+    return at // ITEM_SPAN * ITEM_SPAN
+
+
+def last_moment(until: int) -> int:
+    """Return the highest moment in the keys of items with entries from before a time."""
+    return (until - 1) // SHARD_SPAN * SHARD_SPAN + MAX_SHARDS
+
+
+def late_group(status: Status) -> str:
+    """Return the group of the late entries of a status."""
+    return f"{status.value}-late"

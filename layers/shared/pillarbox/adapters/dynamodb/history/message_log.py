@@ -1,0 +1,159 @@
+"""The records of messages: read in order of creation, and from the table's stream."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from heapq import merge
+from itertools import chain, islice
+from operator import itemgetter
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.adapters.aws import in_parallel
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.records import message_of
+from pillarbox.adapters.dynamodb.restored import is_restored
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.history.ports import UnreadableChange
+from pillarbox.application.ports import ScanPage
+from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.statistics import creation_time
+
+#: Readers mostly stop early, and a hundred records cost about 20 read units. Of several shards
+#: each gives its part.
+_PAGE: Final = 100
+#: The attributes of a message that the search index depends on.
+_SEARCHED: Final = ("to", "cc", "bcc", "tags")
+
+
+class DynamoMessageLog:
+    """Implements `ports.MessageLog`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
+        """Read the records of a time range; message ids sort by their creation."""
+        if since >= until:
+            return ()
+        if shards is None:
+            shards = count_shards(self._table, account_id)
+
+        def read_shard(shard: int) -> Iterator[dict[str, Any]]:
+            first = keys.messages_from(account_id, shard, since)
+            last = keys.messages_before(account_id, shard, until)
+            page = -(-_PAGE // shards)
+            items = iter(self._table.query(first, last, newest_first=True, page=page))
+            return chain([*islice(items, 1)], items)  # with the first page read
+
+        in_shards = in_parallel(read_shard, range(shards))
+        return map(message_of, merge(*in_shards, key=itemgetter("sk"), reverse=True))
+
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
+        """Read records by their ids, up to a hundred in a call."""
+        message_keys = [keys.message(account_id, message_id) for message_id in message_ids]
+        return map(message_of, self._table.get_all(message_keys))
+
+    def in_accounts(self, account_ids: Iterable[str], message_id: UUID) -> Iterable[Message]:
+        """Read the message with an id in some accounts, up to a hundred; only one can have it."""
+        message_keys = [keys.message(account_id, message_id) for account_id in account_ids]
+        return map(message_of, self._table.get_all(message_keys))
+
+    def pending(
+        self, account_id: str, since: int, until: int, cursor: str | None
+    ) -> ScanPage[Message]:
+        """Read up to 1 MB of records; only those of pending messages leave the table.
+
+        The shards follow one another. A cursor is the shard and the place in it.
+        """
+        text, _, place = (cursor or "").partition(":")
+        shard = int(text or 0)
+        items, following = self._table.query_page(
+            keys.messages_from(account_id, shard, since),
+            keys.messages_before(account_id, shard, until),
+            equal=("status", Status.PENDING.value),
+            cursor=place or None,
+        )
+        messages = [*map(message_of, items)]
+        if following is not None:
+            return ScanPage(messages, f"{shard}:{following}")
+        is_last = shard + 1 >= count_shards(self._table, account_id)
+        return ScanPage(messages, None if is_last else f"{shard + 1}:")
+
+
+def count_shards(table: Table, account_id: str) -> int:
+    """Read an account's number of shards, with the one right that every reader has."""
+    found = table.query(keys.account(account_id), limit=1)
+    return max((account.get("shards", 1) for account in found), default=1)
+
+
+def read_change(record: Mapping[str, Any]) -> Message | None:
+    """Return the message in a record of the table's stream, or None for another kind of item.
+
+    Raises:
+        UnreadableChange: The image is not one that this version of the service writes.
+    """
+    image = record["dynamodb"].get("NewImage")
+    if image is None or not keys.is_message(image):
+        return None
+    return _message_in(image)
+
+
+def read_search_change(
+    record: Mapping[str, Any], changed: Message | None
+) -> tuple[Message | None, Message | None]:
+    """Return a message before and after the change in a record of the table's stream.
+
+    Both are None if the search index does not depend on the change: most changes are events.
+
+    Args:
+        record: the record.
+        changed: what `read_change` returned for it.
+
+    Raises:
+        UnreadableChange: The old image is not one that this version of the service writes.
+    """
+    old, new = (record["dynamodb"].get(name) for name in ("OldImage", "NewImage"))
+    if not any(image and keys.is_message(image) for image in (old, new)):
+        return None, None
+    if old and new and all(old.get(name) == new.get(name) for name in _SEARCHED):
+        return None, None
+    return _message_in(old) if old else None, changed
+
+
+def _message_in(image: Item) -> Message:
+    try:
+        return message_of(from_item(image))
+    except (KeyError, TypeError, ValueError) as error:
+        account_id, message_id = keys.message_ids(image)
+        created = creation_time(message_id) if message_id else None
+        raise UnreadableChange(account_id, created) from error
+
+
+def change_time(record: Mapping[str, Any]) -> datetime | None:
+    """Return when the change in a record of the stream was written, if the record has it."""
+    seconds = record["dynamodb"].get("ApproximateCreationDateTime")
+    return None if seconds is None else datetime.fromtimestamp(float(seconds), UTC)
+
+
+def count_changes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """Count the accepted messages in records of the stream, and the changes to each status.
+
+    The counts are for metrics: a batch that is retried is counted again. A message that an
+    operator put back was counted when it was accepted.
+    """
+    counts: Counter[str] = Counter()
+    for record in records:
+        new = record["dynamodb"].get("NewImage")  # a row that was deleted has none
+        if new is None or not keys.is_message(new) or is_restored(record):
+            continue
+        old = record["dynamodb"].get("OldImage", {})
+        status = new.get("status", {}).get("S", "")
+        if not old:
+            counts["accepted"] += 1
+        elif status != old.get("status", {}).get("S"):
+            counts[status] += 1
+    return counts

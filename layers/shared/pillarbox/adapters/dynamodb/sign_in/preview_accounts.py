@@ -1,0 +1,100 @@
+"""The accounts and keys of the preview widget, and the mailboxes that want no preview mail."""
+
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.attributes import to_attribute, to_item, to_text
+from pillarbox.adapters.dynamodb.records import account_item, account_of, key_item
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
+from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, preview_key_id, stopped_mailbox
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+
+class DynamoPreviewAccounts:
+    """Implements `sign_in.ports.PreviewAccounts`."""
+
+    def __init__(self, credentials: Table | None, table: Table) -> None:
+        """Store the tables; a worker changes no keys, and may not read `Credentials`."""
+        self._credentials = credentials
+        self._table = table
+
+    def get(self, account_id: str) -> Account | None:
+        """Read one item."""
+        item = self._table.get(keys.account(account_id))
+        return account_of(item) if item else None
+
+    def key_digest(self, account_id: str) -> str | None:
+        """Read the entry of the only key in the account's list."""
+        item = self._keys.get(keys.key_list(account_id, preview_key_id(account_id)))
+        return item["digest"] if item else None
+
+    def put_key(self, key: ApiKey, before: str | None, account: Account | None) -> bool:
+        """Put everything in one transaction over both tables."""
+        credentials, table = self._keys.name, self._table.name
+        entry: TransactWriteItemTypeDef = {
+            "Put": {
+                "TableName": credentials,
+                "Item": keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest}),
+                "ConditionExpression": "attribute_not_exists(pk)",
+            }
+        }
+        if before:
+            entry["Put"] |= {
+                "ConditionExpression": "digest = :before",
+                "ExpressionAttributeValues": {":before": to_attribute(before)},
+            }
+        writes: list[TransactWriteItemTypeDef] = [
+            entry,
+            {"Put": {"TableName": credentials, "Item": key_item(key)}},
+        ]
+        if before:
+            writes.append({"Delete": {"TableName": credentials, "Key": keys.api_key(before)}})
+        if account:
+            writes += [
+                {
+                    "Put": {
+                        "TableName": table,
+                        "Item": item,
+                        "ConditionExpression": "attribute_not_exists(pk)",
+                    }
+                }
+                for item in (account_item(account), keys.account_list(account.account_id))
+            ]
+        try:
+            self._keys.transact(writes)
+        except TransactionConditionsFailed:
+            return False
+        return True
+
+    def suspend(self, account_id: str, suspension: Suspension) -> None:
+        """Set the time and the reason in one conditional update."""
+        with suppress(ConditionFailed):
+            self._table.update(
+                keys.account(account_id),
+                "SET suspended = :at, suspended_for = :reason",
+                condition="attribute_exists(widget_secret) AND attribute_not_exists(suspended)",
+                values={":at": to_text(suspension.at), ":reason": suspension.reason},
+            )
+
+    def stop_mail(self, mailbox: str, at: datetime) -> None:
+        """Put a suppression of the list that all preview keys share."""
+        text = stopped_mailbox(mailbox)
+        DynamoSuppressions(self._table).put(PREVIEW_LIST, text, "stopped", at, None)
+
+    def is_stopped(self, mailbox: str) -> bool:
+        """Read one item."""
+        key = keys.suppression(PREVIEW_LIST, stopped_mailbox(mailbox))
+        return self._table.get(key) is not None
+
+    @property
+    def _keys(self) -> Table:
+        if self._credentials is None:
+            raise TypeError("this process has no table of keys")
+        return self._credentials

@@ -1,0 +1,137 @@
+"""Sessions and access tokens. The table's TTL deletes what has expired."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.records import account_of
+from pillarbox.adapters.dynamodb.sign_in.users import member_of
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.application.sign_in.ports import SessionResult
+from pillarbox.domain.sign_in.session import Access, Session, SessionToken
+
+
+class DynamoSessions:
+    """Implements `sign_in.ports.Sessions`."""
+
+    def __init__(self, credentials: Table, table: Table) -> None:
+        """Store the tables; the first table has the accounts."""
+        self._credentials = credentials
+        self._table = table
+
+    def add(self, session: Session) -> None:
+        """Put a session."""
+        self._credentials.put(_session_item(session))
+
+    def add_access(self, access: Access) -> None:
+        """Put an access token."""
+        item = keys.access_token(access.user_id, access.session_id, access.digest) | to_item(
+            {
+                "user": access.user_id,
+                "session": access.session_id,
+                "account": access.account_id,
+                "digest": access.digest,
+                "operator": access.operator or None,
+                "until": to_text(access.expires_at),
+                "expires_at": to_ttl(access.expires_at),
+            }
+        )
+        self._credentials.put(item)
+
+    def get(self, user_id: str, session_id: str) -> Session | None:
+        """Read one session with strong consistency."""
+        item = self._credentials.get(keys.session(user_id, session_id))
+        return _session_of(item) if item else None
+
+    def touch(self, session: Session) -> bool:
+        """Set the time of use, unless the session was deleted."""
+        try:
+            self._credentials.update(
+                keys.session(session.user_id, session.session_id),
+                "SET #used = :used, #expires = :expires",
+                condition="attribute_exists(pk)",
+                names={"#used": "used", "#expires": "expires_at"},
+                values={":used": to_text(session.used_at), ":expires": to_ttl(session.expires_at)},
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def look_up(self, token: SessionToken) -> SessionResult:
+        """Read four items of two tables in one request, with strong consistency."""
+        session = keys.session(token.user_id, token.session_id)
+        access = keys.access_token(token.user_id, token.session_id, token.digest)
+        member = keys.member(token.account_id, token.user_id)
+        account = keys.account(token.account_id)
+        found = self._table.get_all([account], (self._credentials, [session, access, member]))
+        items = {(item["pk"], item["sk"]): item for item in found}
+
+        def item(key: Item) -> dict[str, Any] | None:
+            return items.get((key["pk"]["S"], key["sk"]["S"]))
+
+        return SessionResult(
+            session=_session_of(stored) if (stored := item(session)) else None,
+            access=_access_of(stored) if (stored := item(access)) else None,
+            member=member_of(stored) if (stored := item(member)) else None,
+            account=account_of(stored) if (stored := item(account)) else None,
+        )
+
+    def of_user(self, user_id: str) -> Sequence[Session]:
+        """Read a user's partition, which also has the access tokens of the last minutes."""
+        items = self._credentials.query(keys.session(user_id))
+        sessions = [_session_of(item) for item in items if keys.is_session(item)]
+        return sorted(sessions, key=lambda one: (one.created_at, one.session_id), reverse=True)
+
+    def remove(self, user_id: str, session_id: str) -> bool:
+        """Delete a session; its access tokens are useless without it."""
+        try:
+            self._credentials.delete(
+                keys.session(user_id, session_id), condition="attribute_exists(pk)"
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def remove_all(self, user_id: str) -> None:
+        """Delete each session; the access tokens are useless without them."""
+        for session in self.of_user(user_id):
+            self.remove(user_id, session.session_id)
+
+
+def _session_item(session: Session) -> Item:
+    return keys.session(session.user_id, session.session_id) | to_item(
+        {
+            "user": session.user_id,
+            "session": session.session_id,
+            "address": session.address,
+            "digest": session.digest,
+            "agent": session.agent,
+            "created": to_text(session.created_at),
+            "used": to_text(session.used_at),
+            "expires_at": to_ttl(session.expires_at),
+        }
+    )
+
+
+def _session_of(item: Mapping[str, Any]) -> Session:
+    return Session(
+        user_id=item["user"],
+        session_id=item["session"],
+        address=item["address"],
+        digest=item["digest"],
+        agent=item["agent"],
+        created_at=from_text(item["created"]),
+        used_at=from_text(item["used"]),
+    )
+
+
+def _access_of(item: Mapping[str, Any]) -> Access:
+    return Access(
+        user_id=item["user"],
+        session_id=item["session"],
+        account_id=item["account"],
+        digest=item["digest"],
+        operator=item.get("operator", False),
+        expires_at=from_text(item["until"]),
+    )

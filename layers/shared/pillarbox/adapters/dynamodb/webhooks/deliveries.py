@@ -1,0 +1,165 @@
+"""The log of webhook deliveries, and the events that wait for their endpoints."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import (
+    from_milliseconds,
+    to_item,
+    to_milliseconds,
+    to_ttl,
+)
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.ports import Clock, ScanPage
+from pillarbox.domain.webhooks.endpoint import (
+    DeliveryAttempt,
+    DeliveryState,
+    WebhookDelivery,
+    WebhookEvent,
+    WebhookType,
+)
+
+_LOG_KEPT: Final = timedelta(days=30)
+_WAITING_KEPT: Final = timedelta(days=7)
+#: Lower than every id of a delivery.
+_FIRST: Final = "0"
+
+
+class DynamoWebhookDeliveries:
+    """Implements `webhooks.ports.WebhookDeliveries`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, delivery: WebhookDelivery) -> None:
+        """Write the record, in one write unit unless there are many long errors."""
+        event = delivery.event
+        self._table.put(
+            keys.webhook_delivery(event.account_id, event.endpoint_id, event.delivery_id)
+            | to_item(
+                event_attributes(event)
+                | {
+                    "state": delivery.state.value,
+                    "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
+                    "next": to_milliseconds(delivery.next_at) if delivery.next_at else None,
+                    "expires_at": to_ttl(event.at + _LOG_KEPT),
+                }
+            )
+        )
+
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery with strong consistency."""
+        item = self._table.get(keys.webhook_delivery(account_id, endpoint_id, delivery_id))
+        return _delivery_of(item, account_id, endpoint_id) if item else None
+
+    def peek(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery with eventual consistency."""
+        key = keys.webhook_delivery(account_id, endpoint_id, delivery_id)
+        item = self._table.get(key, consistent=False)
+        return _delivery_of(item, account_id, endpoint_id) if item else None
+
+    def newest_first(
+        self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
+    ) -> ScanPage[WebhookDelivery]:
+        """Read the part of the log before the cursor, which is the id of a delivery."""
+        last = cursor or str(keys.LATEST)
+        items = self._table.query(
+            keys.webhook_delivery(account_id, endpoint_id, _FIRST),
+            keys.webhook_delivery(account_id, endpoint_id, last),
+            newest_first=True,
+            limit=limit + 1,
+        )
+        before = [item for item in items if item["sk"] != cursor][:limit]
+        deliveries = [_delivery_of(item, account_id, endpoint_id) for item in before]
+        return ScanPage(deliveries, before[-1]["sk"] if len(before) == limit else None)
+
+
+class DynamoWaitingEvents:
+    """Implements `webhooks.ports.WaitingEvents`."""
+
+    def __init__(self, table: Table, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+
+    def put(self, event: WebhookEvent) -> None:
+        """Put the event, which keeps its place in the order of time."""
+        self._table.put(
+            keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
+            | to_item(
+                event_attributes(event)
+                | {"expires_at": int((self._clock() + _WAITING_KEPT).timestamp())}
+            )
+        )
+
+    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
+        """Read the first events of the partition, except those that DynamoDB will delete."""
+        now = self._clock().timestamp()
+        found: list[WebhookEvent] = []
+        for item in self._table.query(keys.waiting_event(account_id, endpoint_id), page=limit):
+            if item["expires_at"] > now:
+                found.append(event_of(item, account_id, endpoint_id))
+            if len(found) == limit:
+                break
+        return found
+
+    def remove(self, event: WebhookEvent) -> None:
+        """Delete the event; it may be absent."""
+        self._table.delete(
+            keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
+        )
+
+
+def event_attributes(event: WebhookEvent) -> dict[str, object]:
+    """Return the attributes of an event that its key does not have."""
+    return {
+        "type": event.type.value,
+        "message": str(event.message_id) if event.message_id else None,
+        "address": event.address,
+        "domain": event.domain,
+    }
+
+
+def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> WebhookEvent:
+    """Read an event from an item whose sort key is the id of its delivery."""
+    moment, _, event_id = item["sk"].partition("-")
+    return WebhookEvent(
+        event_id=UUID(event_id),
+        type=WebhookType(item["type"]),
+        account_id=account_id,
+        endpoint_id=endpoint_id,
+        at=from_milliseconds(int(moment)),
+        message_id=UUID(item["message"]) if "message" in item else None,
+        address=item.get("address"),
+        domain=item.get("domain"),
+    )
+
+
+def _delivery_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> WebhookDelivery:
+    return WebhookDelivery(
+        event=event_of(item, account_id, endpoint_id),
+        state=DeliveryState(item["state"]),
+        attempts=tuple(map(_attempt_of, item["attempts"])),
+        next_at=from_milliseconds(item["next"]) if "next" in item else None,
+    )
+
+
+def _attempt_attribute(attempt: DeliveryAttempt) -> dict[str, object]:
+    attribute = {
+        "at": to_milliseconds(attempt.at),
+        "code": attempt.status_code,
+        "ms": attempt.milliseconds,
+        "error": attempt.error,
+    }
+    return {name: value for name, value in attribute.items() if value is not None}
+
+
+def _attempt_of(attribute: Mapping[str, Any]) -> DeliveryAttempt:
+    return DeliveryAttempt(
+        at=from_milliseconds(attribute["at"]),
+        status_code=attribute.get("code"),
+        milliseconds=attribute["ms"],
+        error=attribute.get("error"),
+    )

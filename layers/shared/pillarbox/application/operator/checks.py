@@ -1,0 +1,164 @@
+"""Checks of the service: each compares what was read with what the service needs.
+
+A check reads nothing itself. It returns findings, and each problem comes with a remedy.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
+from pillarbox.domain.accounts.account import Account
+
+
+class Verdict(StrEnum):
+    """The outcome of a check."""
+
+    PASS = "pass"  # noqa: S105  not a password
+    WARN = "warn"
+    FAIL = "fail"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a check. The remedy is empty if there is nothing to do."""
+
+    check: str
+    verdict: Verdict
+    message: str
+    remedy: str = ""
+
+
+#: The event types that `record_feedback` needs; others only add detail.
+_EVENTS: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
+#: The share of the daily quota from which the check warns.
+_HIGH_USAGE: Final = 0.8
+#: The maximum age of a queue's oldest message in seconds, as in the alarms.
+_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300, "sweep": 10_800, "webhooks": 1200}
+#: The function that empties each queue.
+_WORKERS: Final = {
+    "jobs": "DeliverMessage",
+    "urgent": "DeliverMessage",
+    "events": "RecordFeedback",
+    "sweep": "SweepAccount",
+    "webhooks": "PostWebhooks",
+}
+
+
+def check_sending(status: SendingStatus) -> Iterator[Finding]:
+    """Check whether SES lets the AWS account send, and to whom."""
+    if status.enforcement == "SHUTDOWN" or not status.sending:
+        yield Finding(
+            "sending",
+            Verdict.FAIL,
+            f"SES has paused sending (enforcement: {status.enforcement}). Emails wait.",
+            "Answer the case that SES opened (console, SES, Account dashboard). Accepted emails"
+            " fail if SES does not resume within 24 hours of their acceptance.",
+        )
+    elif status.enforcement != "HEALTHY":
+        yield Finding(
+            "sending",
+            Verdict.WARN,
+            f"SES reviews the AWS account ({status.enforcement}).",
+            "Find the account whose emails bounce or get complaints, and suspend it:"
+            " pillarbox stats top, pillarbox account suspend.",
+        )
+    elif status.sandbox:
+        yield Finding(
+            "sending",
+            Verdict.WARN,
+            "The AWS account is in the SES sandbox: it can only send to verified addresses.",
+            "Request production access (console, SES, Account dashboard). It takes about a day.",
+        )
+    else:
+        yield Finding("sending", Verdict.PASS, "Out of the sandbox, sending is enabled.")
+
+
+def check_quota(status: SendingStatus) -> Iterator[Finding]:
+    """Check the use of the daily quota."""
+    # A quota of -1 means no limit.
+    usage = status.sent_last_24_hours / status.daily_quota if status.daily_quota > 0 else 0.0
+    message = f"{status.sent_last_24_hours:.0f} of {status.daily_quota:.0f} recipients in 24 hours."
+    if usage >= 1:
+        remedy = "Emails wait. Ask SES for a higher quota (Service Quotas)."
+        yield Finding("quota", Verdict.FAIL, message, remedy)
+    elif usage >= _HIGH_USAGE:
+        remedy = "Ask SES for a higher quota (Service Quotas)."
+        yield Finding("quota", Verdict.WARN, message, remedy)
+    else:
+        yield Finding("quota", Verdict.PASS, message)
+
+
+def check_limits(accounts: Iterable[Account], status: SendingStatus) -> Iterator[Finding]:
+    """Check whether one account can use up the daily quota of all."""
+    if status.sandbox or status.daily_quota <= 0:
+        yield Finding("limits", Verdict.SKIPPED, "SES grants no quota of a production account.")
+        return
+    large = [
+        account.account_id
+        for account in accounts
+        if (limit := account.limits.of("recipients")) is None or limit >= status.daily_quota
+    ]
+    if large:
+        yield Finding(
+            "limits",
+            Verdict.WARN,
+            f"Each of these accounts can use up SES's {status.daily_quota:.0f} recipients of a day"
+            f" alone: {', '.join(large)}.",
+            "pillarbox account update ID --recipients-per-day N, or ask SES for a higher quota.",
+        )
+    else:
+        yield Finding("limits", Verdict.PASS, "No account can use up SES's daily quota alone.")
+
+
+def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding]:
+    """Check whether the configuration set allows sending and publishes SES's events."""
+    redeploy = "Deploy again: somebody changed it by hand (see CloudFormation, Detect drift)."
+    if configuration_set is None:
+        message = "SES does not know the configuration set, so it refuses every email."
+        yield Finding("events", Verdict.FAIL, message, redeploy)
+    elif not configuration_set.sending:
+        message = "Sending is paused for the configuration set. Emails wait."
+        remedy = "Enable it (console, SES, Configuration sets)."
+        yield Finding("events", Verdict.FAIL, message, remedy)
+    elif missing := sorted(_EVENTS - configuration_set.published):
+        message = f"SES does not report {', '.join(missing)} to EventBridge."
+        yield Finding("events", Verdict.FAIL, message, redeploy)
+    else:
+        yield Finding("events", Verdict.PASS, "SES reports all needed events to EventBridge.")
+
+
+def check_dead_letters(
+    status: Mapping[str, tuple[QueueStatus, QueueStatus | None]],
+) -> Iterator[Finding]:
+    """Check whether the dead-letter queues are empty."""
+    for name, (queue, dead_letters) in status.items():
+        if dead_letters and dead_letters.waiting:
+            yield Finding(
+                "queues",
+                Verdict.FAIL,
+                f"{name}: {dead_letters.waiting} dead letters.",
+                f"Fix what the functions' logs report, then: pillarbox queue redrive {name}",
+            )
+        else:
+            message = f"{name}: {queue.waiting} wait, {queue.in_flight} in flight, no dead letters."
+            yield Finding("queues", Verdict.PASS, message)
+
+
+def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
+    """Check how long the oldest message of each queue has waited."""
+    for name, age in ages.items():
+        if age is None:
+            yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
+        elif age > _MAX_AGES[name]:
+            yield Finding(
+                "waiting",
+                Verdict.FAIL,
+                f"{name}: the oldest message has waited {age:.0f} seconds.",
+                f"Check the findings about SES, and the log and throttles of {_WORKERS[name]}.",
+            )
+        else:
+            message = f"{name}: the oldest message is {age:.0f} seconds old."
+            yield Finding("waiting", Verdict.PASS, message)

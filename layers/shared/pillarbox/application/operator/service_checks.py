@@ -1,0 +1,53 @@
+"""Check whether the service can do its work, with what it may read itself."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.operator import checks
+from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.application.operator.ports import ProviderAccount
+from pillarbox.application.operator.queues import QueueOperations
+from pillarbox.domain.errors import ServiceError
+
+#: The checks by their names.
+type Checks = Mapping[str, Callable[[], Iterator[Finding]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceChecks:
+    """The checks that need no right to the stack.
+
+    Args:
+        configuration_set: the name of the configuration set that emails are sent with.
+    """
+
+    provider: ProviderAccount
+    accounts: AccountRecords
+    queues: QueueOperations
+    configuration_set: str
+
+    def runs(self) -> Checks:
+        """Return the checks. Each reads what it needs when it is called."""
+        return {
+            "sending": lambda: checks.check_sending(self.provider.sending_status()),
+            "quota": lambda: checks.check_quota(self.provider.sending_status()),
+            "events": lambda: checks.check_events(
+                self.provider.configuration_set(self.configuration_set)
+            ),
+            "queues": lambda: checks.check_dead_letters(self.queues.status()),
+            "waiting": lambda: checks.check_queue_ages(self.queues.oldest_message_ages()),
+            "limits": lambda: checks.check_limits(
+                self.accounts.all(), self.provider.sending_status()
+            ),
+        }
+
+
+def run_checks(runs: Checks) -> Iterator[Finding]:
+    """Run every check, even if others fail."""
+    for name, run in runs.items():
+        try:
+            yield from run()
+        except ServiceError as error:
+            remedy = "Fix the error that the message names, then run the doctor again."
+            yield Finding(name, Verdict.FAIL, error.message, remedy)

@@ -1,0 +1,160 @@
+"""Accounts: their plan, limits and senders."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import MAX_SHARDS
+
+
+class Plan(StrEnum):
+    """The plan of an account (contract section 5)."""
+
+    FREE = "free"
+    STANDARD = "standard"
+    ENTERPRISE = "enterprise"
+
+    @property
+    def paid(self) -> bool:
+        """Whether the plan is paid: own `from`, no footer, marketing scopes."""
+        return self is not Plan.FREE
+
+
+#: Contract section 8.1, with our own figures where it gives none. An account can
+#: override each figure. None means no limit.
+PLAN_LIMITS: Final[Mapping[Plan, Limits]] = {
+    Plan.FREE: Limits(per_minute=60, per_day=300, per_month=9_000),
+    Plan.STANDARD: Limits(per_minute=600, per_day=1_500, per_month=15_000),
+    Plan.ENTERPRISE: Limits(per_minute=None, per_day=None, per_month=None),
+}
+PREVIEW_LIMITS: Final = Limits(per_minute=10, per_day=50, per_month=1_500)
+#: No limits of an account's own: the plan's limits apply.
+NO_LIMITS: Final = Limits(per_minute=None, per_day=None, per_month=None)
+
+
+#: The numbers of shards that an account can have.
+SHARD_COUNTS: Final = tuple(1 << exponent for exponent in range(MAX_SHARDS.bit_length()))
+#: The messages per second of one shard. Each takes five write units of the 1,000 a second that a
+#: partition of the table has; three eighths of them are left for bursts.
+SHARD_RATE: Final = 125
+#: Longer than an acceptance takes that read the account before the change, plus the errors of its
+#: clock and of the operator's, from which AWS accepts no request beyond five minutes.
+_SHARDING_NOTICE: Final = timedelta(minutes=10)
+
+
+def first_sharding(now: datetime) -> datetime:
+    """Return from when on an account that has one shard may have several.
+
+    That is the next full hour with some notice. So the ids of one hour have either no shard or
+    all of them one, and the statistics of an hour are counted in one way only.
+    """
+    hour = (now + _SHARDING_NOTICE).astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return hour + timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """Since when an account's keys do not work, and the operator's note of the reason."""
+
+    at: datetime
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """An account. `senders` maps each address to whether it is verified."""
+
+    account_id: str
+    name: str
+    plan: Plan
+    created_at: datetime
+    overrides: Limits = NO_LIMITS
+    senders: Mapping[str, bool] = field(default_factory=dict)
+    default_sender: str | None = None
+    brand: Brand = NO_BRAND
+    #: What to do with an email when the provider may or may not have accepted it:
+    #: False sends it again after the wait, True marks it as failed.
+    hold_uncertain: bool = False
+    #: Over how many shards its new messages are spread, from `sharded_from` on. The number
+    #: never falls: the messages of a shard stay in it.
+    shards: int = 1
+    sharded_from: datetime | None = None
+    #: Set while the operator has suspended the account: each of its keys is refused.
+    suspension: Suspension | None = None
+    #: Whether all its messages are in the search index. Accounts of older versions are not, until
+    #: `pillarbox message reindex` has run.
+    indexed: bool = False
+    #: Whether some of its suppressions are only hashes of addresses, which need a second look-up.
+    hashed_suppressions: bool = False
+    #: Whether it has webhook endpoints. It may stay set when the last two are deleted at the same
+    #: time, and is never missing while there is one.
+    has_webhooks: bool = False
+    #: Where the service writes to the account's owner. Accounts of older versions have none.
+    contact: str | None = None
+    #: Signs the links in test mails by which recipients stop them. Only an account that the preview
+    #: widget made has it; its contact is the address that was confirmed.
+    widget_secret: str | None = field(default=None, repr=False)
+
+    def shards_at(self, moment: datetime) -> int:
+        """Return the number of shards for the id of a message that is created at a moment."""
+        is_sharded = self.sharded_from is not None and moment >= self.sharded_from
+        return self.shards if is_sharded else 1
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits in force: the plan's, overridden by the account's own.
+
+        Standard tiers are defined by the month; the day is a tenth of the month.
+        """
+        plan, own = PLAN_LIMITS[self.plan], self.overrides
+        per_day = own.per_day
+        if per_day is None and own.per_month is not None and self.plan is Plan.STANDARD:
+            per_day = own.per_month // 10
+        return Limits(
+            per_minute=plan.per_minute if own.per_minute is None else own.per_minute,
+            per_day=plan.per_day if per_day is None else per_day,
+            per_month=plan.per_month if own.per_month is None else own.per_month,
+            recipients_per_day=own.recipients_per_day,
+        )
+
+    def sender(self, requested: str | None) -> str:
+        """Return the sender of an email sent with a live key (contract 2.1, `from`).
+
+        Raises:
+            ServiceError: `no_verified_sender`, if the account has no verified default
+                sender or the requested sender is not verified.
+        """
+        default = self.default_sender
+        if default is None or not self.senders.get(default, False):
+            raise ServiceError(
+                "no_verified_sender",
+                "The account has no verified default sender. Set one first.",
+            )
+        if requested is None or not self.plan.paid or requested == default:
+            return default
+        if not self.senders.get(requested, False):
+            raise _no_verified_sender(
+                requested, f"is not a verified sender of this account; its default is {default}"
+            )
+        return requested
+
+    def check_sends_from(self, address: str) -> None:
+        """Refuse a From address that the account may not use in an email that is sent as written.
+
+        On a free plan that is every address but the default sender.
+
+        Raises:
+            ServiceError: `no_verified_sender`.
+        """
+        default = self.sender(address)
+        if default != address:
+            raise _no_verified_sender(address, f"is not {default}, the only sender of a free plan")
+
+
+def _no_verified_sender(address: str, fault: str) -> ServiceError:
+    return ServiceError("no_verified_sender", f"{address} {fault}.", details={"from": address})

@@ -1,0 +1,182 @@
+"""API keys: their text, types, presets and scopes (contract section 5)."""
+
+import binascii
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation, confirmation_required
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_token
+
+ACCOUNT_ID_LENGTH: Final = 12
+_SECRET_LENGTH: Final = 32
+_CHECKSUM_LENGTH: Final = 8
+
+EMAILS_SEND: Final = "emails:send"
+EMAILS_READ: Final = "emails:read"
+TEMPLATES_READ: Final = "templates:read"
+TEMPLATES_WRITE: Final = "templates:write"
+WEBHOOKS_READ: Final = "webhooks:read"
+WEBHOOKS_WRITE: Final = "webhooks:write"
+_CAMPAIGNS: Final = ("marketing:campaigns:read", "marketing:campaigns:write")
+_CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
+
+#: The scopes of the contract. Ours come after them: no preset has one, so that a key only gets one
+#: that was chosen for it.
+_CONTRACT_SCOPES: Final = frozenset(
+    {EMAILS_SEND, EMAILS_READ, TEMPLATES_READ, TEMPLATES_WRITE, *_CAMPAIGNS, *_CONTACTS}
+)
+SCOPES: Final = _CONTRACT_SCOPES | {WEBHOOKS_READ, WEBHOOKS_WRITE}
+#: Scopes that need a paid plan (contract section 5): marketing, except contacts.
+PAID_SCOPES: Final = frozenset(_CAMPAIGNS)
+
+
+class KeyType(StrEnum):
+    """The two types: a preview key only sends starter templates; a live key has chosen scopes."""
+
+    PREVIEW = "preview"
+    LIVE = "live"
+
+    @property
+    def prefix(self) -> str:
+        """Return the start of the key's text."""
+        return f"bx_{self.value}_"
+
+
+class Preset(StrEnum):
+    """A named set of scopes, chosen when a key is created."""
+
+    SEND = "send"
+    MARKETING = "marketing"
+    ANALYTICS = "analytics"
+    CUSTOM = "custom"
+
+
+PRESET_SCOPES: Final[Mapping[Preset, frozenset[str]]] = {
+    Preset.SEND: frozenset({EMAILS_SEND, EMAILS_READ}),
+    Preset.MARKETING: _CONTRACT_SCOPES,
+    Preset.ANALYTICS: frozenset({EMAILS_READ, TEMPLATES_READ, _CAMPAIGNS[0], _CONTACTS[0]}),
+    Preset.CUSTOM: frozenset(),
+}
+PREVIEW_SCOPES: Final = frozenset({EMAILS_SEND, EMAILS_READ})
+
+_KEY_TEXT: Final = re.compile(
+    rf"(bx_(?:preview|live)_([0-9a-z]{{{ACCOUNT_ID_LENGTH}}})[0-9a-z]{{{_SECRET_LENGTH}}})"
+    rf"([0-9a-f]{{{_CHECKSUM_LENGTH}}})"
+)
+#: The id of a key contains the account id, so it is enough to revoke the key.
+KEY_ID_PREFIX: Final = "key_"
+KEY_ID_LENGTH: Final = 8
+KEY_ID: Final = rf"{KEY_ID_PREFIX}[0-9a-z]{{{ACCOUNT_ID_LENGTH + KEY_ID_LENGTH}}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """The record of a key. It stores the SHA-256 digest of the key's text, not the text."""
+
+    key_id: str
+    account_id: str
+    name: str
+    type: KeyType
+    preset: Preset | None
+    scopes: frozenset[str]
+    digest: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+    #: Whether this is a preview key that anybody gets with an email address. Its emails are tests.
+    self_service: bool = False
+    #: The limits of a key that an agent uses; None for every other key.
+    agent: AgentSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The caller: a valid key and its account."""
+
+    key: ApiKey
+    account: Account
+
+    @property
+    def preview(self) -> bool:
+        """Whether the caller uses a preview key."""
+        return self.key.type is KeyType.PREVIEW
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits that apply to this caller's sends."""
+        return PREVIEW_LIMITS if self.preview else self.account.limits
+
+    @property
+    def agent_id(self) -> str:
+        """Return the id under which the quota of an agent's key is counted."""
+        return f"{self.account.account_id}#{self.key.key_id}"
+
+    def check_confirmed(self, *, by_agent: bool, confirmed: bool) -> None:
+        """Refuse a send that needs a confirmation and has none.
+
+        Args:
+            by_agent: whether it came over MCP. There, a key without settings asks as well.
+            confirmed: whether somebody confirmed this request.
+
+        Raises:
+            ServiceError: `confirmation_required`.
+        """
+        agent = self.key.agent
+        asks = agent.confirmation is Confirmation.ASK if agent else by_agent
+        if asks and not confirmed:
+            raise confirmation_required()
+
+    def check_recipients(self, addresses: Iterable[str]) -> None:
+        """Refuse parsed addresses that an agent's key may not send to.
+
+        Raises:
+            ServiceError: `recipient_not_allowed`.
+        """
+        if self.key.agent:
+            self.key.agent.check_recipients(addresses)
+
+    def require(self, scope: str) -> None:
+        """Raise unless the key has a scope.
+
+        Raises:
+            ServiceError: `scope_required`; the details name the scope.
+        """
+        if scope not in self.key.scopes:
+            raise ServiceError(
+                "scope_required",
+                f"The key lacks the permission {scope}.",
+                details={"required_permission": scope},
+            )
+
+
+def new_key_text(account_id: str, key_type: KeyType) -> str:
+    """Generate the text of a key: prefix, account id, secret (160 bits) and checksum."""
+    body = f"{key_type.prefix}{account_id}{new_token(_SECRET_LENGTH)}"
+    return body + _checksum(body)
+
+
+def account_of_key(text: str) -> str | None:
+    """Return the account id in a key's text, or None if the text is not a key.
+
+    The checksum shows that a key is mistyped or cut off without a read of the database.
+    """
+    match = _KEY_TEXT.fullmatch(text)
+    if match is None or _checksum(match[1]) != match[3]:
+        return None
+    return match[2]
+
+
+def digest_of_key(text: str) -> str:
+    """Return the SHA-256 digest in hex. The secret is random, so it needs no salt."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _checksum(body: str) -> str:
+    return f"{binascii.crc32(body.encode()):08x}"

@@ -1,0 +1,170 @@
+"""Attachments: the limits and types of contract sections 2.2, 8.2 and 8.3."""
+
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from pillarbox.domain.errors import ServiceError, cut
+from pillarbox.domain.messages.filename import unsupported_extension
+
+MAX_ATTACHMENTS: Final = 10
+MAX_BYTES_EACH: Final = 5 * 1024 * 1024
+MAX_BYTES_TOTAL: Final = 10 * 1024 * 1024
+
+ALLOWED_TYPES: Final = frozenset(
+    {
+        "application/pdf",
+        "text/calendar",
+        "image/png",
+        "image/jpeg",
+        "image/gif",
+        "image/webp",
+        "text/plain",
+        "text/csv",
+        "application/msword",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.ms-excel",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    }
+)
+
+#: How many bytes of a content type a response repeats. A valid one is shorter
+#: (RFC 6838 section 4.2).
+_MAX_LABEL: Final = 255
+
+#: The first bytes of Windows and Linux programs. They count more than the content type.
+_EXECUTABLE_MAGIC: Final = (b"MZ", b"\x7fELF")
+
+
+class AttachedFile(Protocol):
+    """A file in an email that was submitted over HTTP or SMTP."""
+
+    @property
+    def filename(self) -> str: ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Every name that some mail program shows for it."""
+        ...
+
+    @property
+    def content_type(self) -> str: ...
+
+    @property
+    def size(self) -> int:
+        """Decoded size in bytes."""
+        ...
+
+    @property
+    def first_octets(self) -> bytes:
+        """The first few decoded bytes, which identify a program."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One file of an email.
+
+    `content` is canonical base64 text (RFC 4648 section 4), as the caller sent
+    it. The MIME message also carries base64, so the content is never decoded.
+    """
+
+    filename: str
+    content_type: str
+    content: str
+    inline: bool = False
+    content_id: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The only name."""
+        return (self.filename,)
+
+    @property
+    def size(self) -> int:
+        """Decoded size in bytes, from the length of the base64 text."""
+        padding = self.content.count("=", -2) if self.content else 0
+        return len(self.content) // 4 * 3 - padding
+
+    @property
+    def first_octets(self) -> bytes:
+        """The first six decoded bytes."""
+        return binascii.a2b_base64(self.content[:8])
+
+
+def check_attachments(attachments: Sequence[AttachedFile]) -> None:
+    """Check the attachments of one email against the contract's limits.
+
+    Raises:
+        ServiceError: `too_many_attachments`, `attachment_type_not_allowed` or
+            `attachment_too_large`, checked in this order.
+    """
+    if len(attachments) > MAX_ATTACHMENTS:
+        raise ServiceError(
+            "too_many_attachments",
+            f"An email can have at most {MAX_ATTACHMENTS} attachments; "
+            f"this one has {len(attachments)}.",
+            details={"count": len(attachments), "limit": MAX_ATTACHMENTS},
+        )
+    for position, attachment in enumerate(attachments):
+        _check_type(position, attachment)
+    for attachment in attachments:
+        if attachment.size > MAX_BYTES_EACH:
+            raise ServiceError(
+                "attachment_too_large",
+                f"{attachment.filename} is larger than {MAX_BYTES_EACH} bytes.",
+                details={
+                    "scope": "per_attachment",
+                    "filename": attachment.filename,
+                    "size_bytes": attachment.size,
+                    "limit_bytes": MAX_BYTES_EACH,
+                },
+            )
+    total = sum(attachment.size for attachment in attachments)
+    if total > MAX_BYTES_TOTAL:
+        raise ServiceError(
+            "attachment_too_large",
+            f"The attachments together are larger than {MAX_BYTES_TOTAL} bytes.",
+            details={"scope": "total", "size_bytes": total, "limit_bytes": MAX_BYTES_TOTAL},
+        )
+
+
+def is_canonical_base64(text: str) -> bool:
+    """Return whether text is base64 with padding, without white space and unused bits.
+
+    RFC 4648 section 3.5: the bits beyond the data must be zero, so that one file
+    has exactly one encoding. Only the last four characters can hold such bits.
+    """
+    if len(text) % 4 or not text.isascii():
+        return False
+    try:
+        binascii.a2b_base64(text, strict_mode=True)
+    except binascii.Error:
+        return False
+    last_group = text[-4:]
+    encoded = binascii.b2a_base64(binascii.a2b_base64(last_group), newline=False)
+    return encoded.decode() == last_group
+
+
+def _check_type(position: int, attachment: AttachedFile) -> None:
+    label = cut(attachment.content_type, _MAX_LABEL)
+    if attachment.content_type.lower() not in ALLOWED_TYPES:
+        reason = f"{attachment.filename}: {label} files cannot be attached."
+    elif extension := next(filter(None, map(unsupported_extension, attachment.names)), None):
+        reason = f"{attachment.filename}: {extension} files cannot be attached."
+    elif attachment.first_octets.startswith(_EXECUTABLE_MAGIC):
+        reason = f"{attachment.filename} is a program; programs cannot be attached."
+    else:
+        return
+    raise ServiceError(
+        "attachment_type_not_allowed",
+        reason,
+        details={
+            "filename": attachment.filename,
+            "content_type": label,
+            "position": position,
+        },
+    )

@@ -1,0 +1,213 @@
+"""Emails before delivery: the caller's request, the mail to build, and the job in the queue."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.messages.attachment import Attachment, check_attachments
+from pillarbox.domain.messages.message import Event
+from pillarbox.domain.messages.tags import Tags
+
+#: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
+MAX_RECIPIENTS: Final = 50
+#: In octets of UTF-8. With a text part of twice this size, both encoded, and 10 MB of files in
+#: base64, every message is within the 40 MB that SES accepts.
+MAX_HTML: Final = 2 * 1024 * 1024
+#: How long delivery is attempted if the email does not expire earlier.
+MAX_DELIVERY_TIME: Final = timedelta(hours=24)
+#: An email that expires this soon is urgent: it has its own queue and comes first at SES.
+URGENT_TIME: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendRequest:
+    """A send request (contract 2.1), parsed but not yet checked. Addresses are as written.
+
+    `body_hash` is the SHA-256 of the request's canonical form, in hex. Two
+    requests with the same hash are the same request.
+    """
+
+    body_hash: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...] = ()
+    bcc: tuple[str, ...] = ()
+    starter_template: str | None = None
+    template_id: UUID | None = None
+    html: str | None = None
+    variables: Mapping[str, Json] = field(default_factory=dict)
+    subject: str | None = None
+    from_name: str | None = None
+    sender: str | None = None
+    reply_to: str | None = None
+    brand_name: str | None = None
+    logo_url: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    tags: Tags = field(default_factory=dict)
+    #: Recipients that were sent but are not in the three lists, because there are far too many.
+    more_recipients: int = 0
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """All recipients as written, including repeated ones."""
+        return self.to + self.cc + self.bcc
+
+    @property
+    def recipient_count(self) -> int:
+        """Return how many recipients were sent."""
+        return len(self.to) + len(self.cc) + len(self.bcc) + self.more_recipients
+
+    @property
+    def template_ids(self) -> tuple[UUID, ...]:
+        """The id of the saved template that the request names, if any."""
+        return (self.template_id,) if self.template_id else ()
+
+    def check_mode(self) -> None:
+        """Check that the request has exactly one of the three modes (contract 2.1).
+
+        Raises:
+            ServiceError: `missing_field` or `multiple_modes`.
+        """
+        modes = {
+            "starterTemplate": self.starter_template,
+            "templateId": self.template_id,
+            "html": self.html,
+        }
+        given_modes: list[Json] = [name for name, value in modes.items() if value is not None]
+        if not given_modes:
+            raise ServiceError(
+                "missing_field", "One of starterTemplate, templateId and html must be given."
+            )
+        if len(given_modes) > 1:
+            raise ServiceError(
+                "multiple_modes",
+                "Only one of starterTemplate, templateId and html may be given.",
+                details={"given": given_modes},
+            )
+
+    def check_size(self) -> None:
+        """Check the counts and sizes against contract 8.2.
+
+        Raises:
+            ServiceError: `recipient_limit_exceeded` or a code of
+                `check_attachments`.
+        """
+        if self.recipient_count > MAX_RECIPIENTS:
+            raise ServiceError(
+                "recipient_limit_exceeded",
+                f"An email can have at most {MAX_RECIPIENTS} recipients; "
+                f"this one has {self.recipient_count}.",
+                details={"count": self.recipient_count, "limit": MAX_RECIPIENTS},
+            )
+        check_attachments(self.attachments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StarterBody:
+    """A body that is rendered from a starter template. `values` has every variable."""
+
+    slug: str
+    values: Mapping[str, Json]
+    brand_name: str | None
+    logo_url: str | None
+    attribution: bool
+    #: Whether the top of the email says that it is a test with sample values.
+    is_test: bool = False
+    #: The colour of the brand. None has the colours of the starters.
+    accent: str | None = None
+    #: The token of the link by which the recipient of a test stops such mail.
+    report: str | None = field(default=None, repr=False)
+    #: The day of the send, in words. A job from an older release has none.
+    date: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedBody:
+    """A body that is rendered from a saved template.
+
+    `source` is the template's HTML at the time when the email was accepted.
+    """
+
+    source: str
+    values: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlBody:
+    """A body that the caller wrote in HTML."""
+
+    html: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawBody:
+    """A complete RFC 5322 message as its sender wrote it. Only missing header fields are added."""
+
+    octets: bytes
+    has_message_id: bool
+    has_date: bool
+
+
+type RenderedBody = StarterBody | SavedBody | HtmlBody
+type Body = RenderedBody | RawBody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """Everything that the worker needs to build and send one email."""
+
+    sender: str
+    from_name: str | None
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    reply_to: str | None
+    subject: str
+    body: Body
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def has_report_link(self) -> bool:
+        """Return whether the email has a link by which its recipient stops such mail."""
+        return isinstance(self.body, StarterBody) and self.body.report is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOverResult:
+    """What the provider answered to one attempt, as events of the message.
+
+    Without events the provider did not take the mail, and it may be handed over again.
+    """
+
+    attempt: int
+    events: tuple[Event, ...] = ()
+    provider_message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A mail in the queue.
+
+    A job alone is not an accepted email. It becomes one when the message record
+    with the same id and hash exists. The wait for that record starts at
+    `queued_at`, because the id may be older than the job if a request took over
+    an earlier attempt. After `deadline` the email is useless and is not delivered.
+    """
+
+    account_id: str
+    message_id: UUID
+    body_hash: str
+    queued_at: datetime
+    deadline: datetime
+    #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
+    mail: Mail | None = None
+    spool_key: str | None = None
+    #: A job with a result only records it. It replaces the save of a worker that failed to save.
+    result: HandOverResult | None = None
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the email expires soon, such as a one-time code."""
+        return self.deadline - self.queued_at <= URGENT_TIME

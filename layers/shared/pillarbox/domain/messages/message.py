@@ -1,0 +1,284 @@
+"""Messages and their states: the events of an email, and the status that follows from them.
+
+The state of a message is a pure function of the set of its events. So it does
+not depend on their order, and a repeated event changes nothing.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from pillarbox.domain.address import distinct_mailboxes, mailbox_key
+from pillarbox.domain.messages.tags import Tags
+
+
+class Status(StrEnum):
+    """The statuses of the contract (section 2.5)."""
+
+    PENDING = "pending"
+    SENT = "sent"
+    DELIVERED = "delivered"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+    FAILED = "failed"
+
+
+class EventKind(StrEnum):
+    """What can happen to a message or to one of its recipients."""
+
+    DELAYED = "delayed"
+    ACCEPTED = "accepted"
+    UNCERTAIN = "uncertain"
+    SENT = "sent"
+    FAILED = "failed"
+    BOUNCED_TRANSIENT = "bounced_transient"
+    DELIVERED = "delivered"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+
+    @property
+    def rank(self) -> int:
+        """How final the event is. The event with the highest rank decides the status."""
+        return _RANKS[self]
+
+    @property
+    def status(self) -> Status:
+        """The message's status while this event has the highest rank."""
+        return _STATUSES[self]
+
+
+_RANKS: Final = {
+    EventKind.DELAYED: 0,
+    EventKind.ACCEPTED: 10,
+    EventKind.UNCERTAIN: 15,
+    EventKind.SENT: 20,
+    EventKind.FAILED: 30,
+    EventKind.BOUNCED_TRANSIENT: 40,
+    EventKind.DELIVERED: 50,
+    EventKind.BOUNCED: 60,
+    EventKind.COMPLAINED: 70,
+}
+_STATUSES: Final = {
+    EventKind.DELAYED: Status.PENDING,
+    EventKind.ACCEPTED: Status.PENDING,
+    EventKind.UNCERTAIN: Status.FAILED,
+    EventKind.SENT: Status.SENT,
+    EventKind.FAILED: Status.FAILED,
+    EventKind.BOUNCED_TRANSIENT: Status.BOUNCED,
+    EventKind.DELIVERED: Status.DELIVERED,
+    EventKind.BOUNCED: Status.BOUNCED,
+    EventKind.COMPLAINED: Status.COMPLAINED,
+}
+
+
+#: What our own error codes mean; the codes of providers and remote servers explain themselves.
+MEANINGS: Final = {
+    "building_failed": "The email could not be built: each try crashed or took too much memory"
+    " or time.",
+    "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
+    "expired": "The email could not be sent in time.",
+    "general": "The recipient's server refused the email without a reason.",
+    "payload_gone": "The content of the email has expired.",
+    "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
+    "recipient_erased": "The recipient was erased while the email was queued.",
+    "rejected": "The provider refused the content of the email.",
+    "rendering_failed": "The email could not be rendered from its template.",
+    "unreadable_job": "The email could not be read from the queue.",
+}
+
+#: Stands for the address of a recipient who was erased. No email goes to .invalid (RFC 6761
+#: section 6.4).
+ERASED_ADDRESS: Final = "erased@recipient.invalid"
+
+#: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
+_DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
+
+
+def plain_reason(reason: str) -> str:
+    """Return a remote server's text without the prefix `smtp;`, which tells people nothing."""
+    return _DIAGNOSTIC_TYPE.sub("", reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An event of one recipient, or of the whole message if `recipient` is None.
+
+    `code` is stable and short (`mailbox_full`, `delivery_uncertain`). `reason`
+    is the text of the provider or the remote server.
+    """
+
+    kind: EventKind
+    at: datetime
+    recipient: str | None = None
+    code: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A worker's right to hand over one message to the provider."""
+
+    owner: str
+    taken_at: datetime
+    expires_at: datetime
+
+
+class SendRoute(StrEnum):
+    """The ways in which a message can be accepted."""
+
+    HTTP = "http"
+    BATCH = "batch"
+    SMTP = "smtp"
+    MCP = "mcp"
+    #: The service itself wrote it, to the owner of the account.
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageOrigin:
+    """Where a message came from. Records of older versions have no origin: all fields are None.
+
+    `template_version` counts the changes of the saved template. `request_id` is the id that the
+    response and the log lines of the HTTP request have; a message over SMTP has none.
+    """
+
+    route: SendRoute | None = None
+    key_id: str | None = None
+    starter_template: str | None = None
+    template_id: str | None = None
+    template_version: int | None = None
+    request_id: str | None = None
+    #: What the sender says about the message, to find it again.
+    tags: Tags = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """The record of an accepted email: addresses, subject and events, but never the body."""
+
+    account_id: str
+    message_id: UUID
+    created_at: datetime
+    body_hash: str
+    subject: str
+    sender: str
+    from_name: str | None
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    origin: MessageOrigin = MessageOrigin()
+    events: tuple[Event, ...] = ()
+    provider_message_id: str | None = None
+    lease: Lease | None = None
+    attempt: int = 0
+    #: How many processes of their own died while they built it.
+    deaths: int = 0
+    #: Counts the changes. A change is only written if the stored revision is the one it
+    #: started from.
+    revision: int = 0
+    #: Whether the account had suppressions of erased people when it accepted the message, so that
+    #: the worker looks for them too.
+    hashed_suppressions: bool = False
+    #: Whether its events are announced to webhook endpoints: the account had one, or had had one,
+    #: when it accepted the message.
+    announced: bool = False
+
+    @property
+    def decisive(self) -> Event | None:
+        """The event that decides the status: the earliest of those with the highest rank."""
+        ranked = (event for event in self.events if event.kind is not EventKind.DELAYED)
+        return min(ranked, key=_decisiveness, default=None)
+
+    @property
+    def rank(self) -> int:
+        """The rank of the decisive event, or the rank of acceptance if there is no such event."""
+        return self.decisive.kind.rank if self.decisive else EventKind.ACCEPTED.rank
+
+    @property
+    def status(self) -> Status:
+        """The status in the contract's terms."""
+        return self.decisive.kind.status if self.decisive else Status.PENDING
+
+    @property
+    def pending(self) -> bool:
+        """Whether no event has decided the status yet. A delay decides nothing."""
+        return self.status is Status.PENDING
+
+    @property
+    def error(self) -> Event | None:
+        """The decisive event if it is a failure, otherwise None."""
+        has_failed = self.status in {Status.FAILED, Status.BOUNCED, Status.COMPLAINED}
+        return self.decisive if has_failed else None
+
+    @property
+    def updated_at(self) -> datetime:
+        """The time of the latest event in the record, or of creation if that is later."""
+        return max([self.created_at, *(event.at for event in self.events)])
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """Every mailbox once, in the order of the request: the envelope."""
+        return distinct_mailboxes(self.to + self.cc + self.bcc)
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether a recipient was erased."""
+        return ERASED_ADDRESS in (*self.to, *self.cc, *self.bcc)
+
+    def has_recipient(self, address: str) -> bool:
+        """Return whether an address is one of the recipients; its case does not matter."""
+        return mailbox_key(address) in map(mailbox_key, self.recipients)
+
+    def with_events(
+        self, events: Iterable[Event], provider_message_id: str | None = None
+    ) -> "Message":
+        """Return the message with more events, or the same object if they change nothing.
+
+        Keep one event per kind and recipient, so that the record stays small.
+        Keep the latest, so that the update time does not go back. The exception is
+        `sent`: keep the earliest. That is the worker's own event, and so the later
+        Send event from SES needs no write.
+
+        If a recipient was erased, no event brings an unknown address or a provider's text back.
+        """
+        kept = {(event.kind, event.recipient): event for event in self.events}
+        for event in map(self._without_person, events) if self.is_erased else events:
+            current = kept.get((event.kind, event.recipient))
+            if current is None or _supersedes(event, current):
+                kept[event.kind, event.recipient] = event
+        merged = tuple(sorted(kept.values(), key=_chronology))
+        provider_id = self.provider_message_id or provider_message_id
+        if merged == self.events and provider_id == self.provider_message_id:
+            return self
+        return replace(
+            self,
+            events=merged,
+            provider_message_id=provider_id,
+        )
+
+    def _without_person(self, event: Event) -> Event:
+        """Return an event without texts that may name an erased recipient; our own texts stay."""
+        is_known = event.recipient is None or self.has_recipient(event.recipient)
+        return replace(
+            event,
+            recipient=event.recipient if is_known else ERASED_ADDRESS,
+            reason=event.reason if event.reason in MEANINGS.values() else None,
+        )
+
+
+def _decisiveness(event: Event) -> tuple[int, datetime]:
+    return (-event.kind.rank, event.at)
+
+
+def _chronology(event: Event) -> tuple[datetime, int, str]:
+    return (event.at, event.kind.rank, event.recipient or "")
+
+
+def _supersedes(event: Event, current: Event) -> bool:
+    order = (event.at, event.code or "", event.reason or "")
+    current_order = (current.at, current.code or "", current.reason or "")
+    return order < current_order if event.kind is EventKind.SENT else order > current_order

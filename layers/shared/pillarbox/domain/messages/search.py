@@ -1,0 +1,48 @@
+"""Search terms: what messages are found by, apart from their time and status."""
+
+from dataclasses import dataclass
+
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.messages.message import ERASED_ADDRESS, Message
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientTerm:
+    """An address in To, Cc or Bcc, or how one begins, as `mailbox_key` returns it."""
+
+    text: str
+    is_prefix: bool = False
+
+    def matches(self, message: Message) -> bool:
+        """Return whether a message has such a recipient."""
+        mailboxes = _mailboxes(message)
+        if self.is_prefix:
+            return any(mailbox.startswith(self.text) for mailbox in mailboxes)
+        return self.text in mailboxes
+
+
+@dataclass(frozen=True, slots=True)
+class TagTerm:
+    """A tag: a name with a value."""
+
+    name: str
+    value: str
+
+    def matches(self, message: Message) -> bool:
+        """Return whether a message has the tag."""
+        return message.origin.tags.get(self.name) == self.value
+
+
+type SearchTerm = RecipientTerm | TagTerm
+
+
+def terms_of(message: Message) -> frozenset[SearchTerm]:
+    """Return what a message can be found by: each recipient who was not erased, and each tag."""
+    recipients = {RecipientTerm(mailbox) for mailbox in _mailboxes(message)}
+    return frozenset(
+        recipients | {TagTerm(name, value) for name, value in message.origin.tags.items()}
+    )
+
+
+def _mailboxes(message: Message) -> set[str]:
+    return {*map(mailbox_key, message.recipients)} - {ERASED_ADDRESS}

@@ -1,0 +1,227 @@
+"""Users, their memberships and their sessions in the dashboard.
+
+A session has two kinds of tokens. The cookie proves to one route that a browser is signed in. That
+route returns access tokens for one account each, which all other routes take. Both contain the ids
+under which their records are found, and a secret of 160 bits, of which only a hash is stored.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.sign_in.role import ROLE_SCOPES, Role
+
+_USER_ID_LENGTH: Final = 12
+SESSION_ID_LENGTH: Final = 12
+_SECRET_LENGTH: Final = 32
+
+#: The account of the service's own emails, and the place of an account in the access token of a
+#: user who has none. No record of an account has this id.
+SERVICE_ACCOUNT_ID: Final = "0" * ACCOUNT_ID_LENGTH
+
+ACCESS_TOKEN_PREFIX: Final = "pbs_"  # noqa: S105  not a secret
+#: How long an access token is valid.
+ACCESS_TIME: Final = timedelta(minutes=15)
+#: A session ends after this time without use, and in any case after the longer one.
+IDLE_TIME: Final = timedelta(days=30)
+LONGEST_TIME: Final = timedelta(days=90)
+#: In characters: more of a User-Agent tells a user nothing about a session.
+_MAX_AGENT: Final = 200
+
+_IDS: Final = rf"([0-9a-z]{{{_USER_ID_LENGTH}}})([0-9a-z]{{{SESSION_ID_LENGTH}}})"
+_SECRET: Final = rf"[0-9a-z]{{{_SECRET_LENGTH}}}"
+_COOKIE: Final = re.compile(_IDS + _SECRET)
+_SESSION_ID: Final = re.compile(rf"[0-9a-z]{{{SESSION_ID_LENGTH}}}")
+_ACCESS_TOKEN: Final = re.compile(
+    rf"{ACCESS_TOKEN_PREFIX}{_IDS}([0-9a-z]{{{ACCOUNT_ID_LENGTH}}}){_SECRET}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A person who can sign in; `operator` may operate the whole service."""
+
+    user_id: str
+    address: str
+    operator: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A user's role in an account."""
+
+    account_id: str
+    user_id: str
+    address: str
+    role: Role
+    added_at: datetime
+    #: Who added the user: a user's id, or None for the operator's command.
+    invited_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A browser in which a user is signed in."""
+
+    user_id: str
+    session_id: str
+    address: str
+    digest: str
+    agent: str
+    created_at: datetime
+    used_at: datetime
+
+    @property
+    def expires_at(self) -> datetime:
+        """Return when the session ends if it is not used again."""
+        return min(self.used_at + IDLE_TIME, self.created_at + LONGEST_TIME)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The record of an access token. Its account may be `SERVICE_ACCOUNT_ID`."""
+
+    user_id: str
+    session_id: str
+    account_id: str
+    digest: str
+    operator: bool
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SessionToken:
+    """A token of the right form: a cookie, or the access token for an account."""
+
+    user_id: str
+    session_id: str
+    account_id: str
+    digest: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPrincipal:
+    """The caller of a route that needs no account: a session, and whether it is an operator's."""
+
+    session: Session
+    operator: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberPrincipal(SessionPrincipal):
+    """The caller with a session: a user with a role in an account."""
+
+    account: Account
+    role: Role
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits that apply to this caller's sends."""
+        return self.account.limits
+
+    def require(self, scope: str) -> None:
+        """Raise unless the role has a scope.
+
+        Raises:
+            ServiceError: `scope_required`; the details name the scope.
+        """
+        if scope not in ROLE_SCOPES[self.role]:
+            raise ServiceError(
+                "scope_required",
+                f"The role {self.role} lacks the permission {scope}.",
+                details={"required_permission": scope},
+            )
+
+
+def invalid_session() -> ServiceError:
+    """Return the error for a session that is absent or does not work. It tells no reason."""
+    return ServiceError(
+        "invalid_session", "There is no such session, or it has ended. Sign in again."
+    )
+
+
+def user_digest(address: str) -> str:
+    """Return the digest under which the user of an address is stored."""
+    return digest_of(mailbox_key(address))
+
+
+def digest_of(secret: str) -> str:
+    """Return a SHA-256 digest in hex."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def new_user(address: str) -> User:
+    """Create a user with a new id, who is no operator."""
+    return User(user_id=new_token(_USER_ID_LENGTH), address=address)
+
+
+def new_session(user: User, agent: str, now: datetime) -> tuple[Session, str]:
+    """Begin a session; return it with the text of its cookie."""
+    session_id = new_token(SESSION_ID_LENGTH)
+    text = f"{user.user_id}{session_id}{new_token(_SECRET_LENGTH)}"
+    session = Session(
+        user_id=user.user_id,
+        session_id=session_id,
+        address=user.address,
+        digest=digest_of(text),
+        agent=agent[:_MAX_AGENT],
+        created_at=now,
+        used_at=now,
+    )
+    return session, text
+
+
+def new_access(
+    session: Session, account_id: str, now: datetime, *, operator: bool
+) -> tuple[Access, str]:
+    """Create an access token; return its record and its text."""
+    text = (
+        f"{ACCESS_TOKEN_PREFIX}{session.user_id}{session.session_id}{account_id}"
+        f"{new_token(_SECRET_LENGTH)}"
+    )
+    access = Access(
+        user_id=session.user_id,
+        session_id=session.session_id,
+        account_id=account_id,
+        digest=digest_of(text),
+        operator=operator,
+        expires_at=now + ACCESS_TIME,
+    )
+    return access, text
+
+
+def is_session_id(text: str) -> bool:
+    """Return whether a text has the form of a session's id."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def parse_cookie(text: str) -> SessionToken:
+    """Parse the text of a cookie.
+
+    Raises:
+        ServiceError: `invalid_session`.
+    """
+    match = _COOKIE.fullmatch(text)
+    if match is None:
+        raise invalid_session()
+    return SessionToken(match[1], match[2], SERVICE_ACCOUNT_ID, digest_of(text))
+
+
+def parse_access_token(text: str) -> SessionToken:
+    """Parse the text of an access token.
+
+    Raises:
+        ServiceError: `invalid_session`.
+    """
+    match = _ACCESS_TOKEN.fullmatch(text)
+    if match is None:
+        raise invalid_session()
+    return SessionToken(match[1], match[2], match[3], digest_of(text))

@@ -1,0 +1,121 @@
+"""Templates: the built-in starters (contract 2.6) and saved templates (contract 2.7)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.messages.header_text import MAX_SUBJECT
+
+
+class VariableKind(StrEnum):
+    """The kind of value that a starter variable takes; each kind has its own check."""
+
+    TEXT = "text"
+    #: A link: https: or http: only.
+    WEB_URL = "web_url"
+    #: A contact for help: a bare email address, or an https:, http: or mailto: URL.
+    CONTACT = "contact"
+
+
+@dataclass(frozen=True, slots=True)
+class StarterVariable:
+    """A variable of a starter template, with its sample value for previews."""
+
+    name: str
+    sample: str
+    kind: VariableKind = VariableKind.TEXT
+    #: The email makes no sense without the variable, so a send without it is refused (422).
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StarterTemplate:
+    """A built-in template. `subject` contains only plain references such as {{ app_name }}."""
+
+    slug: str
+    name: str
+    description: str
+    subject: str
+    variables: tuple[StarterVariable, ...]
+    #: The default of the variable `expiry_minutes`, if there is one, and of the deadline of the
+    #: delivery.
+    #: None if nothing in the email expires.
+    expiry_minutes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewValues:
+    """What a preview of a starter shows instead of its samples and the account's brand."""
+
+    variables: Mapping[str, Json] = field(default_factory=dict)
+    brand_name: str | None = None
+    logo_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedTemplate:
+    """A template that an account saved. `variables` are the names that its source refers to."""
+
+    account_id: str
+    template_id: str
+    name: str
+    subject: str
+    category: str
+    html: str
+    variables: tuple[str, ...]
+    #: Variables that have no `default` in some use: a send without one is refused (422).
+    required: tuple[str, ...]
+    #: Whether this is a copy for a campaign or workflow. The API does not show such copies.
+    internal: bool
+    #: 1 for a new template; each change adds one.
+    version: int = 1
+    created_at: datetime
+    updated_at: datetime
+    #: The active campaigns and scheduled sends that use the template. It cannot be deleted
+    #: while there are any.
+    references: frozenset[str] = field(default_factory=frozenset)
+
+
+#: What is wrong with a variable that has no value.
+MISSING_VALUE: Final = "the template needs this value"
+
+
+def unknown_template() -> ServiceError:
+    """Return the error for an unknown id, and for that of another account's template."""
+    return ServiceError("template_not_found", "The account has no saved template with this id.")
+
+
+_WHITE_SPACE: Final = re.compile(r"\s+")
+_REFERENCE: Final = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\s*\}\}")
+
+
+def subject_references(subject: str) -> tuple[str, ...]:
+    """Return the dotted paths that a subject refers to, in order."""
+    return tuple(_REFERENCE.findall(subject))
+
+
+def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
+    """Replace the references in a subject with values, as plain text on one line.
+
+    Values are not searched for references. A path without a value becomes empty. A value
+    is cut where the subject is too long already, because a subject may repeat it 200
+    times. Subjects allow only plain references, so accepting an email needs no template
+    engine.
+    """
+    texts = {path: _one_line(values, path) for path in set(subject_references(subject))}
+    filled = _REFERENCE.sub(lambda match: texts[match.group(1)], subject)
+    return " ".join(filled.split())
+
+
+def _one_line(values: Mapping[str, Json], path: str) -> str:
+    first, *rest = path.split(".")
+    node = values.get(first)
+    for step in rest:
+        node = node.get(step) if isinstance(node, dict) else None
+    text = "" if node is None else str(node)
+    # A blank at each end may be removed from the subject.
+    return _WHITE_SPACE.sub(" ", text)[: MAX_SUBJECT + 3]

@@ -1,0 +1,171 @@
+"""Read the requests about an account, its keys, members and suppressions. They are ours."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
+from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.http.query import LONG_LIMIT, one_of, read_query
+from pillarbox.http.requests import read_json
+from pillarbox.http.validation import MAX_NAME, validate
+from pillarbox.http.wire import (
+    WireModel,
+    before,
+    invalid,
+    list_of,
+    optional,
+    required,
+    text,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+    from pydantic_core.core_schema import ValidationInfo
+
+#: The most addresses of one request.
+MAX_ADDRESSES: Final = 1_000
+#: In characters, of which each has up to four bytes: a sort key has at most 1,024 bytes.
+MAX_START: Final = 200
+_MAX_CURSOR: Final = 254
+_MAX_ADDRESS: Final = 1_016
+#: More than there are scopes. A longer list is refused as a whole.
+_MAX_SCOPES: Final = 50
+
+
+def _at_most(most: int) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if isinstance(value, list) and len(value) > most:
+            raise invalid("too_long", f"must have at most {most} items")
+        return value
+
+    return check
+
+
+def _either(addresses: list[str] | None, info: "ValidationInfo") -> list[str] | None:
+    # A field that is invalid itself is absent.
+    if "address" in info.data and (info.data["address"] is None) == (addresses is None):
+        raise invalid("incomplete", "give either address or addresses")
+    return addresses
+
+
+_SCOPES = before(_at_most(_MAX_SCOPES), list_of(text(most=MAX_NAME)))
+_ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(most=_MAX_ADDRESS), least=1))
+
+
+class CreateKeyRequest(WireModel):
+    """A new live key."""
+
+    name = required(text(least=1))
+    preset = required(one_of(Preset))
+    scopes = optional(_SCOPES)
+
+
+class SuppressionsQuery(WireModel):
+    """The suppressions of an account."""
+
+    in_query = True
+    start = optional(text(least=1, most=MAX_START), name="search")
+    limit = with_default(LONG_LIMIT, 50)
+    cursor = optional(text(least=1, most=_MAX_CURSOR))
+
+
+class AddSuppressionsRequest(WireModel):
+    """One address or many."""
+
+    address = optional(text(least=1, most=_MAX_ADDRESS))
+    addresses = optional(_ADDRESSES, check=_either)
+
+
+class InviteMemberRequest(WireModel):
+    """A new member."""
+
+    email = required(text(least=1, most=_MAX_ADDRESS))
+    role = required(one_of(Role))
+
+
+class ChangeMemberRequest(WireModel):
+    """Another role of a member."""
+
+    role = required(one_of(Role))
+
+
+class ChangeAccountRequest(WireModel):
+    """Changes to an account; what is left out stays, and an empty text removes a setting."""
+
+    name = optional(text(least=1))
+    brand_name = optional(text(most=MAX_BRAND_NAME))
+    logo_url = optional(text(most=MAX_LOGO_URL))
+    accent = optional(text(most=MAX_NAME))
+    from_name = optional(text(most=MAX_FROM_NAME))
+
+
+def read_new_key(event: "APIGatewayProxyEvent") -> CreateKeyRequest:
+    """Read the body of a request that creates a key.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(CreateKeyRequest, read_json(event))
+
+
+def read_suppressions_query(event: "APIGatewayProxyEvent") -> SuppressionsQuery:
+    """Read which suppressions to list.
+
+    Raises:
+        ValidationFailed: the query string does not have the documented shape.
+    """
+    return read_query(event, SuppressionsQuery)
+
+
+def read_new_suppressions(event: "APIGatewayProxyEvent") -> AddSuppressionsRequest:
+    """Read the addresses to suppress.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(AddSuppressionsRequest, read_json(event))
+
+
+def read_address(text: str) -> str:
+    """Return the address in a path, which arrives percent-encoded."""
+    return unquote(text, errors="surrogateescape")
+
+
+def read_invitation(event: "APIGatewayProxyEvent") -> InviteMemberRequest:
+    """Read whom to invite.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(InviteMemberRequest, read_json(event))
+
+
+def read_role(event: "APIGatewayProxyEvent") -> Role:
+    """Read the new role of a member.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(ChangeMemberRequest, read_json(event)).role
+
+
+def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
+    """Read the changes to an account.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(ChangeAccountRequest, read_json(event))
+    return AccountChanges(
+        name=body.name,
+        brand=Brand(
+            name=body.brand_name,
+            logo_url=body.logo_url,
+            accent=body.accent,
+            from_name=body.from_name,
+        ),
+    )

@@ -1,0 +1,157 @@
+"""Read the query strings of an account's history (contract 4.3 and 4.5)."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket
+from pillarbox.application.history.terms import search_recipient
+from pillarbox.domain.accounts.key import KEY_ID
+from pillarbox.domain.address import AddressSyntaxError
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.search import TagTerm
+from pillarbox.domain.messages.statistics import Subset, SubsetKind
+from pillarbox.domain.messages.tags import TagError, check_tags
+from pillarbox.http.query import END_OF_RANGE, LIMIT, SKIP, TIMESTAMP_UTC, one_of
+from pillarbox.http.wire import (
+    WireModel,
+    after,
+    after_fields,
+    invalid,
+    optional,
+    required,
+    text,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import ValidationInfo
+
+#: The longest time range of analytics: about 744 rows by the hour, 400 by the day.
+_MAX_RANGE: Final[Mapping[Bucket, timedelta]] = {
+    Bucket.HOUR: timedelta(days=31),
+    Bucket.DAY: timedelta(days=400),
+}
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+#: The form of a starter template's slug.
+SLUG: Final = "[a-z][a-z0-9_]{0,63}"
+
+_KEY_ID: Final = re.compile(KEY_ID, re.ASCII)
+_SLUG: Final = re.compile(SLUG, re.ASCII)
+
+
+def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
+    since, bucket = info.data.get("since"), info.data.get("bucket")
+    if since and bucket and value - since > _MAX_RANGE[bucket]:
+        days = _MAX_RANGE[bucket].days
+        raise invalid(
+            "window_too_long", f"must be at most {days} days after from, by {bucket.value}"
+        )
+    return value
+
+
+def _check_key_id(value: str) -> str:
+    if not _KEY_ID.fullmatch(value):
+        raise invalid("invalid_key_id", "must be the id of an API key, such as a message's keyId")
+    return value
+
+
+def _check_template(value: str) -> str:
+    if not is_uuid(value) and not _SLUG.fullmatch(value):
+        raise invalid(
+            "invalid_template",
+            "must be the id of a saved template or the slug of a starter template",
+        )
+    return value.lower()
+
+
+def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is not None and info.data.get("key") is not None:
+        raise invalid("not_with_key", "cannot be combined with key")
+    return value
+
+
+def _check_recipient(value: str) -> str:
+    try:
+        search_recipient(value)
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+    return value
+
+
+def _tag_term(value_text: str) -> TagTerm:
+    name, _, value = value_text.partition(":")
+    return TagTerm(name, value)
+
+
+def _check_tag(value: str) -> str:
+    tag = _tag_term(value)
+    try:
+        check_tags({tag.name: tag.value})
+    except TagError as error:
+        raise invalid("invalid_tag", f"must be a name, a colon and a value; tags {error}") from None
+    return value
+
+
+class MessagesQuery(WireModel):
+    """Contract 4.3."""
+
+    in_query = True
+    since = optional(TIMESTAMP_UTC, name="from")
+    until = optional(END_OF_RANGE, name="to")
+    status = optional(one_of(Status))
+    skip = with_default(SKIP, 0)
+    limit = with_default(LIMIT, 50)
+    sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
+    recipient = optional(after(text(), _check_recipient))
+    tag = optional(after(text(), _check_tag))
+    key = optional(after(text(), _check_key_id))
+    template = optional(after(text(), _check_template))
+
+    def to_request(self) -> PageRequest:
+        """Return the query as an application object."""
+        return PageRequest(
+            since=None if self.since is None else _milliseconds(self.since),
+            until=None if self.until is None else _milliseconds(self.until),
+            status=self.status,
+            skip=self.skip,
+            limit=self.limit,
+            sort_by=self.sort_by,
+            recipient=None if self.recipient is None else search_recipient(self.recipient),
+            tag=None if self.tag is None else _tag_term(self.tag),
+            key_id=self.key,
+            template=self.template,
+        )
+
+
+class AnalyticsQuery(WireModel):
+    """Contract 4.5."""
+
+    in_query = True
+    since = required(TIMESTAMP_UTC, name="from")
+    bucket = with_default(one_of(Bucket), Bucket.DAY)
+    key = optional(after(text(), _check_key_id))
+    template = optional(after(text(), _check_template), check=_check_without_key)
+    # Last, because its checks need the fields above.
+    until = required(after_fields(END_OF_RANGE, _check_range), name="to")
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The start and the end of the time range, in milliseconds since 1970."""
+        return _milliseconds(self.since), _milliseconds(self.until)
+
+    @property
+    def subset(self) -> Subset | None:
+        """The messages to count; None for all."""
+        if self.key is not None:
+            return Subset(SubsetKind.KEY, self.key)
+        return None if self.template is None else Subset(SubsetKind.TEMPLATE, self.template)
+
+
+def _milliseconds(moment: datetime) -> int:
+    """Return the first millisecond at or after a moment; ids and records have that precision."""
+    return -((_EPOCH - moment) // timedelta(milliseconds=1))

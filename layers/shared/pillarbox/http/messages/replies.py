@@ -1,0 +1,326 @@
+"""Write responses: JSON, and the envelope of every error (contract section 7)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from aws_lambda_powertools.event_handler.api_gateway import Response
+
+from pillarbox.application.ports import AcceptedMessage
+from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
+from pillarbox.domain.messages.message import MEANINGS, EventKind, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pillarbox.application.caller import CallerProfile
+    from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
+    from pillarbox.application.ports import StoredResponse
+    from pillarbox.application.templates.starters import Preview
+    from pillarbox.domain.accounts.quota import QuotaState
+    from pillarbox.domain.messages.message import Event, Message
+    from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
+    from pillarbox.http.messages import reply_types
+
+#: What a handler returns.
+type Reply = Response[str]
+
+_JSON: Final = "application/json"
+#: In bytes. A message may contain a name from the request.
+_MAX_MESSAGE: Final = 512
+
+
+def common_headers(request_id: str) -> dict[str, list[str]]:
+    """Return the headers of every response.
+
+    Without `no-store` an error could stay in a cache, such as CloudFront's.
+    """
+    return {"X-Request-Id": [request_id], "Cache-Control": ["no-store"]}
+
+
+def reply(
+    body: Mapping[str, object] | Sequence[Mapping[str, object]],
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Reply:
+    """Reply with a JSON value."""
+    return Response(status, _JSON, _write(body), headers=dict(headers or {}))
+
+
+def reply_nothing(headers: Mapping[str, str] | None = None) -> Reply:
+    """Reply 204, which has no body."""
+    return Response(204, body="", headers=dict(headers or {}))
+
+
+def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Reply:
+    """Reply with one page of a list (contract 4.3 and 4.8)."""
+    page: reply_types.ItemPage[Item] = {
+        "items": list(items),
+        "total": total,
+        "skip": skip,
+        "limit": limit,
+    }
+    return reply(page)
+
+
+def reply_stored(response: StoredResponse) -> Reply:
+    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11).
+
+    What is left of the quota is that of now.
+    """
+    headers = {"Idempotent-Replay": "true"} if response.replayed else {}
+    headers |= response.quota.header_fields if response.quota else {}
+    return Response(200, _JSON, response.body, headers=dict(headers))
+
+
+def send_result(accepted: AcceptedMessage) -> str:
+    """Write the response to a send (contract 2.3)."""
+    return _write(_send_result(accepted))
+
+
+def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
+    """Write the response to a batch (contract 2.4).
+
+    Its messages share the faults that a response lists.
+    """
+    lists = sum(isinstance(outcome, ServiceError) for outcome in outcomes)
+    faults = max(1, MAX_FAULTS // max(1, lists))
+    result: reply_types.BatchResult = {
+        "results": [
+            _batch_item(position, outcome, faults) for position, outcome in enumerate(outcomes)
+        ]
+    }
+    return _write(result)
+
+
+def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
+    return {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender}
+
+
+def _batch_item(
+    position: int, outcome: AcceptedMessage | ServiceError, faults: int
+) -> reply_types.BatchResultItem:
+    if isinstance(outcome, AcceptedMessage):
+        return {"idx": position, **_send_result(outcome), "error": None}
+    return {
+        "idx": position,
+        "messageId": None,
+        "status": None,
+        "from": None,
+        "error": error_body(outcome, faults),
+    }
+
+
+def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
+    return json.dumps(body, separators=(",", ":"))
+
+
+def reply_error(error: ServiceError) -> Reply:
+    """Reply with the envelope of an error."""
+    return reply({"error": error_body(error, MAX_FAULTS)}, error.status, error.headers)
+
+
+def error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
+    """Return the `error` object with at most so many faults: a response has a limited size."""
+    if isinstance(error, ValidationFailed):
+        error = error.listing(faults)
+    body = error.envelope()
+    body["message"] = cut(error.message, _MAX_MESSAGE)
+    details = error.details or {}
+    if isinstance(recipients := details.get("recipients"), list):
+        # The message says how many there are.
+        body["details"] = {**details, "recipients": recipients[:faults]}
+    return cast("reply_types.ErrorBody", body)
+
+
+def message_list_item(message: Message) -> reply_types.MessageItem:
+    """Return a message as listed (contract 2.5). `tags` are ours."""
+    return {
+        "messageId": str(message.message_id),
+        "recipientEmail": message.to[0],
+        "subject": message.subject,
+        "status": message.status,
+        "createdAt": timestamp(message.created_at),
+        "updatedAt": timestamp(message.updated_at),
+        "errorMessage": _error_message(message),
+        "tags": dict(message.origin.tags),
+    }
+
+
+def message_detail(message: Message) -> reply_types.MessageDetail:
+    """Return a message with its events (contract 2.5).
+
+    The contract has the fields up to `updatedAt`.
+    """
+    accepted: reply_types.MessageEvent = {
+        "type": EventKind.ACCEPTED,
+        "at": timestamp(message.created_at),
+    }
+    origin = message.origin
+    return {
+        "messageId": str(message.message_id),
+        "status": message.status,
+        "recipientEmail": message.to[0],
+        "subject": message.subject,
+        "fromName": message.from_name,
+        "providerMessageId": message.provider_message_id or "",
+        "errorMessage": _error_message(message),
+        "createdAt": timestamp(message.created_at),
+        "updatedAt": timestamp(message.updated_at),
+        "from": message.sender,
+        "to": list(message.to),
+        "cc": list(message.cc),
+        "bcc": list(message.bcc),
+        "route": origin.route,
+        "keyId": origin.key_id,
+        "starterTemplate": origin.starter_template,
+        "templateId": origin.template_id,
+        "templateVersion": origin.template_version,
+        "requestId": origin.request_id,
+        "tags": dict(origin.tags),
+        "events": [accepted, *map(_message_event, message.events)],
+    }
+
+
+def analytics_result(
+    analytics: Analytics, since: datetime, until: datetime, bucket: Bucket
+) -> reply_types.AnalyticsResult:
+    """Return the figures of a time range (contract 2.8).
+
+    The rows of `volume` start at full hours or days of UTC, so the first may start before `since`.
+    """
+    return {
+        "totalMessages": analytics.total.count,
+        "deliveryRate": analytics.rate(Status.DELIVERED),
+        "bounceRate": analytics.rate(Status.BOUNCED),
+        "complaintRate": analytics.rate(Status.COMPLAINED),
+        "windowStart": timestamp(since),
+        "windowEnd": timestamp(until),
+        "bucket": bucket,
+        "statuses": _status_counts(analytics.total),
+        "volume": [_analytics_row(start, counts) for start, counts in analytics.volume.items()],
+        "topErrors": [
+            {"code": code, "message": _meaning(code), "count": count}
+            for code, count in analytics.errors
+        ],
+    }
+
+
+def caller_detail(caller: CallerProfile) -> reply_types.CallerDetail:
+    """Return the key of a caller with its limits. The contract does not have it."""
+    key, account = caller.principal.key, caller.principal.account
+    return {
+        "keyId": key.key_id,
+        "name": key.name,
+        "type": key.type,
+        "scopes": sorted(key.scopes),
+        "createdAt": timestamp(key.created_at),
+        "lastUsedAt": timestamp(caller.last_used_at) if caller.last_used_at else None,
+        "accountId": account.account_id,
+        "plan": account.plan,
+        "limits": limit_states(caller.quota),
+    }
+
+
+def limit_states(quota: QuotaState) -> list[reply_types.LimitState]:
+    """Return limits, and what is left of them."""
+    return [
+        {
+            "name": usage.window,
+            "limit": usage.limit,
+            "used": usage.used,
+            "remaining": usage.left,
+            "resetsAt": timestamp(usage.ends),
+        }
+        for usage in quota.windows
+    ]
+
+
+def starter_item(starter: StarterTemplate) -> reply_types.StarterItem:
+    """Return a starter template (contract 2.6)."""
+    return {
+        "slug": starter.slug,
+        "name": starter.name,
+        "description": starter.description,
+        "variables": [variable.name for variable in starter.variables],
+    }
+
+
+def preview_result(preview: Preview) -> reply_types.PreviewResult:
+    """Return a rendered starter template (contract 4.7)."""
+    return {
+        "slug": preview.slug,
+        "subject": preview.subject,
+        "html": preview.html,
+        "sampleVariables": dict(preview.values),
+    }
+
+
+def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
+    """Return a saved template as listed (contract 2.7)."""
+    return {
+        "id": template.template_id,
+        "name": template.name,
+        "subject": template.subject,
+        "category": template.category,
+        "variables": list(template.variables),
+        "createdAt": timestamp(template.created_at),
+        "updatedAt": timestamp(template.updated_at),
+    }
+
+
+def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.TemplateDetail:
+    """Return a saved template with its preview (contract 2.7)."""
+    return {**template_item(template), "previewHtml": preview_html}
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time in ISO 8601 with the offset +00:00 (contract 2.5)."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _error_message(message: Message) -> str | None:
+    error = message.error
+    return (error.reason or error.code) if error else None
+
+
+def _message_event(event: Event) -> reply_types.MessageEvent:
+    body: reply_types.MessageEvent = {"type": event.kind, "at": timestamp(event.at)}
+    if event.recipient is not None:
+        body["recipient"] = event.recipient
+    if event.code is not None:
+        body["code"] = event.code
+    if event.reason is not None:
+        body["reason"] = event.reason
+    return body
+
+
+def _analytics_row(start: int, counts: MessageCounts) -> reply_types.AnalyticsRow:
+    return {
+        "timestamp": timestamp(datetime.fromtimestamp(start / 1000, UTC)),
+        "count": counts.count,
+        "sent": counts.reached[Status.SENT],
+        "delivered": counts.reached[Status.DELIVERED],
+        "bounced": counts.reached[Status.BOUNCED],
+        "complained": counts.reached[Status.COMPLAINED],
+        "failed": counts.reached[Status.FAILED],
+        "statuses": _status_counts(counts),
+    }
+
+
+def _status_counts(counts: MessageCounts) -> reply_types.StatusCounts:
+    number = counts.by_status
+    return {
+        "pending": number[Status.PENDING],
+        "sent": number[Status.SENT],
+        "delivered": number[Status.DELIVERED],
+        "bounced": number[Status.BOUNCED],
+        "complained": number[Status.COMPLAINED],
+        "failed": number[Status.FAILED],
+    }
+
+
+def _meaning(code: str) -> str:
+    return MEANINGS.get(code) or code.replace("_", " ").capitalize() + "."

@@ -1,0 +1,297 @@
+"""The wire models: the shapes of requests (contract section 2).
+
+Types are strict and unknown fields are refused. Otherwise a misspelt `replyto` would be dropped
+and the email would go out without it. `null` means the same as leaving a field out.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from pillarbox.application.validation import to_a_label
+from pillarbox.domain.address import AddressSyntaxError, NotBareError, parse_address
+from pillarbox.domain.errors import Json
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
+from pillarbox.domain.messages.attachment import Attachment, is_canonical_base64
+from pillarbox.domain.messages.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.messages.header_text import (
+    INVISIBLE,
+    MAX_SUBJECT,
+    UNSAFE,
+    is_header_safe,
+    is_visible,
+)
+from pillarbox.domain.messages.mail import MAX_HTML, SendRequest
+from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
+from pillarbox.http.body_hash import send_hash
+from pillarbox.http.json_body import canonical, depth_of
+from pillarbox.http.wire import (
+    Schema,
+    WireModel,
+    after,
+    anything,
+    before,
+    boolean,
+    invalid,
+    json_object,
+    list_of,
+    model,
+    optional,
+    required,
+    text,
+    texts_by_name,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import ValidationInfo
+
+MAX_VARIABLES_BYTES: Final = 256 * 1024
+MAX_VARIABLES_DEPTH: Final = 8
+_BARE: Final = "must be a string: the bare address, without a name"
+_FROM_NAME: Final = "the name goes in fromName"
+#: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
+#: not cost an error for each item.
+_MAX_ITEMS: Final = 100
+
+
+def _header_safe(value: str) -> str:
+    if not is_header_safe(value):
+        raise invalid("control_character", UNSAFE)
+    return value
+
+
+def _visible(value: str) -> str:
+    if not is_visible(value):
+        raise invalid("invisible", INVISIBLE)
+    return value
+
+
+def _parse_address(value: str) -> str:
+    try:
+        return parse_address(value, to_a_label)
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+
+
+def _parse_sender(value: str) -> str:
+    try:
+        return parse_address(value, to_a_label)
+    except NotBareError as error:
+        raise invalid("invalid_address", f"{error}; {_FROM_NAME}") from None
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+
+
+def _no_object(value: object) -> object:
+    """Refuse the form {"email": …, "name": …}, which other services have."""
+    if isinstance(value, dict):
+        raise invalid("wrong_type", _BARE)
+    return value
+
+
+def _no_sender_object(value: object) -> object:
+    if isinstance(value, dict):
+        raise invalid("wrong_type", f"{_BARE}; {_FROM_NAME}")
+    return value
+
+
+def _to_list(value: object) -> object:
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise invalid("wrong_type", "must be a bare address or a list of bare addresses")
+    return _truncate_strings(value)
+
+
+def _truncate_strings(value: object) -> object:
+    if not isinstance(value, list) or len(value) <= _MAX_ITEMS:
+        return value  # the errors will name each item that is not a string
+    first = value[:_MAX_ITEMS]
+    if not all(isinstance(item, str) for item in first):
+        raise invalid("wrong_type", "must be a list of strings")
+    return first
+
+
+def _count_truncated(body: Json) -> int:
+    """Return how many recipients of a request its lists do not contain."""
+    lists = [body.get(name) for name in ("to", "cc", "bcc")] if isinstance(body, dict) else []
+    return sum(max(len(each) - _MAX_ITEMS, 0) for each in lists if isinstance(each, list))
+
+
+def _truncate(value: object) -> object:
+    return value[:_MAX_ITEMS] if isinstance(value, list) else value
+
+
+def _check_uuid(value: str) -> str:
+    if not is_uuid(value):
+        raise invalid("invalid_uuid", f"{NOT_A_UUID}; a starter's slug goes in starterTemplate")
+    return value
+
+
+def _check_base64(value: str) -> str:
+    if value[:5].lower() == "data:":
+        raise invalid("invalid_base64", "must be base64 alone, without the data: prefix")
+    if not is_canonical_base64(value):
+        raise invalid(
+            "invalid_base64",
+            "must be base64 (RFC 4648 section 4), padded and without white space",
+        )
+    return value
+
+
+def _check_filename(value: str) -> str:
+    if not is_safe_filename(value):
+        raise invalid("invalid_filename", UNSAFE_NAME)
+    return value
+
+
+def _check_content_id(value: str) -> str:
+    if not all("!" <= c <= "~" and c not in "<>" for c in value):
+        raise invalid("invalid_content_id", "must be visible ASCII without angle brackets")
+    return value
+
+
+def _check_html(value: str) -> str:
+    if len(value) > MAX_HTML or len(value.encode()) > MAX_HTML:
+        raise invalid("too_large", f"must not be larger than {MAX_HTML} bytes")
+    return value
+
+
+def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
+    if depth_of(value) > MAX_VARIABLES_DEPTH:
+        raise invalid("too_deep", f"must not be nested deeper than {MAX_VARIABLES_DEPTH} levels")
+    if len(canonical(value)) > MAX_VARIABLES_BYTES:
+        raise invalid("too_large", f"must not be larger than {MAX_VARIABLES_BYTES} bytes")
+    return value
+
+
+def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> str | None:
+    inline = info.data.get("inline")  # None if it is invalid itself
+    if inline is True and not value:
+        raise invalid("required", "is required when inline is true")
+    if inline is False and value is not None:
+        raise invalid("not_allowed", "is only for attachments with inline true")
+    return value
+
+
+def _check_subject_with_html(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is None and info.data.get("html") is not None:
+        raise invalid("required", "is required with html")
+    return value
+
+
+def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[AttachmentModel]":
+    ids = [item.content_id for item in value if item.content_id]
+    if len(set(ids)) < len(ids):
+        raise invalid("duplicate", "two attachments have the same contentId")
+    return value
+
+
+def _few(value: object) -> object:
+    if isinstance(value, dict) and len(value) > MAX_TAGS:
+        raise invalid("invalid_tags", f"must not have more than {MAX_TAGS} tags")
+    if isinstance(value, list):  # as other services have them
+        raise invalid("wrong_type", 'must be an object of names and values: {"order": "10442"}')
+    return value
+
+
+def _check_tags(value: dict[str, str]) -> dict[str, str]:
+    try:
+        check_tags(value)
+    except TagError as error:
+        raise invalid("invalid_tags", str(error)) from None
+    return value
+
+
+def _header_text(*, least: int = 0, most: int) -> Schema[str]:
+    return after(after(text(least=least, most=most), _header_safe), _visible)
+
+
+_ADDRESS_TEXT: Final = before(_no_object, text())
+_ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
+_TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
+VARIABLES: Final = after(json_object(), _check_variables)
+
+
+class AttachmentModel(WireModel):
+    """Contract 2.2."""
+
+    filename = required(
+        after(after(text(least=1, most=MAX_FILENAME), _header_safe), _check_filename)
+    )
+    content_type = required(text())
+    content = required(after(text(), _check_base64))
+    inline = with_default(boolean(), default=False)
+    content_id = optional(
+        after(text(most=255), _check_content_id), check=_check_content_id_when_inline
+    )
+
+    def to_domain(self) -> Attachment:
+        """Return the attachment as a domain object."""
+        return Attachment(
+            filename=self.filename,
+            content_type=self.content_type,
+            content=self.content,
+            inline=self.inline,
+            content_id=self.content_id,
+        )
+
+
+class SendEmailRequest(WireModel):
+    """Contract 2.1. The domain checks counts and modes, see `SendRequest`."""
+
+    to = required(before(_to_list, list_of(_ADDRESS_TEXT, least=1)))
+    starter_template = optional(text())
+    template_id = optional(after(text(), _check_uuid))
+    html = optional(after(text(least=1), _check_html))
+    variables = optional(VARIABLES)
+    subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
+    from_name = optional(_header_text(most=1024))
+    sender = optional(after(before(_no_sender_object, text()), _parse_sender), name="from")
+    cc = optional(_ADDRESSES)
+    bcc = optional(_ADDRESSES)
+    reply_to = optional(after(_ADDRESS_TEXT, _parse_address))
+    brand_name = optional(_header_text(most=128))
+    logo_url = optional(text(most=2048))
+    attachments = optional(
+        after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ)
+    )
+    tags = optional(_TAGS)
+
+    def to_domain(self, body: Json) -> SendRequest:
+        """Return the request as a domain object; `body` is the JSON that was validated."""
+        more_recipients = _count_truncated(body)
+        return SendRequest(
+            # With so many recipients it is refused, so that nothing needs its hash.
+            body_hash="" if more_recipients else send_hash(body),
+            to=tuple(self.to),
+            cc=tuple(self.cc or ()),
+            bcc=tuple(self.bcc or ()),
+            starter_template=self.starter_template,
+            template_id=UUID(self.template_id) if self.template_id else None,
+            html=self.html,
+            variables=self.variables or {},
+            subject=self.subject,
+            from_name=self.from_name,
+            sender=self.sender,
+            reply_to=self.reply_to,
+            brand_name=self.brand_name,
+            logo_url=self.logo_url,
+            attachments=tuple(item.to_domain() for item in self.attachments or ()),
+            tags=self.tags or {},
+            more_recipients=more_recipients,
+        )
+
+
+class SendBatchRequest(WireModel):
+    """Contract 4.2. Each message is validated separately, as a `SendEmailRequest`."""
+
+    messages = required(list_of(anything(), least=1))
+
+
+class PreviewRequest(WireModel):
+    """Contract 4.7, and the brand as in a send."""
+
+    variables = optional(VARIABLES)
+    brand_name = optional(_header_text(most=128))
+    logo_url = optional(text(most=2048))

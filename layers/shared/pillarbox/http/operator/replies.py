@@ -1,0 +1,159 @@
+"""Write the responses to operators of the service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.application.operator.ranking import fraction, rank
+from pillarbox.domain.messages.message import Status
+from pillarbox.http.accounts.replies import log_item
+from pillarbox.http.messages.replies import limit_states, timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from pillarbox.application.accounts.account_list import AccountListPage
+    from pillarbox.application.history.queries import MessageCounts
+    from pillarbox.application.operator.checks import Finding
+    from pillarbox.application.operator.ports import QueueStatus
+    from pillarbox.application.operator.ranking import AccountCounts, RankBy
+    from pillarbox.domain.accounts.account import Account
+    from pillarbox.domain.accounts.account_log import LogEntry
+    from pillarbox.domain.accounts.quota import QuotaState
+    from pillarbox.domain.queue_log import Redrive
+    from pillarbox.http.operator import reply_types as operator_types
+
+#: The accounts of a ranking that a response lists.
+_MAX_RANKED: Final = 100
+
+
+def account_page(page: AccountListPage) -> operator_types.AccountPage:
+    """Return a part of the list."""
+    items = [_listed_account(account, quota) for account, quota in page.items]
+    return {"items": items, "nextCursor": page.following}
+
+
+def operated_account(
+    account: Account, quota: QuotaState, log: Iterable[LogEntry]
+) -> operator_types.OperatedAccount:
+    """Return an account with its limits and its log."""
+    own, suspension = account.overrides, account.suspension
+    return {
+        **_listed_account(account, quota),
+        "suspensionReason": suspension.reason if suspension else None,
+        "contact": account.contact,
+        "defaultSender": account.default_sender,
+        "shards": account.shards,
+        "limits": limit_states(quota),
+        "ownLimits": {
+            "perMinute": own.per_minute,
+            "perDay": own.per_day,
+            "perMonth": own.per_month,
+            "recipientsPerDay": own.recipients_per_day,
+        },
+        "log": [{**log_item(entry), "by": entry.by, "reason": entry.reason} for entry in log],
+    }
+
+
+def _listed_account(account: Account, quota: QuotaState) -> operator_types.ListedAccount:
+    (month,) = (usage for usage in quota.windows if usage.window == "month")
+    return {
+        "id": account.account_id,
+        "name": account.name,
+        "plan": account.plan,
+        "createdAt": timestamp(account.created_at),
+        "suspendedAt": timestamp(account.suspension.at) if account.suspension else None,
+        "usedThisMonth": month.used,
+        "monthlyLimit": month.limit,
+    }
+
+
+def rates_result(
+    counted: Sequence[AccountCounts], by: RankBy, since: datetime, until: datetime
+) -> operator_types.RatesResult:
+    """Return what all accounts sent together, and those with the most of something."""
+    ranked = rank(counted, by)
+    return {
+        "since": timestamp(since),
+        "until": timestamp(until),
+        "total": _rates([each.counts for each in counted]),
+        "accounts": len(ranked),
+        "items": [
+            {
+                **_rates([each.counts]),
+                "id": each.account.account_id,
+                "name": each.account.name,
+                "plan": each.account.plan,
+                "suspended": each.account.suspension is not None,
+            }
+            for each in ranked[:_MAX_RANKED]
+        ],
+    }
+
+
+def _rates(counts: Sequence[MessageCounts]) -> operator_types.SendingRates:
+    emails = sum(each.count for each in counts)
+    delivered, bounced, complained = (
+        sum(each.reached[status] for each in counts)
+        for status in (Status.DELIVERED, Status.BOUNCED, Status.COMPLAINED)
+    )
+    return {
+        "emails": emails,
+        "delivered": delivered,
+        "bounced": bounced,
+        "complained": complained,
+        "bounceRate": fraction(bounced, emails),
+        "complaintRate": fraction(complained, emails),
+    }
+
+
+def queue_list(
+    status: Mapping[str, tuple[QueueStatus, QueueStatus | None]],
+    ages: Mapping[str, float | None],
+    redrives: Iterable[Redrive],
+) -> operator_types.QueueList:
+    """Return the queues with their dead letters, and what operators moved."""
+    return {
+        "items": [
+            {
+                "name": name,
+                "waiting": queue.waiting,
+                "inFlight": queue.in_flight,
+                "delayed": queue.delayed,
+                "oldestSeconds": ages[name],
+                "dead": dead_letters.waiting if dead_letters else None,
+            }
+            for name, (queue, dead_letters) in status.items()
+        ],
+        "redrives": [
+            {
+                "id": redrive.entry_id,
+                "at": timestamp(redrive.at),
+                "by": redrive.by,
+                "queue": redrive.queue,
+                "moved": redrive.moved,
+            }
+            for redrive in redrives
+        ],
+    }
+
+
+def moved_letters(queue: str, moved: int) -> operator_types.MovedLetters:
+    """Return what a redrive did."""
+    return {"queue": queue, "moved": moved}
+
+
+def check_list(findings: Iterable[Finding]) -> operator_types.CheckList:
+    """Return what the checks found."""
+    return {
+        "items": [
+            {
+                "check": finding.check,
+                "verdict": finding.verdict,
+                "message": finding.message,
+                "remedy": finding.remedy or None,
+            }
+            for finding in findings
+        ]
+    }

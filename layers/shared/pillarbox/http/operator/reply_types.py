@@ -1,0 +1,159 @@
+"""The JSON of each response to operators, as `operator_replies.py` writes it.
+
+As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+"""
+
+from typing import Annotated, TypedDict
+
+from pydantic import Field
+
+from pillarbox.application.operator.checks import Verdict
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.http.accounts.reply_types import LogItem
+from pillarbox.http.messages.reply_types import LimitState, Timestamp, Uuid
+
+type QueueName = Annotated[
+    str, Field(description="`jobs`, `urgent`, `events`, `sweep` or `webhooks`.")
+]
+type OperatorName = Annotated[
+    str, Field(description="The operator's address, or `operator` for the command.")
+]
+type OwnLimit = Annotated[int | None, Field(description="Null for the plan's limit.")]
+
+
+class ListedAccount(TypedDict):
+    """An account of the service."""
+
+    id: Annotated[str, Field(pattern="^[0-9a-z]{12}$")]
+    name: str
+    plan: Plan
+    createdAt: Timestamp
+    suspendedAt: Annotated[Timestamp | None, Field(description="Null if it is not suspended.")]
+    usedThisMonth: Annotated[int, Field(description="The emails accepted in this month of UTC.")]
+    monthlyLimit: Annotated[int | None, Field(description="Null without a limit.")]
+
+
+class AccountPage(TypedDict):
+    """A part of the list of accounts, sorted by id."""
+
+    items: list[ListedAccount]
+    nextCursor: Annotated[
+        str | None, Field(description="For the parameter `cursor`; null at the end.")
+    ]
+
+
+class OwnLimitValues(TypedDict):
+    """The limits of an account that replace the plan's."""
+
+    perMinute: OwnLimit
+    perDay: OwnLimit
+    perMonth: OwnLimit
+    recipientsPerDay: OwnLimit
+
+
+class OperatorLogItem(LogItem):
+    """What an operator did to the account, as other operators see it."""
+
+    by: OperatorName
+    reason: Annotated[str | None, Field(description="Members of the account do not see it.")]
+
+
+class OperatedAccount(ListedAccount):
+    """An account, as an operator sees it."""
+
+    suspensionReason: str | None
+    contact: Annotated[str | None, Field(description="Where the service writes to its owner.")]
+    defaultSender: str | None
+    shards: Annotated[int, Field(description="Over how many partitions its emails are spread.")]
+    limits: Annotated[list[LimitState], Field(description="The limits in force.")]
+    ownLimits: OwnLimitValues
+    log: Annotated[list[OperatorLogItem], Field(description="The last 50, the newest first.")]
+
+
+class SendingRates(TypedDict):
+    """The emails of a time range, and what became of them so far."""
+
+    emails: Annotated[int, Field(description="Those that were accepted.")]
+    delivered: int
+    bounced: Annotated[int, Field(description="Permanent bounces only.")]
+    complained: int
+    bounceRate: Annotated[float, Field(description="`bounced` as a fraction of `emails`.")]
+    complaintRate: Annotated[float, Field(description="`complained` as a fraction of `emails`.")]
+
+
+class RatedAccount(SendingRates):
+    """What an account sent."""
+
+    id: str
+    name: str
+    plan: Plan
+    suspended: bool
+
+
+class RatesResult(TypedDict):
+    """What the accounts of the service sent. A bounce counts at the time of its email."""
+
+    since: Timestamp
+    until: Timestamp
+    total: SendingRates
+    accounts: Annotated[int, Field(description="How many accounts have what they are ranked by.")]
+    items: Annotated[list[RatedAccount], Field(description="The first 100 of them.")]
+
+
+class QueueItem(TypedDict):
+    """A queue of the service. The counts are approximate."""
+
+    name: QueueName
+    waiting: int
+    inFlight: Annotated[int, Field(description="Those that a function works on or postponed.")]
+    delayed: int
+    oldestSeconds: Annotated[
+        float | None,
+        Field(description="How long the oldest message has waited; null without a recent metric."),
+    ]
+    dead: Annotated[
+        int | None,
+        Field(description="Messages that failed too often; null if another queue has them."),
+    ]
+
+
+class RedriveItem(TypedDict):
+    """A redrive of a queue."""
+
+    id: Uuid
+    at: Timestamp
+    by: OperatorName
+    queue: QueueName
+    moved: Annotated[
+        int | None,
+        Field(description="How many dead letters; null if it has not ended, or has failed."),
+    ]
+
+
+class QueueList(TypedDict):
+    """The queues of the service."""
+
+    items: list[QueueItem]
+    redrives: Annotated[list[RedriveItem], Field(description="The last 50, the newest first.")]
+
+
+class MovedLetters(TypedDict):
+    """What a redrive did."""
+
+    queue: QueueName
+    moved: Annotated[int, Field(description="How many dead letters are in their queue again.")]
+
+
+class FindingItem(TypedDict):
+    """One result of a check."""
+
+    check: str
+    verdict: Verdict
+    message: str
+    remedy: Annotated[str | None, Field(description="Null if there is nothing to do.")]
+
+
+class CheckList(TypedDict):
+    """What the checks found."""
+
+    items: list[FindingItem]

@@ -1,0 +1,143 @@
+"""Read the requests of the service's operators. They are ours."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.operator.ranking import RankBy
+from pillarbox.application.validation import MAX_LIMIT, MAX_NAME
+from pillarbox.domain.accounts.account import NO_LIMITS, Plan
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.ids import is_token
+from pillarbox.http.query import LIMIT, number_in_query, one_of, read_query
+from pillarbox.http.requests import read_json
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import (
+    WireModel,
+    after,
+    invalid,
+    model,
+    optional,
+    required,
+    text,
+    whole_number,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+_LIMIT_OR_NONE: Final = whole_number(least=0, most=MAX_LIMIT)
+#: Dead letters that one request moves: well within the gateway's time.
+MAX_MOVED: Final = 300
+
+
+def _check_cursor(value: str) -> str:
+    if not is_token(value, ACCOUNT_ID_LENGTH):
+        raise invalid("invalid_cursor", "must be the nextCursor of a page")
+    return value
+
+
+class AccountsQuery(WireModel):
+    """The accounts of the service."""
+
+    in_query = True
+    search = optional(text(least=1, most=MAX_NAME))
+    limit = with_default(LIMIT, 25)
+    cursor = optional(after(text(), _check_cursor))
+
+
+class OwnLimits(WireModel):
+    """The account's own limits; what is null or left out is the plan's."""
+
+    per_minute = optional(_LIMIT_OR_NONE)
+    per_day = optional(_LIMIT_OR_NONE)
+    per_month = optional(_LIMIT_OR_NONE)
+    recipients_per_day = optional(_LIMIT_OR_NONE)
+
+
+class OperateAccountRequest(WireModel):
+    """Changes to an account; what is left out stays. `limits` replaces all own limits."""
+
+    plan = optional(one_of(Plan))
+    limits = optional(model(OwnLimits))
+
+
+class SuspendRequest(WireModel):
+    """Why an account is suspended. Only operators see it."""
+
+    reason = required(text(least=1, most=MAX_NAME))
+
+
+class RatesQuery(WireModel):
+    """What is counted of which time."""
+
+    in_query = True
+    days = with_default(number_in_query(least=1, most=31), 1)
+    by = with_default(one_of(RankBy), RankBy.VOLUME)
+
+    def since(self, now: datetime) -> datetime:
+        """Return the full hour with which the time begins: it needs fewer reads than a part."""
+        return (now - timedelta(days=self.days)).replace(minute=0, second=0, microsecond=0)
+
+
+class RedriveRequest(WireModel):
+    """How many dead letters to move."""
+
+    limit = with_default(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
+
+
+def read_accounts_query(event: "APIGatewayProxyEvent") -> AccountsQuery:
+    """Read which accounts to list.
+
+    Raises:
+        ValidationFailed: the query string does not have the documented shape.
+    """
+    return read_query(event, AccountsQuery)
+
+
+def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
+    """Read the changes to an account.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(OperateAccountRequest, read_json(event))
+    own = body.limits
+    limits = NO_LIMITS
+    if own is not None:
+        limits = Limits(
+            per_minute=own.per_minute,
+            per_day=own.per_day,
+            per_month=own.per_month,
+            recipients_per_day=own.recipients_per_day,
+        )
+    return AccountChanges(plan=body.plan, limits=limits, plan_limits=own is not None)
+
+
+def read_reason(event: "APIGatewayProxyEvent") -> str:
+    """Read why an account is to be suspended.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(SuspendRequest, read_json(event)).reason
+
+
+def read_rates_query(event: "APIGatewayProxyEvent") -> RatesQuery:
+    """Read what to count.
+
+    Raises:
+        ValidationFailed: the query string does not have the documented shape.
+    """
+    return read_query(event, RatesQuery)
+
+
+def read_most_moved(event: "APIGatewayProxyEvent") -> int:
+    """Read how many dead letters to move.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(RedriveRequest, read_json(event)).limit

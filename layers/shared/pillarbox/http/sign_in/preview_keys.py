@@ -1,0 +1,80 @@
+"""Read the requests for preview keys."""
+
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.http.requests import read_json
+from pillarbox.http.sign_in.sign_up import ProofBody, proof_of
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import WireModel, model, required, text
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+    from pillarbox.domain.sign_in.proof_of_work import Proof
+
+#: In characters. An address, a flow and a token have fewer.
+_MAX_TEXT: Final = 1_000
+
+
+class ChallengeRequest(WireModel):
+    """The address for which a visitor asks for a challenge."""
+
+    address = required(text(least=1, most=_MAX_TEXT))
+
+
+class PreviewCodeRequest(WireModel):
+    """The address for a code, and the proof of work."""
+
+    address = required(text(least=1, most=_MAX_TEXT))
+    proof = required(model(ProofBody))
+
+
+class PreviewKeyRequest(WireModel):
+    """The code that was mailed, and the flow that it belongs to."""
+
+    flow = required(text(least=1, most=_MAX_TEXT))
+    code = required(text(least=1, most=_MAX_TEXT))
+
+
+class PreviewReport(WireModel):
+    """The token in the link of a test mail."""
+
+    token = required(text(least=1, most=_MAX_TEXT))
+
+
+def read_address(event: "APIGatewayProxyEvent") -> str:
+    """Read the address for which a challenge is asked.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(ChallengeRequest, read_json(event)).address
+
+
+def read_code_request(event: "APIGatewayProxyEvent") -> "tuple[str, Proof]":
+    """Read the address for a code, and the proof of work.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(PreviewCodeRequest, read_json(event))
+    return body.address, proof_of(body.proof)
+
+
+def read_key_request(event: "APIGatewayProxyEvent") -> tuple[str, str]:
+    """Read a flow and its code.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(PreviewKeyRequest, read_json(event))
+    return body.flow, body.code
+
+
+def read_report(event: "APIGatewayProxyEvent") -> str:
+    """Read the token of a report.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(PreviewReport, read_json(event)).token

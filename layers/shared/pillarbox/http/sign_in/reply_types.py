@@ -1,0 +1,90 @@
+"""The JSON of each response about sessions, as `session_replies.py` writes it.
+
+As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+"""
+
+from typing import Annotated, TypedDict
+
+from pydantic import Field
+
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.http.messages.reply_types import Timestamp
+
+type SessionId = Annotated[str, Field(pattern="^[0-9a-z]{12}$")]
+
+
+class FlowItem(TypedDict):
+    """A flow: the request for a code, and the secret of the browser that made it."""
+
+    flow: Annotated[
+        str,
+        Field(
+            pattern="^[0-9a-z]{12}[.][0-9a-f]{64}[.][0-9a-z]{32}$",
+            description="Send it with the code. The link in the email has its first part, up to"
+            " the first dot.",
+        ),
+    ]
+
+
+class UserItem(TypedDict):
+    """The user of a session."""
+
+    id: str
+    email: str
+    operator: Annotated[bool, Field(description="Whether the user operates the service.")]
+
+
+class ChosenAccount(TypedDict):
+    """The account of an access token."""
+
+    id: str
+    name: str
+    plan: Plan
+
+
+class AccountChoice(TypedDict):
+    """An account that the user is a member of."""
+
+    id: str
+    name: str
+    role: Role
+
+
+class AccessItem(TypedDict):
+    """An access token, and what it gives access to."""
+
+    token: Annotated[
+        str,
+        Field(
+            pattern="^pbs_[0-9a-z]{68}$",
+            description="For `Authorization: Bearer`. Keep it in memory.",
+        ),
+    ]
+    expiresIn: Annotated[int, Field(description="In seconds.")]
+    user: UserItem
+    account: Annotated[
+        ChosenAccount | None, Field(description="Null if the user is a member of no account.")
+    ]
+    role: Role | None
+    accounts: Annotated[
+        list[AccountChoice],
+        Field(description="All accounts of the user, the oldest membership first."),
+    ]
+
+
+class SessionItem(TypedDict):
+    """A browser in which the user is signed in."""
+
+    id: SessionId
+    current: Annotated[bool, Field(description="Whether this request belongs to it.")]
+    userAgent: str
+    createdAt: Timestamp
+    lastUsedAt: Timestamp
+    expiresAt: Annotated[Timestamp, Field(description="When it ends if it is not used again.")]
+
+
+class SessionList(TypedDict):
+    """The user's sessions, the newest first."""
+
+    items: list[SessionItem]

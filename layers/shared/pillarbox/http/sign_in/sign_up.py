@@ -1,0 +1,69 @@
+"""Read the requests of signing up."""
+
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
+from pillarbox.http.query import one_of
+from pillarbox.http.requests import read_json
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import WireModel, model, optional, required, text, whole_number
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+#: In characters; a salt has fewer, and hashes have 64.
+_MAX_TEXT: Final = 200
+
+
+class ProofBody(WireModel):
+    """A challenge that was solved, as in version 1 of the protocol of ALTCHA."""
+
+    algorithm = required(text(most=_MAX_TEXT))
+    challenge = required(text(most=_MAX_TEXT))
+    number = required(whole_number(least=0, most=MAX_NUMBER))
+    salt = required(text(most=_MAX_TEXT))
+    signature = required(text(most=_MAX_TEXT))
+
+
+class SignUpBody(WireModel):
+    """The name of a new account, and the proof of work."""
+
+    name = required(text(least=1))
+    proof = required(model(ProofBody))
+
+
+class ApprovalBody(WireModel):
+    """The plan of a new account; by default the one of all accounts that users create."""
+
+    plan = optional(one_of(Plan))
+
+
+def read_plan(event: "APIGatewayProxyEvent") -> Plan | None:
+    """Read the plan of a new account, if one is given.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(ApprovalBody, read_json(event)).plan
+
+
+def read_sign_up(event: "APIGatewayProxyEvent") -> tuple[str, Proof]:
+    """Read the name of a new account, and the proof of work.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(SignUpBody, read_json(event))
+    return body.name, proof_of(body.proof)
+
+
+def proof_of(given: ProofBody) -> Proof:
+    """Return the proof in a body."""
+    return Proof(
+        algorithm=given.algorithm,
+        challenge=given.challenge,
+        number=given.number,
+        salt=given.salt,
+        signature=given.signature,
+    )

@@ -1,0 +1,209 @@
+"""Read the requests of the dashboard: sessions in Authorization, and the cookie of signing in."""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.sign_in.codes import CODE_LENGTH
+from pillarbox.domain.sign_in.session import (
+    ACCESS_TOKEN_PREFIX,
+    IDLE_TIME,
+    SessionToken,
+    invalid_session,
+    parse_access_token,
+)
+from pillarbox.http.requests import bearer_tokens, header_values, read_json
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import WireModel, before, boolean, invalid, optional, required, text
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+    from pydantic_core.core_schema import ValidationInfo
+
+#: The prefix lets a browser accept it only with Secure, for this host alone and for all paths.
+COOKIE: Final = "__Host-pillarbox"
+_ATTRIBUTES: Final = "Path=/; Secure; HttpOnly; SameSite=Strict"
+_LOOPBACK: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?", re.IGNORECASE)
+_JSON: Final = "application/json"
+#: In characters; a flow, an id and a link have fewer.
+_MAX_TEXT: Final = 200
+
+
+def _is_complete(link: str | None, info: "ValidationInfo") -> str | None:
+    # A field that is invalid itself is absent.
+    given = [info.data[name] is not None for name in ("flow", "code") if name in info.data]
+    if given not in ([], [True]) and given != [link is None] * 2:
+        raise invalid("incomplete", "give either link, or flow and code")
+    return link
+
+
+class CodeRequestBody(WireModel):
+    """The address to which a code is to go."""
+
+    email = required(text(least=1, most=1_016))
+
+
+class SignInRequest(WireModel):
+    """A code with its flow, or a one-time link."""
+
+    flow = optional(text(least=1, most=_MAX_TEXT))
+    code = optional(text(least=CODE_LENGTH, most=CODE_LENGTH))
+    link = optional(text(least=1, most=_MAX_TEXT), check=_is_complete)
+
+
+def _parse_flag(value: object) -> object:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+class EndSessionsQuery(WireModel):
+    """Which sessions are to end."""
+
+    in_query = True
+
+    every = optional(before(_parse_flag, boolean()), name="all")
+
+
+class TokenRequest(WireModel):
+    """The account that an access token is for."""
+
+    account = optional(text(least=1, most=_MAX_TEXT))
+
+
+def read_session(event: "APIGatewayProxyEvent") -> SessionToken:
+    """Return the access token of a route that takes sessions only.
+
+    Raises:
+        ServiceError: `invalid_session`; `session_required`, if the request has an API key.
+    """
+    tokens = bearer_tokens(event)
+    if len(tokens) == 1 and tokens[0].startswith(ACCESS_TOKEN_PREFIX):
+        return parse_access_token(tokens[0])
+    if header_values(event, "x-api-key"):
+        raise ServiceError(
+            "session_required", "API keys cannot be used here: sign in to the dashboard."
+        )
+    raise invalid_session()
+
+
+def read_cookie(event: "APIGatewayProxyEvent") -> str:
+    """Return the text of the cookie. Only one route reads it.
+
+    Raises:
+        ServiceError: `invalid_session`: there is none, or several.
+    """
+    pairs = [
+        pair.strip().partition("=")
+        for field in header_values(event, "cookie")
+        for pair in field.split(";")
+    ]
+    found = [value for name, _, value in pairs if name == COOKIE]
+    if len(found) != 1:
+        raise invalid_session()
+    return found[0]
+
+
+def cookie_header(value: str) -> dict[str, str]:
+    """Return the header that stores the cookie for as long as an unused session lasts."""
+    age = round(IDLE_TIME.total_seconds())
+    return {"Set-Cookie": f"{COOKIE}={value}; Max-Age={age}; {_ATTRIBUTES}"}
+
+
+def no_cookie_header() -> dict[str, str]:
+    """Return the header that deletes the cookie."""
+    return {"Set-Cookie": f"{COOKIE}=; Max-Age=0; {_ATTRIBUTES}"}
+
+
+def check_same_origin(event: "APIGatewayProxyEvent") -> None:
+    """Accept JSON that a page of this host's own origin sends.
+
+    Raises:
+        ServiceError: `cross_site_request`.
+    """
+    types = [
+        kind.partition(";")[0].strip().lower() for kind in header_values(event, "content-type")
+    ]
+    if (
+        header_values(event, "origin") != [_own_origin(event)]
+        or header_values(event, "sec-fetch-site") != ["same-origin"]
+        or types != [_JSON]
+    ):
+        raise _cross_site_request()
+
+
+def refuse_other_sites(event: "APIGatewayProxyEvent") -> None:
+    """Refuse what a browser sends for a page of another site. Programs do not name a site.
+
+    Otherwise such a page could ask for codes from the networks of all its visitors.
+
+    Raises:
+        ServiceError: `cross_site_request`.
+    """
+    if {*header_values(event, "sec-fetch-site")} - {"same-origin", "none"}:
+        raise _cross_site_request()
+
+
+def client_address(event: "APIGatewayProxyEvent") -> str:
+    """Return the IP address of the caller, as the edge saw it or else as the gateway did."""
+    seen = header_values(event, "x-pillarbox-client")
+    identity = event.raw_event["requestContext"].get("identity") or {}
+    return seen[-1] if seen else str(identity.get("sourceIp", ""))
+
+
+def user_agent(event: "APIGatewayProxyEvent") -> str:
+    """Return the User-Agent, by which a user recognizes a session."""
+    return "".join(header_values(event, "user-agent")[-1:])
+
+
+def read_code_request(event: "APIGatewayProxyEvent") -> str:
+    """Read the address of a request for a code.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(CodeRequestBody, read_json(event)).email
+
+
+def read_sign_in(event: "APIGatewayProxyEvent") -> SignInRequest:
+    """Read the code or the link of a sign-in.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(SignInRequest, read_json(event))
+
+
+def read_token_request(event: "APIGatewayProxyEvent") -> str | None:
+    """Read the account that an access token is to be for, if one is given.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(TokenRequest, read_json(event)).account
+
+
+def read_all(event: "APIGatewayProxyEvent") -> bool:
+    """Read whether all sessions are to end: the parameter `all`.
+
+    Raises:
+        ValidationFailed: the query string does not have the documented shape.
+    """
+    from pillarbox.http.query import read_query  # noqa: PLC0415  only this request needs it
+
+    return bool(read_query(event, EndSessionsQuery).every)
+
+
+def _own_origin(event: "APIGatewayProxyEvent") -> str:
+    """Return the origin of the host that the browser called, which only the edge knows.
+
+    A page of another site cannot set these headers. Browsers treat pages of this machine as secure
+    without TLS.
+    """
+    hosts = header_values(event, "x-pillarbox-host") or header_values(event, "host")
+    host = hosts[-1] if hosts else ""
+    return f"{'http' if _LOOPBACK.fullmatch(host) else 'https'}://{host}"
+
+
+def _cross_site_request() -> ServiceError:
+    return ServiceError(
+        "cross_site_request", "Only this service's own pages may send this, as JSON."
+    )

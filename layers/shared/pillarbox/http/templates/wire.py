@@ -1,0 +1,216 @@
+"""Read the requests of the template editor. They are ours: the contract has no shapes for them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from pillarbox.application.templates.editing import DraftChanged, NewTemplate
+from pillarbox.application.validation import MAX_NAME
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.messages.header_text import MAX_SUBJECT
+from pillarbox.domain.templates.draft import (
+    MAX_SOURCE,
+    SampleSets,
+    Source,
+    SourceKind,
+    TemplateContent,
+)
+from pillarbox.http.json_body import canonical, depth_of
+from pillarbox.http.messages.wire import MAX_VARIABLES_DEPTH, VARIABLES
+from pillarbox.http.query import one_of
+from pillarbox.http.requests import header_values, read_json
+from pillarbox.http.templates.replies import draft_item
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import (
+    WireModel,
+    after,
+    invalid,
+    json_object,
+    optional,
+    required,
+    text,
+    whole_number,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+    from pydantic_core.core_schema import ValidationInfo
+
+#: In bytes of UTF-8: all sample sets of a template together.
+MAX_SAMPLES: Final = 64 * 1024
+MAX_SETS: Final = 20
+MAX_VERSION: Final = 999_999_999
+#: RFC 9110 section 13.1.1, and the number alone.
+_REVISION: Final = re.compile(r'"?(0|[1-9][0-9]{0,8})"?')
+
+
+def _check_size(value: str) -> str:
+    if len(value) > MAX_SOURCE or len(value.encode()) > MAX_SOURCE:
+        raise invalid("too_large", f"must not be larger than {MAX_SOURCE} bytes")
+    return value
+
+
+def _check_samples(value: dict[str, Any]) -> dict[str, Any]:
+    if len(value) > MAX_SETS:
+        raise invalid("too_long", f"must have at most {MAX_SETS} sets")
+    for name, values in value.items():
+        if not 0 < len(name) <= MAX_NAME or not isinstance(values, dict):
+            raise invalid("wrong_type", "must be objects of values by the names of the sets")
+    if depth_of(value) > MAX_VARIABLES_DEPTH + 1:
+        raise invalid("too_deep", f"must have at most {MAX_VARIABLES_DEPTH} levels in each set")
+    if len(canonical(value)) > MAX_SAMPLES:
+        raise invalid("too_large", f"must not be larger than {MAX_SAMPLES} bytes as JSON")
+    return value
+
+
+def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
+    if html is not None and info.data.get("starter") is not None:
+        raise invalid("incomplete", "give either starter or html")
+    return html
+
+
+_KIND: Final = one_of(SourceKind)
+_NAME: Final = text(least=1, most=MAX_NAME)
+_SOURCE: Final = after(text(), _check_size)
+
+
+class CreateTemplateRequest(WireModel):
+    """A new template, from a starter, some HTML or nothing."""
+
+    name = required(_NAME)
+    category = required(_NAME)
+    starter = optional(text(least=1, most=MAX_NAME))
+    html = optional(_SOURCE, check=_check_one_source)
+
+
+class SaveDraftRequest(WireModel):
+    """The whole draft."""
+
+    name = required(_NAME)
+    subject = required(text(most=MAX_SUBJECT))
+    category = required(_NAME)
+    kind = required(_KIND)
+    source = required(_SOURCE)
+    samples = with_default(after(json_object(), _check_samples), {})
+
+
+class RestoreVersionRequest(WireModel):
+    """The version that becomes the draft."""
+
+    version = required(whole_number(least=1, most=MAX_VERSION))
+
+
+class RenderTemplateRequest(WireModel):
+    """A source, and values to show it with."""
+
+    kind = required(_KIND)
+    subject = required(text(most=MAX_SUBJECT))
+    source = required(_SOURCE)
+    values = optional(VARIABLES)
+
+
+class TestTemplateRequest(WireModel):
+    """Where a test goes, and its values."""
+
+    #: pytest would collect a class of this name.
+    __test__ = False
+
+    to = required(text(least=1, most=1_016))
+    values = optional(VARIABLES)
+
+
+def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
+    """Read the body of a request that creates a template.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(CreateTemplateRequest, read_json(event))
+    return NewTemplate(name=body.name, category=body.category, starter=body.starter, html=body.html)
+
+
+def read_draft(event: "APIGatewayProxyEvent") -> tuple[TemplateContent, SampleSets]:
+    """Read the content and the samples of a draft.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(SaveDraftRequest, read_json(event))
+    content = TemplateContent(
+        name=body.name,
+        subject=body.subject,
+        category=body.category,
+        kind=body.kind,
+        source=body.source,
+    )
+    return content, body.samples
+
+
+def read_restore(event: "APIGatewayProxyEvent") -> int:
+    """Read the number of the version to restore.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(RestoreVersionRequest, read_json(event)).version
+
+
+def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]:
+    """Read a source and values for it.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(RenderTemplateRequest, read_json(event))
+    source = Source(kind=body.kind, subject=body.subject, source=body.source)
+    return source, body.values or {}
+
+
+def read_test(event: "APIGatewayProxyEvent") -> tuple[str, dict[str, Json]]:
+    """Read the recipient and the values of a test.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    body = validate(TestTemplateRequest, read_json(event))
+    return body.to, body.values or {}
+
+
+def read_revision(event: "APIGatewayProxyEvent") -> int:
+    """Read the revision that a request replaces or publishes, from If-Match.
+
+    Raises:
+        ValidationFailed: the header is missing, or is no revision.
+    """
+    values = header_values(event, "if-match")
+    found = _REVISION.fullmatch(values[0].strip()) if len(values) == 1 else None
+    if found is None:
+        message = 'must be the revision of the draft, such as "3"'
+        raise ValidationFailed(FieldError("If-Match", message, "invalid_header"))
+    return int(found[1])
+
+
+def read_version(number: str) -> int:
+    """Read the number of a version in a path.
+
+    Raises:
+        ValidationFailed: it is none.
+    """
+    if not re.fullmatch("[1-9][0-9]{0,8}", number, re.ASCII):
+        raise ValidationFailed(FieldError("version", "must be a whole number", "wrong_type"))
+    return int(number)
+
+
+@contextmanager
+def showing_conflicts() -> Iterator[None]:
+    """Put the stored draft into the error of a conflict, so that a client can show both."""
+    try:
+        yield
+    except DraftChanged as conflict:
+        raise ServiceError(
+            conflict.code,
+            conflict.message,
+            details={"revision": conflict.revision, "draft": {**draft_item(conflict.state)}},  # type: ignore[dict-item]
+        ) from conflict

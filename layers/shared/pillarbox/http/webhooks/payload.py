@@ -1,0 +1,121 @@
+"""Write the payloads of webhooks: Standard Webhooks 1.0.0, with the names of the API."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, TypedDict
+
+from pillarbox.domain.accounts.suppression import Suppression
+from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message, Status
+from pillarbox.domain.webhooks.endpoint import WebhookEvent
+from pillarbox.domain.webhooks.events import AccountEvent
+from pillarbox.http.messages.replies import timestamp
+
+#: The service or the provider does not try again after these.
+_PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})
+
+
+class WebhookError(TypedDict):
+    """Why an email was delayed, bounced or failed."""
+
+    code: str | None
+    message: str | None
+    permanent: bool
+
+
+class EmailEventData(TypedDict):
+    """The `data` of the types `email.*`; `revision` grows with each change of the email."""
+
+    messageId: str
+    status: Status
+    recipient: str | None
+    recipientStatus: Status | None
+    to: list[str]
+    subject: str
+    templateId: str | None
+    starterTemplate: str | None
+    tags: dict[str, str]
+    error: WebhookError | None
+    revision: int
+
+
+class SuppressionData(TypedDict):
+    """The `data` of `suppression.added`."""
+
+    recipient: str
+    reason: str
+    messageId: str | None
+
+
+class DomainData(TypedDict):
+    """The `data` of `domain.verified` and `domain.failed`."""
+
+    domain: str
+
+
+class WebhookPayloads:
+    """Implements `webhooks.ports.PayloadWriter`."""
+
+    def email(self, event: AccountEvent, message: Message) -> bytes:
+        """Write the payload of an event of a message, as the message is now."""
+        record = next(
+            (e for e in message.events if (e.kind, e.recipient) == (event.kind, event.recipient)),
+            None,
+        )
+        origin = message.origin
+        data: EmailEventData = {
+            "messageId": str(message.message_id),
+            "status": message.status,
+            "recipient": event.recipient,
+            "recipientStatus": _recipient_status(message, event.recipient),
+            "to": list(message.to),
+            "subject": message.subject,
+            "templateId": origin.template_id,
+            "starterTemplate": origin.starter_template,
+            "tags": dict(origin.tags),
+            "error": _error(record),
+            "revision": message.revision,
+        }
+        return _write(event.type, event.at, data)
+
+    def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
+        """Write the payload of `suppression.added`."""
+        data: SuppressionData = {
+            "recipient": suppression.address,
+            "reason": suppression.reason,
+            "messageId": str(suppression.message_id) if suppression.message_id else None,
+        }
+        return _write(event.type, event.at, data)
+
+    def plain(self, event: WebhookEvent) -> bytes:
+        """Write the payload of `account.paused`, `domain.*` and `webhook.test`."""
+        if event.domain is not None:
+            data: DomainData = {"domain": event.domain}
+            return _write(event.type, event.at, data)
+        return _write(event.type, event.at, {"endpointId": event.endpoint_id})
+
+
+def _recipient_status(message: Message, recipient: str | None) -> Status | None:
+    if recipient is None:
+        return None
+    ranks = [
+        event.kind
+        for event in message.events
+        if event.recipient in {recipient, None} and event.kind is not EventKind.DELAYED
+    ]
+    return max(ranks, key=lambda kind: kind.rank).status if ranks else Status.PENDING
+
+
+def _error(event: Event | None) -> WebhookError | None:
+    if event is None or (event.code is None and event.reason is None):
+        return None
+    return {
+        "code": event.code,
+        "message": event.reason or MEANINGS.get(event.code or ""),
+        "permanent": event.kind in _PERMANENT,
+    }
+
+
+def _write(webhook_type: str, at: datetime, data: Mapping[str, object]) -> bytes:
+    body = {"type": webhook_type, "timestamp": timestamp(at), "data": data}
+    return json.dumps(body, separators=(",", ":")).encode()

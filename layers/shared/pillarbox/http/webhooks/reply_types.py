@@ -1,0 +1,120 @@
+"""The JSON of each response about webhooks, as `webhook_replies.py` writes it.
+
+As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+"""
+
+from typing import Annotated, TypedDict
+
+from pydantic import Field
+
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookType
+from pillarbox.http.messages.reply_types import Count, Timestamp, Uuid
+
+type DeliveryId = Annotated[
+    str, Field(pattern="^[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+]
+type ChosenTypes = Annotated[
+    list[str], Field(description='The types of events that it receives: `["*"]`, or a list.')
+]
+
+
+class WebhookItem(TypedDict):
+    """An endpoint: an address of your application that receives events."""
+
+    id: Uuid
+    url: str
+    types: ChosenTypes
+    enabled: Annotated[
+        bool, Field(description="Whether events are sent: neither you nor the service disabled it.")
+    ]
+    createdAt: Timestamp
+    failingSince: Annotated[
+        Timestamp | None,
+        Field(
+            description="The first failure after the last success. Null if the last one succeeded."
+        ),
+    ]
+    disabledAt: Annotated[
+        Timestamp | None,
+        Field(description="When the service disabled it. Enable it to have events sent again."),
+    ]
+    disabledReason: Annotated[
+        str | None,
+        Field(description="`failing`: only failures for 5 days. `gone`: it answered 410."),
+    ]
+
+
+class WebhookWithSecret(WebhookItem):
+    """An endpoint with its new secret. No other response shows the secret: save it now."""
+
+    secret: Annotated[
+        str,
+        Field(
+            pattern="^whsec_[A-Za-z0-9+/]{43}=$",
+            description="The secret that signs the events (Standard Webhooks).",
+        ),
+    ]
+
+
+class WebhookList(TypedDict):
+    """All endpoints of the account, the oldest first."""
+
+    items: Annotated[list[WebhookItem], Field(max_length=10)]
+
+
+class AttemptItem(TypedDict):
+    """One POST to the endpoint."""
+
+    at: Timestamp
+    statusCode: Annotated[int | None, Field(description="Null if there was no response.")]
+    milliseconds: Count
+    error: Annotated[
+        str | None,
+        Field(
+            description="Why it failed, or the start of an error response. Null if it succeeded."
+        ),
+    ]
+
+
+class DeliveryItem(TypedDict):
+    """The delivery of an event to the endpoint."""
+
+    id: Annotated[DeliveryId, Field(description="The delivery's id, for a replay.")]
+    webhookId: Annotated[Uuid, Field(description="The header `webhook-id` of each attempt.")]
+    type: WebhookType
+    messageId: Annotated[
+        Uuid | None, Field(description="Null if the event is of no single message.")
+    ]
+    at: Annotated[Timestamp, Field(description="When the event happened.")]
+    status: DeliveryState
+    attempts: Annotated[list[AttemptItem], Field(description="The oldest first.")]
+    next: Annotated[
+        Timestamp | None, Field(description="When the next attempt is, if one follows.")
+    ]
+
+
+class DeliveryPage(TypedDict):
+    """Deliveries of the last 30 days, those of the newest events first."""
+
+    items: list[DeliveryItem]
+    nextCursor: Annotated[
+        str | None, Field(description="The `cursor` of the next page; null at the end.")
+    ]
+
+
+class QueuedEvent(TypedDict):
+    """An event that will be sent to the endpoint."""
+
+    id: Annotated[DeliveryId, Field(description="The id of its delivery.")]
+    webhookId: Annotated[Uuid, Field(description="The header `webhook-id` of each attempt.")]
+    type: WebhookType
+
+
+class ReplayedEvents(TypedDict):
+    """The events that will be sent again."""
+
+    queued: Annotated[Count, Field(description="How many events.")]
+    next: Annotated[
+        Timestamp | None,
+        Field(description="The `to` of the next request, if events of the range are left."),
+    ]

@@ -1,0 +1,74 @@
+"""What operators see: rates, queues and checks."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.history import HistoryWiring
+
+if TYPE_CHECKING:
+    from pillarbox.application.operator.queues import QueueOperations
+    from pillarbox.application.operator.ranking import AccountRates
+    from pillarbox.application.operator.service_checks import ServiceChecks
+
+
+class OperationWiring(HistoryWiring):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def account_rates(self) -> "AccountRates":
+        """Count what each account sends."""
+        from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.application.operator.ranking import AccountRates
+
+        return AccountRates(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            clock=utc_now,
+            for_each=in_parallel,
+        )
+
+    @cached_property
+    def queue_operations(self) -> "QueueOperations":
+        """Work on the queues."""
+        from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
+        from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
+        from pillarbox.adapters.sqs.queues import SqsQueues
+        from pillarbox.application.operator.queues import QueueOperations, QueueUrls
+
+        return QueueOperations(
+            queues=SqsQueues(),
+            ages=SqsQueueAges(utc_now),
+            log=DynamoQueueLog(self.table),
+            clock=utc_now,
+            urls={
+                "jobs": QueueUrls(
+                    self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url
+                ),
+                "urgent": QueueUrls(self.settings.urgent_jobs_queue_url, None),
+                "events": QueueUrls(
+                    self.settings.events_queue_url, self.settings.events_dead_letters_url
+                ),
+                "sweep": QueueUrls(
+                    self.settings.sweep_queue_url, self.settings.sweep_dead_letters_url
+                ),
+                "webhooks": QueueUrls(
+                    self.settings.webhooks_queue_url, self.settings.webhooks_dead_letters_url
+                ),
+            },
+        )
+
+    @cached_property
+    def service_checks(self) -> "ServiceChecks":
+        """Check whether the service can do its work."""
+        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+        from pillarbox.adapters.ses.account import SesAccount
+        from pillarbox.application.operator.service_checks import ServiceChecks
+
+        return ServiceChecks(
+            provider=SesAccount(utc_now),
+            accounts=DynamoAccounts(self.table),
+            queues=self.queue_operations,
+            configuration_set=self.settings.configuration_set,
+        )
