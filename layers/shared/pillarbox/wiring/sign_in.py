@@ -27,19 +27,15 @@ class SignInWiring(Stores):
     @cached_property
     def sign_in(self) -> "SignIn":
         """Sign users in."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.application.sign_in.sign_in import SignIn
 
         return SignIn(
-            users=DynamoUsers(self.credentials),
-            members=DynamoMembers(self.credentials),
-            accounts=DynamoAccounts(self.table),
-            sessions=DynamoSessions(self.credentials, self.table),
-            flows=DynamoFlows(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            users=self.user_store,
+            members=self.member_store,
+            accounts=self.account_store,
+            sessions=self.session_store,
+            flows=self.flow_store,
+            counts=self.sign_in_counts,
             queue=self.code_requests,
             terms=self.sign_up_terms,
             clock=utc_now,
@@ -58,36 +54,31 @@ class SignInWiring(Stores):
     @cached_property
     def sign_up(self) -> "SignUp":
         """Create the accounts of users."""
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
         from pillarbox.application.sign_in.sign_up import SignUp
         from pillarbox.domain.accounts.account import Plan
 
         return SignUp(
             terms=self.sign_up_terms,
             plan=Plan(self.settings.plan_of_new_accounts),
-            sign_ups=DynamoSignUps(self.credentials, self.table),
-            proofs=DynamoProofs(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            sign_ups=self.sign_up_store,
+            proofs=self.proof_store,
+            counts=self.sign_in_counts,
             clock=utc_now,
         )
 
     @cached_property
     def sign_up_approval(self) -> "SignUpApproval":
         """Approve sign-ups, for the operator."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
-        from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.approval import SignUpApproval
         from pillarbox.domain.accounts.account import Plan
 
         return SignUpApproval(
-            sign_ups=DynamoSignUps(self.credentials, self.table),
+            sign_ups=self.sign_up_store,
             team=self.team,
             terms=self.sign_up_terms,
             plan=Plan(self.settings.plan_of_new_accounts),
-            jobs=SqsJobs(self.settings.jobs_queue_url, "", bucket=""),
-            messages=DynamoMessages(self.table),
+            jobs=self.small_jobs,
+            messages=self.message_store,
             sender=self.settings.preview_sender,
             base_url=self.service_address.read,
             clock=utc_now,
@@ -110,22 +101,19 @@ class SignInWiring(Stores):
     @cached_property
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoUsers
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.code_mail import CodeMail
 
         # A code is small and always urgent, so it needs neither spool nor the other queue.
         jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
         return CodeMail(
-            users=DynamoUsers(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            users=self.user_store,
+            counts=self.sign_in_counts,
             terms=self.sign_up_terms,
             previews=DynamoPreviewAccounts(None, self.table),
             jobs=jobs,
-            messages=DynamoMessages(self.table),
+            messages=self.message_store,
             sender=self.settings.preview_sender,
             base_url=self.service_address.read,
             clock=utc_now,
@@ -135,11 +123,9 @@ class SignInWiring(Stores):
     def preview_keys(self) -> "PreviewKeys":
         """Give preview keys to visitors of other sites."""
         from pillarbox.adapters.disposable_domains import is_disposable
-        from pillarbox.adapters.dns import DnsMailDomains
         from pillarbox.adapters.dynamodb import keys
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
         from pillarbox.application.sign_in.preview_keys import PreviewKeys
 
         return PreviewKeys(
@@ -147,10 +133,10 @@ class SignInWiring(Stores):
             per_day=self.settings.preview_keys_per_day,
             accounts=DynamoPreviewAccounts(self.credentials, self.table),
             flows=DynamoFlows(self.credentials, keys.preview_flow),
-            proofs=DynamoProofs(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            proofs=self.proof_store,
+            counts=self.sign_in_counts,
             queue=self.code_requests,
-            domains=DnsMailDomains(self.settings.dns_servers),
+            domains=self.mail_domains,
             is_disposable=is_disposable,
             clock=utc_now,
         )
@@ -158,41 +144,31 @@ class SignInWiring(Stores):
     @cached_property
     def team(self) -> "Team":
         """Work on users and members, for the operator."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
-        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.application.sign_in.team import Team
 
         return Team(
-            users=DynamoUsers(self.credentials),
-            members=DynamoMembers(self.credentials),
-            accounts=DynamoAccounts(self.table),
-            sessions=DynamoSessions(self.credentials, self.table),
-            flows=DynamoFlows(self.credentials),
+            users=self.user_store,
+            members=self.member_store,
+            accounts=self.account_store,
+            sessions=self.session_store,
+            flows=self.flow_store,
             clock=utc_now,
         )
 
     @cached_property
     def account_members(self) -> "AccountMembers":
         """Work on the members of the caller's account."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-        from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.invitation_mail import InvitationMail
         from pillarbox.application.sign_in.members import AccountMembers
 
-        # An invitation is small, and does not expire within an hour.
-        jobs = SqsJobs(self.settings.jobs_queue_url, "", bucket="")
         return AccountMembers(
-            users=DynamoUsers(self.credentials),
-            members=DynamoMembers(self.credentials),
-            flows=DynamoFlows(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            users=self.user_store,
+            members=self.member_store,
+            flows=self.flow_store,
+            counts=self.sign_in_counts,
             mail=InvitationMail(
-                jobs=jobs,
-                messages=DynamoMessages(self.table),
+                jobs=self.small_jobs,
+                messages=self.message_store,
                 sender=self.settings.preview_sender,
                 clock=utc_now,
             ),
