@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
@@ -90,9 +91,12 @@ class World:
             team=team,
             terms=self.terms,
             plan=Plan.FREE,
-            jobs=FakeJobs(self.store),
-            messages=FakeMessages(self.store),
-            sender="service@pillarbox.example",
+            send_mail=ServiceMail(
+                jobs=FakeJobs(self.store),
+                messages=FakeMessages(self.store),
+                sender="service@pillarbox.example",
+                clock=lambda: NOW + timedelta(hours=1),
+            ),
             base_url=lambda: "https://mail.example",
             clock=lambda: NOW + timedelta(hours=1),
         )

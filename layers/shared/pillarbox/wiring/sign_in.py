@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.sign_in.sign_up import SignUpTerms
 
 
-class SignInWiring(Stores):
+class SignInWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -77,9 +77,7 @@ class SignInWiring(Stores):
             team=self.team,
             terms=self.sign_up_terms,
             plan=Plan(self.settings.plan_of_new_accounts),
-            jobs=self.small_jobs,
-            messages=self.message_store,
-            sender=self.settings.preview_sender,
+            send_mail=self.send_mail,
             base_url=self.service_address.read,
             clock=utc_now,
         )
@@ -102,19 +100,15 @@ class SignInWiring(Stores):
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.code_mail import CodeMail
 
-        # A code is small and always urgent, so it needs neither spool nor the other queue.
-        jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
         return CodeMail(
             users=self.user_store,
             counts=self.sign_in_counts,
             terms=self.sign_up_terms,
             previews=DynamoPreviewAccounts(None, self.table),
-            jobs=jobs,
             messages=self.message_store,
-            sender=self.settings.preview_sender,
+            send_mail=self.send_urgent_mail,
             base_url=self.service_address.read,
             clock=utc_now,
         )
@@ -158,7 +152,6 @@ class SignInWiring(Stores):
     @cached_property
     def account_members(self) -> "AccountMembers":
         """Work on the members of the caller's account."""
-        from pillarbox.application.sign_in.invitation_mail import InvitationMail
         from pillarbox.application.sign_in.members import AccountMembers
 
         return AccountMembers(
@@ -166,12 +159,7 @@ class SignInWiring(Stores):
             members=self.member_store,
             flows=self.flow_store,
             counts=self.sign_in_counts,
-            mail=InvitationMail(
-                jobs=self.small_jobs,
-                messages=self.message_store,
-                sender=self.settings.preview_sender,
-                clock=utc_now,
-            ),
+            send_mail=self.send_mail,
             base_url=self.service_address.read,
             clock=utc_now,
         )

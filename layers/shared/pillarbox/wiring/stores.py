@@ -151,10 +151,3 @@ class Stores:
             self.settings.urgent_jobs_queue_url,
             self.settings.spool_bucket,
         )
-
-    @cached_property
-    def small_jobs(self) -> "SqsJobs":
-        """The queue of jobs for mail that is small and can wait, such as invitations."""
-        from pillarbox.adapters.sqs.jobs import SqsJobs
-
-        return SqsJobs(self.settings.jobs_queue_url, "", bucket="")

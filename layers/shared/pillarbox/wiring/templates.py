@@ -61,7 +61,7 @@ class TemplateWiring(SendingWiring):
 
         return TemplateTrial(
             editing=self.template_editing,
-            members=self.member_store,
+            members_of=self.member_store.of_account,
             ports=self.sending_ports,
         )
 

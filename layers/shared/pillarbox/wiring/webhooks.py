@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.replays import WebhookReplays
 
 
-class WebhookWiring(Stores):
+class WebhookWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -125,10 +125,8 @@ class WebhookWiring(Stores):
             accounts=self.account_store,
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
-            jobs=self.small_jobs,
             messages=self.message_store,
-            sender=self.settings.preview_sender,
-            clock=utc_now,
+            send_mail=self.send_mail,
         )
 
     @cached_property

@@ -50,8 +50,8 @@ from pillarbox.application.ports import (
     Refusals,
     StoredResponse,
 )
+from pillarbox.application.sender_quota import SenderQuota
 from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
-from pillarbox.application.sending.sender_quota import SenderQuota
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import EMAILS_SEND, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full

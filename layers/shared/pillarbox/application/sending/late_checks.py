@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from pillarbox.application.ports import DirectoryResult
+from pillarbox.application.sender_quota import check_key_quota
 from pillarbox.application.sending.acceptance import Preparation, SendingPorts
 from pillarbox.application.sending.prepare import Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.sender_quota import check_key_quota
 from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.accounts.quota import QuotaExceeded
 from pillarbox.domain.errors import ServiceError, error_of

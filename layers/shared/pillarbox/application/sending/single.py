@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
+from pillarbox.application.sender_quota import with_quota
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
 from pillarbox.application.sending.costly_requests import (
     authenticate_early,
@@ -13,7 +14,6 @@ from pillarbox.application.sending.costly_requests import (
 from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, check_preview
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.sender_quota import with_quota
 from pillarbox.domain.accounts.key import Principal
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.mail import SendRequest

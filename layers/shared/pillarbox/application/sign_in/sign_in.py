@@ -8,7 +8,7 @@ owner a user, who is in no account yet.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
@@ -77,7 +77,7 @@ class SignIn:
 
     users: Users
     members: Members
-    accounts: AccountRecords
+    accounts: AccountReader
     sessions: Sessions
     flows: Flows
     counts: SignInCounts
