@@ -52,7 +52,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookTask,
 )
 from pillarbox.domain.webhooks.events import webhook_test
-from pillarbox.rendering.saved import check_template
+from pillarbox.rendering.template_check import check_template
 from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler

@@ -25,7 +25,8 @@ from pillarbox.domain.sign_in.session import Member, MemberPrincipal
 from pillarbox.domain.templates.draft import TemplateContent
 from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.compiling import compile_source
-from pillarbox.rendering.saved import check_template, check_values
+from pillarbox.rendering.saved import check_values
+from pillarbox.rendering.template_check import check_template
 
 #: The name of the tag, whose value is the template's id.
 TEST_TAG: Final = "test"
