@@ -87,10 +87,6 @@ class FakeAccounts:
         self.accounts[account_id] = replace(account, shards=shards, sharded_from=since)
         return self.accounts[account_id]
 
-    def set_indexed(self, account_id: str) -> None:
-        if account := self.accounts.get(account_id):
-            self.accounts[account_id] = replace(account, indexed=True)
-
     def set_hashed_suppressions(self, account_id: str) -> None:
         if account := self.accounts.get(account_id):
             self.accounts[account_id] = replace(account, hashed_suppressions=True)

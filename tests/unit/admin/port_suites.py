@@ -272,16 +272,12 @@ class AccountRecordsSuite:
         bare = records.change(ACCOUNT, AccountChanges(brand=nothing))
         assert bare == replace(account(), name="Store")
 
-    def test_what_an_account_has_is_noted(self, records: AccountRecords) -> None:
-        """An index and hashed suppressions are noted one by one, and create no account."""
+    def test_hashed_suppressions_are_noted(self, records: AccountRecords) -> None:
+        """They are noted for an account that exists, and create none."""
         records.add(account())
-        records.set_indexed(ACCOUNT)
-        records.set_indexed(OTHER_ACCOUNT)
-        assert records.get(ACCOUNT) == replace(account(), indexed=True)
         records.set_hashed_suppressions(ACCOUNT)
         records.set_hashed_suppressions(OTHER_ACCOUNT)
-        noted = replace(account(), indexed=True, hashed_suppressions=True)
-        assert [*records.all()] == [noted]
+        assert [*records.all()] == [replace(account(), hashed_suppressions=True)]
 
     def test_shards_are_raised_and_never_lowered(self, records: AccountRecords) -> None:
         """The first raise sets the time; the number never falls, in any order of raises."""
