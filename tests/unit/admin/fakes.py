@@ -262,9 +262,6 @@ class FakeTemplateVersions:
             if key[:2] == (account_id, str(template_id)) and (before is None or key[2] < before)
         ][:limit]
 
-    def keep(self, version: TemplateVersion) -> None:
-        self.add(version)
-
     def add(self, version: TemplateVersion) -> bool:
         key = version.account_id, version.template_id, version.version
         return self.versions.setdefault(key, version) is version

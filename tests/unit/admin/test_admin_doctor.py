@@ -139,7 +139,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
         "domains",
-        *("queues", "waiting", "table", "keys", "shards", "limits", "alarms", "relay", "mail"),
+        *("queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
         "policies",
     }
     assert stack.problems() == []

@@ -193,7 +193,7 @@ def template_of(item: Mapping[str, Any]) -> SavedTemplate:
         variables=tuple(item["variables"]),
         required=tuple(item["required"]),
         internal=item.get("internal", False),
-        version=item.get("version", 1),
+        version=item["version"],
         created_at=from_text(item["created"]),
         updated_at=from_text(item["updated"]),
         references=frozenset(item.get("references", ())),
