@@ -118,7 +118,7 @@ _LISTED: Final = {
     "SweepAccountRole": {"ACCT", "DOM", "DOMAIN", "MSG", "STAT"},
     "PostWebhooksRole": {"HOOKW"},
     "EnqueueDueRole": {"DUE"},
-    "ManageKeysRole": {"KEYS", "USED"},
+    "ManageKeysRole": {"USED"},
     "ManageAccountRole": {"LOG", "SUP"},
     "OperateRole": {"ACCTS", "LOG", "MSG", "REDRIVES", "STAT"},
 }
