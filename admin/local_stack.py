@@ -39,6 +39,8 @@ def read_local_stack() -> dict[str, Any]:
 
 def _runs(stack: dict[str, Any]) -> bool:
     """Return whether the stack's process still runs. Another process may have its id now."""
+    if "pid" not in stack:  # it was not started by `make up`
+        return True
     try:
         started = psutil.Process(stack["pid"]).create_time()
     except psutil.NoSuchProcess:
