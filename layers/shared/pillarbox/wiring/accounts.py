@@ -37,7 +37,7 @@ class AccountWiring(Stores):
         from pillarbox.application.accounts.keys import Keys
 
         return Keys(
-            records=DynamoApiKeys(self.credentials, self.table),
+            records=DynamoApiKeys(self.credentials),
             accounts=self.account_store,
             clock=utc_now,
         )
