@@ -145,13 +145,13 @@ class Service:
     def signing_up(self, mode: str, domains: str = "", plan: str = "free") -> Iterator[None]:
         """Run the service with other parameters of signing up."""
         changed = {"PILLARBOX_SIGN_UP": mode, "PILLARBOX_SIGN_UP_DOMAINS": domains}
-        terms = wiring.Wiring(Settings(changed)).sign_up_terms
+        policy = wiring.Wiring(Settings(changed)).sign_up_policy
         made = wiring.services()
         cases = {
-            "sign_in": replace(made.sign_in, terms=terms),
-            "code_mail": replace(made.code_mail, terms=terms),
-            "sign_up": replace(made.sign_up, terms=terms, plan=Plan(plan)),
-            "sign_up_approval": replace(made.sign_up_approval, terms=terms, plan=Plan(plan)),
+            "sign_in": replace(made.sign_in, policy=policy),
+            "code_mail": replace(made.code_mail, policy=policy),
+            "sign_up": replace(made.sign_up, policy=policy, plan=Plan(plan)),
+            "sign_up_approval": replace(made.sign_up_approval, policy=policy, plan=Plan(plan)),
         }
         with mock.patch.dict(vars(made), cases):
             yield

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
     from pillarbox.domain.sign_in.codes import CodeRequest
-    from pillarbox.domain.sign_in.sign_up import SignUpTerms
+    from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
 class SignInWiring(ServiceMailWiring):
@@ -37,16 +37,16 @@ class SignInWiring(ServiceMailWiring):
             flows=self.flow_store,
             counts=self.sign_in_counts,
             queue=self.code_requests,
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             clock=utc_now,
         )
 
     @cached_property
-    def sign_up_terms(self) -> "SignUpTerms":
+    def sign_up_policy(self) -> "SignUpPolicy":
         """Return who may create an account."""
-        from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpTerms
+        from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpPolicy
 
-        return SignUpTerms(
+        return SignUpPolicy(
             mode=SignUpMode(self.settings.sign_up),
             domains=frozenset(self.settings.sign_up_domains),
         )
@@ -58,7 +58,7 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.domain.accounts.account import Plan
 
         return SignUp(
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             plan=Plan(self.settings.plan_of_new_accounts),
             sign_ups=self.sign_up_store,
             proofs=self.proof_store,
@@ -75,7 +75,7 @@ class SignInWiring(ServiceMailWiring):
         return SignUpApproval(
             sign_ups=self.sign_up_store,
             team=self.team,
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             plan=Plan(self.settings.plan_of_new_accounts),
             send_mail=self.send_mail,
             base_url=self.service_address.read,
@@ -105,7 +105,7 @@ class SignInWiring(ServiceMailWiring):
         return CodeMail(
             users=self.user_store,
             counts=self.sign_in_counts,
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             previews=DynamoPreviewAccounts(None, self.table),
             messages=self.message_store,
             send_mail=self.send_urgent_mail,

@@ -13,7 +13,7 @@ from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction, LogEntry
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
+from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpPolicy, SignUpRequest, SignUpState
 from pillarbox.rendering.notice import sign_up_source
 
 _NOT_ASKED: Final = "has asked for no account, or has it already"
@@ -25,7 +25,7 @@ class SignUpApproval:
 
     sign_ups: SignUps
     team: Team
-    terms: SignUpTerms
+    policy: SignUpPolicy
     plan: Plan
     send_mail: SendMail
     base_url: ServiceAddress
@@ -84,7 +84,7 @@ class SignUpApproval:
         Raises:
             ValidationFailed: on `address`, or if sign-up is closed.
         """
-        if self.terms.mode is SignUpMode.CLOSED:
+        if self.policy.mode is SignUpMode.CLOSED:
             raise _refusal("cannot be invited, because the parameter SignUp is closed")
         user = self.team.add_user(address)
         request = SignUpRequest(

@@ -10,7 +10,7 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.sign_in.codes import CODE_TIME, CodeRequest
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, user_digest
-from pillarbox.domain.sign_in.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpTerms
+from pillarbox.domain.sign_in.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpPolicy
 from pillarbox.rendering.notice import code_source, sign_up_source
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class CodeMail:
 
     users: Users
     counts: SignInCounts
-    terms: SignUpTerms
+    policy: SignUpPolicy
     previews: PreviewAccounts
     messages: Messages
     send_mail: SendMail
@@ -65,7 +65,7 @@ class CodeMail:
             send(request.address, *_code(request.address, request.code, link=""))
             return True
         user = self.users.get(request.address)
-        is_welcome = user is not None or self.terms.admits(request.address)
+        is_welcome = user is not None or self.policy.admits(request.address)
         address = user.address if user else request.address
         # Before the count, which would otherwise count an email that is not sent.
         link = self._link(request) if is_welcome else ""
