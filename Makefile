@@ -77,9 +77,6 @@ bench: setup dashboard ## measure what emails and open pages cost, rendering, MI
 	$(RUN)python benchmarks/mime.py
 	$(RUN)python -m benchmarks.latency
 
-disposable-domains: setup ## write the list of disposable domains from the pinned package
-	$(RUN)python -m tools.list_disposable_domains
-
 openapi: setup ## write docs/openapi.json and the other generated texts
 	$(RUN)python -m openapi
 
