@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +9,12 @@ import pytest
 from local.samples import sample_event
 from openapi.operations import OPERATIONS
 from pillarbox.domain.accounts.key import SCOPES, Preset
-from tests.contract.client import FUNCTIONS, Invocation, handler
+from tests.contract.client import Invocation, handler
 from tests.contract.conftest import dns_server, service
 from tests.contract.documented import check_documented
 from tests.contract.service import SENDER, Service
 
 __all__ = ["dns_server", "service"]
-
-EVENTS = Path(__file__).parents[2] / "events"
-
 
 #: An id that nothing has.
 UNKNOWN = "019b7998-4c00-7000-8000-000000000001"
@@ -32,12 +28,6 @@ def sample(function: str, key: str = "", token: str = "") -> dict[str, Any]:
         sample_event(name, {name: partial(str, text) for name, text in values.items()})
     )
     return event
-
-
-def test_every_function_has_a_sample() -> None:
-    """There is one sample event for each function, named after its folder, and no other."""
-    functions = {path.parent.name for path in FUNCTIONS.glob("*/app.py")}
-    assert {path.stem for path in EVENTS.glob("*.json")} == functions
 
 
 @pytest.mark.parametrize("function", sorted({one.function for one in OPERATIONS}))
