@@ -13,7 +13,8 @@ from typing import Final, Protocol
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
-from pillarbox.domain.accounts.key import Principal, account_of_key
+from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, Unavailable
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName

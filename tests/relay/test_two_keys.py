@@ -26,7 +26,7 @@ class BlockedSubmission:
     """The use case over a world; its calls wait until the test opens the gate."""
 
     def __init__(self, world: World) -> None:
-        self._submission = SmtpSubmission(world.ports)
+        self._submission = SmtpSubmission(world.ports, world.seen)
         self.open = threading.Event()
         self.calls: list[tuple[str, int]] = []
 

@@ -16,7 +16,6 @@ from random import Random
 from typing import Final
 
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError
 from relay.service import write_response
 from tests.fakes.client_messages import CLIENT_MESSAGES
@@ -82,7 +81,7 @@ def _submit(counts: Counts, label: str, message: bytes) -> bytes | None:
     world = World()
     started = time.thread_time()
     try:
-        submission = SmtpSubmission(world.ports)
+        submission = world.smtp_submission
         prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(message))
         submission.submit(world.live, prepared, write_response)
         (job,) = world.store.queue

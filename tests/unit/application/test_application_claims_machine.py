@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from pillarbox.application.ports import StoredResponse
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.http.messages.replies import send_result
 from tests.fakes.actors import Actor
@@ -33,9 +32,7 @@ class OneKey(RuleBasedStateMachine):
             self.actors.append(
                 Actor(
                     world,
-                    lambda: SingleSend(world.ports).submit(
-                        world.live, send_request, DIGEST, send_result
-                    ),
+                    lambda: world.single_send.submit(world.live, send_request, DIGEST, send_result),
                 )
             )
 
@@ -78,7 +75,7 @@ class OneKey(RuleBasedStateMachine):
         answered_hashes = [
             claim.claim.body_hash for claim in self.world.store.claims.values() if claim.response
         ]
-        answer = SingleSend(self.world.ports).submit(
+        answer = self.world.single_send.submit(
             self.world.live,
             request(body_hash=answered_hashes[0] if answered_hashes else HASH),
             DIGEST,

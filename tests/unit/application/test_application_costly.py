@@ -35,12 +35,12 @@ def set_limits(world: World, per_minute: int) -> None:
 
 
 def send(world: World, what: SendRequest, key: str = "", digest: str | None = None) -> None:
-    SingleSend(world.ports).submit(key or world.live, what, digest, send_result)
+    world.single_send.submit(key or world.live, what, digest, send_result)
 
 
 def send_batch(world: World, *items: SendRequest, digest: str | None = None) -> None:
     batch = BatchRequest(body_hash=builders.HASH, count=len(items), items=items)
-    BatchSend(world.ports).submit(world.live, batch, digest, batch_result)
+    world.batch_send.submit(world.live, batch, digest, batch_result)
 
 
 def error_of(call: Callable[[], object]) -> ServiceError:
@@ -145,16 +145,16 @@ def test_a_key_with_too_many_refusals_is_refused_before_its_request_is_parsed(
     world.gate.calls.clear()
     world.store.max_addresses = 0
     for _ in range(3):
-        error = error_of(lambda: use_case(world.ports).authenticate_early(world.live))
+        error = error_of(lambda: use_case(world.ports, world.seen).authenticate(world.live))
         assert (error.code, error.status) == ("rate_limit_exceeded", 429)
         assert error.headers["RateLimit-Reset"]
         assert error.log_fields == {"account_id": ACCOUNT}  # an operator looks for who it is
     assert world.gate.calls == [LOOK_UP] * 3
     assert world.store.max_addresses == 0
     world.advance(timedelta(minutes=1))
-    use_case(world.ports).authenticate_early(world.live)
+    use_case(world.ports, world.seen).authenticate(world.live)
     world.gate.calls.clear()
-    use_case(world.ports).authenticate_early(world.live)
+    use_case(world.ports, world.seen).authenticate(world.live)
     assert world.gate.calls == []
 
 
@@ -162,18 +162,18 @@ def test_the_refusal_of_the_dns_window_comes_early_the_next_time(world: World) -
     """A process that gave 429 for late refusals gives the next one without the other reads."""
     set_limits(world, 10)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 20
-    use_case = SingleSend(world.ports)
-    use_case.authenticate_early(world.live)
+    use_case = world.single_send
+    use_case.authenticate(world.live)
     assert error_of(lambda: send(world, request())).code == "rate_limit_exceeded"
-    assert error_of(lambda: use_case.authenticate_early(world.live)).status == 429
+    assert error_of(lambda: use_case.authenticate(world.live)).status == 429
 
 
 def test_a_used_up_quota_alone_keeps_replays(world: World) -> None:
     """An account without quota gets the response of an earlier request again."""
     send(world, request(), digest=DIGEST)
     use_quota_up(world)
-    use_case = SingleSend(world.ports)
+    use_case = world.single_send
     assert error_of(lambda: send(world, request())).code == "rate_limit_exceeded"
-    use_case.authenticate_early(world.live)
+    use_case.authenticate(world.live)
     send(world, request(), digest=DIGEST)
     assert counted(world) == 0

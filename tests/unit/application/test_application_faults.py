@@ -10,7 +10,6 @@ import pytest
 
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.application.ports import DomainVerdict, StoredResponse
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Message
@@ -41,7 +40,7 @@ def submit(
     world: World, send_request: SendRequest, digest: str | None
 ) -> StoredResponse | BaseException:
     try:
-        return SingleSend(world.ports).submit(world.live, send_request, digest, send_result)
+        return world.single_send.submit(world.live, send_request, digest, send_result)
     except (Exception, Killed) as error:  # noqa: BLE001  the tests examine every outcome
         return error
 

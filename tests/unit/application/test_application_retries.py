@@ -9,8 +9,6 @@ import pytest
 
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import LeaseRefusal, UnreadableJob
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.quota import WINDOWS, Window, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.batch import BatchRequest
@@ -109,10 +107,10 @@ def test_a_refund_goes_to_the_windows_of_the_reservation(
 
 def submit(world: World, kind: Literal["single", "batch"], digest: str | None) -> None:
     if kind == "single":
-        SingleSend(world.ports).submit(world.live, builders.request(), digest, send_result)
+        world.single_send.submit(world.live, builders.request(), digest, send_result)
     else:
         items = tuple(builders.request() for _ in range(3))
-        BatchSend(world.ports).submit(
+        world.batch_send.submit(
             world.live, BatchRequest(body_hash=HASH, count=3, items=items), digest, batch_result
         )
 
@@ -125,7 +123,7 @@ def test_each_position_of_a_batch_has_the_id_of_its_own_mail(digest: str | None)
     faulty = {3, 11, 20}
     for position in faulty:
         items[position] = ValidationFailed(FieldError("to", "is required", "required"))
-    answer = BatchSend(world.ports).submit(
+    answer = world.batch_send.submit(
         world.live,
         BatchRequest(body_hash=HASH, count=25, items=tuple(items)),
         digest,

@@ -7,8 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.account import Account, first_sharding
 from pillarbox.domain.ids import shard_count
 from pillarbox.domain.messages.batch import BatchRequest
@@ -25,7 +23,7 @@ def sharded(shards: int = 8) -> Account:
 
 
 def submit(world: World, digest: str | None = None) -> UUID:
-    send = SingleSend(world.ports)
+    send = world.single_send
     return UUID(
         json.loads(send.submit(world.live, request(), digest, send_result).body)["messageId"]
     )
@@ -33,7 +31,7 @@ def submit(world: World, digest: str | None = None) -> UUID:
 
 def submit_batch(world: World, digest: str | None = DIGEST) -> list[UUID]:
     batch = BatchRequest(body_hash=HASH, count=9, items=(request(),) * 9)
-    answer = BatchSend(world.ports).submit(world.live, batch, digest, batch_result)
+    answer = world.batch_send.submit(world.live, batch, digest, batch_result)
     return [UUID(result["messageId"]) for result in json.loads(answer.body)["results"]]
 
 

@@ -9,7 +9,6 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.ports import DomainVerdict, StoredResponse
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import Limits, window_name
@@ -45,7 +44,7 @@ def world() -> World:
 def submit(
     world: World, send_request: Any = None, key: str | None = None, digest: str | None = None
 ) -> StoredResponse:
-    return SingleSend(world.ports).submit(
+    return world.single_send.submit(
         key or world.live, send_request or request(), digest, send_result
     )
 

@@ -6,7 +6,6 @@ import pytest
 
 from local.ses.checks import RAW_LIMIT, check_message
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
 from relay.limits import ServerLimits
@@ -22,7 +21,7 @@ def sent(message: str | bytes) -> bytes:
     """Submit a message and return what SES would get."""
     world = World()
     octets = bytearray(message.encode() if isinstance(message, str) else message)
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     prepared = submission.prepare(world.live, ("ann@example.com",), octets)
     submission.submit(world.live, prepared, write_response)
     (job,) = world.store.queue

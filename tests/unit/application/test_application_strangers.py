@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.authentication import Authentication, RecentKeys
+from pillarbox.application.authentication import Authentication, RecentKeys, SeenKeys
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.accounts.key import EMAILS_READ, digest_of_key
@@ -34,12 +32,12 @@ def world() -> World:
 
 def stranger(world: World) -> World:
     """Return the world with a process that has not seen any key yet."""
-    world.valid_keys = RecentKeys()
+    world.seen = SeenKeys()
     return world
 
 
 def send(world: World, what: SendRequest | ServiceError | None = None, key: str = "") -> None:
-    SingleSend(world.ports).submit(key or world.live, what or request(), None, send_result)
+    world.single_send.submit(key or world.live, what or request(), None, send_result)
 
 
 def batch_of(*items: SendRequest | ServiceError) -> BatchRequest:
@@ -49,7 +47,7 @@ def batch_of(*items: SendRequest | ServiceError) -> BatchRequest:
 def send_batch(
     world: World, *items: SendRequest | ServiceError, key: str = "", digest: str | None = None
 ) -> None:
-    BatchSend(world.ports).submit(key or world.live, batch_of(*items), digest, batch_result)
+    world.batch_send.submit(key or world.live, batch_of(*items), digest, batch_result)
 
 
 def error_of(call: Callable[[], object]) -> ServiceError:
@@ -114,12 +112,12 @@ def test_a_revoked_key_is_forgotten(world: World) -> None:
 
 
 def test_a_key_is_checked_before_its_request_is_parsed(world: World) -> None:
-    """`authenticate_early` refuses a forged key, and reads nothing for a key that is known."""
-    for use_case in (SingleSend(world.ports), BatchSend(world.ports)):
-        use_case.authenticate_early(world.live)
+    """`authenticate` refuses a forged key, and reads nothing for a key that is known."""
+    for use_case in (world.single_send, world.batch_send):
+        use_case.authenticate(world.live)
         assert world.gate.calls == []
         with pytest.raises(ServiceError) as error:
-            use_case.authenticate_early(builders.key_text())
+            use_case.authenticate(builders.key_text())
         assert error.value.code == "invalid_api_key"
         assert world.gate.calls == [LOOK_UP]
         world.gate.calls.clear()
@@ -129,7 +127,7 @@ def test_an_outage_forgets_no_key(world: World) -> None:
     """If the directory cannot be read, a known key stays known."""
     world.gate.fault = Fault(0, "before")
     assert error_of(lambda: send(world)).code == "service_unavailable"
-    assert digest_of_key(world.live) in world.valid_keys
+    assert digest_of_key(world.live) in world.seen.valid
 
 
 def test_recent_keys_keep_the_newest() -> None:
@@ -246,7 +244,7 @@ def test_a_batch_asks_for_the_domains_of_good_messages_only(world: World) -> Non
 def test_an_account_over_its_quota_asks_no_name_server(world: World, sending: str) -> None:
     """Once the quota is used up, requests get their 429 before the DNS is asked."""
     set_limits(world, 1)
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
 
     def attempt() -> None:
         match sending:
@@ -275,7 +273,7 @@ def smtp_message(
 def test_smtp_groups_again_after_a_success(world: World) -> None:
     """A refused message makes the next ones of its key go alone, until one is accepted."""
     set_limits(world, 1)
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     submission.submit_all(world.live, [smtp_message(submission, world) for _ in range(2)])
     alone = smtp_message(submission, world)
     assert not alone.groupable
@@ -362,7 +360,7 @@ def test_refusals_over_smtp_count_and_stop_the_dns(world: World) -> None:
     """A refused message over SMTP counts once; after too many the DNS is not asked any more."""
     set_limits(world, 10)
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
 
     def attempt() -> None:
         message = smtp_message(submission, world, "a@nomx.example")
@@ -378,7 +376,7 @@ def test_refusals_over_smtp_count_and_stop_the_dns(world: World) -> None:
 
 def test_a_replay_is_answered_in_spite_of_refusals(world: World) -> None:
     """The answer of an idempotency key is replayed although the window of refusals is full."""
-    submit: Any = SingleSend(world.ports).submit
+    submit: Any = world.single_send.submit
     first = submit(world.live, request(), DIGEST, send_result)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 10**6
     assert submit(world.live, request(), DIGEST, send_result) == replace(first, replayed=True)
@@ -393,6 +391,6 @@ def test_the_rest_of_a_taken_over_batch_gets_the_quota_error(world: World) -> No
     world.advance(timedelta(seconds=20))
     world.store.claims[ACCOUNT, DIGEST].leased_until = world.now
     world.gate.calls.clear()
-    answer = BatchSend(world.ports).submit(world.live, batch_of(*items), DIGEST, batch_result)
+    answer = world.batch_send.submit(world.live, batch_of(*items), DIGEST, batch_result)
     assert [item is not None for item in answer.message_ids] == [True, False]
     assert DNS not in world.gate.calls

@@ -97,7 +97,7 @@ class _Send:
 
 
 def _send_email(call: ToolCall) -> dict[str, Json]:
-    call.services.single_send.authenticate_early(call.key_text)
+    call.services.single_send.authenticate(call.key_text)
     controls, body = _controls(call)
     request = parse_send(body)
 
@@ -119,7 +119,7 @@ def _send_email(call: ToolCall) -> dict[str, Json]:
 
 
 def _send_batch(call: ToolCall) -> dict[str, Json]:
-    call.services.batch_send.authenticate_early(call.key_text)
+    call.services.batch_send.authenticate(call.key_text)
     controls, body = _controls(call)
     request = parse_batch(body)
 
