@@ -178,7 +178,7 @@ def _accept(bomb: Bomb) -> tuple[Mail, Message]:
     if bomb.smtp is not None:
         submission = world.smtp_submission
         read = submission.prepare(world.live, ("ann@example.com",), bytearray(bomb.smtp))
-        submission.submit(world.live, read, str)
+        submission.submit(world.live, read)
     else:
         body: dict[str, Any] = dict(bomb.request)
         if bomb.template is not None:

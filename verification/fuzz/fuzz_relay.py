@@ -29,7 +29,7 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from relay.admission import Admission
     from relay.limits import ServerLimits
     from relay.memory import MemoryBudget
-    from relay.service import Envelope, write_response
+    from relay.service import Envelope
     from relay.session import ServerContext, SmtpSession
     from tests.fakes import builders
     from tests.fakes.world import World
@@ -146,7 +146,7 @@ def check_submission(octets: bytes) -> None:
     submission = world.smtp_submission
     try:
         prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(octets))
-        submission.submit(world.live, prepared, write_response)
+        submission.submit(world.live, prepared)
     except ServiceError:
         assert not world.store.messages, "a refused message leaves no record"
         return

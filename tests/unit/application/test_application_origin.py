@@ -14,7 +14,6 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute
 from pillarbox.http.messages.replies import batch_result, send_result
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.builders import event
 from tests.fakes.world import World
@@ -45,7 +44,7 @@ def test_a_single_send_records_key_and_request(world: World) -> None:
 
 def test_a_starter_is_recorded_by_its_slug(world: World) -> None:
     """A message from a starter template has its slug."""
-    world.single_send.submit(world.live, builders.starter_request(), None, send_result)
+    world.send(builders.starter_request())
     origin = world.message().origin
     assert (origin.starter_template, origin.template_id) == ("otp", None)
 
@@ -69,7 +68,7 @@ def test_a_batch_records_the_version_of_each_template(world: World) -> None:
 def test_a_message_over_smtp_records_its_key(world: World) -> None:
     """A message over SMTP has its key and its route. There is no HTTP request."""
     message = smtp_message(world, "")
-    world.smtp_submission.submit(world.live, message, write_response)
+    world.smtp_submission.submit(world.live, message)
     assert world.message().origin == MessageOrigin(route=SendRoute.SMTP, key_id=key_id(world))
 
 
@@ -77,7 +76,7 @@ def test_tags_over_smtp_are_not_delivered(world: World) -> None:
     """X-Tag fields become tags with names in lower case, and are removed from the message."""
     fields = "X-Tag-Order: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nx-tag-run_2: 7\r\n"
     message = smtp_message(world, fields)
-    world.smtp_submission.submit(world.live, message, write_response)
+    world.smtp_submission.submit(world.live, message)
     assert world.message().origin.tags == {"order": "Grüße", "run_2": "7"}
     assert isinstance(message.mail.body, RawBody)
     assert message.mail.body.octets == f"From: {builders.SENDER}\r\n\r\nHello\r\n".encode()

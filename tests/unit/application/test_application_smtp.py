@@ -15,7 +15,6 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import RawBody
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 
@@ -29,7 +28,7 @@ def submit(world: World, message: str | bytes, *recipients: str, key: str | None
     submission = world.smtp_submission
     prepared = submission.prepare(key or world.live, recipients or (TO,), octets)
     assert octets == b""
-    return UUID(submission.submit(key or world.live, prepared, write_response))
+    return UUID(submission.submit(key or world.live, prepared))
 
 
 def error_of(world: World, message: str | bytes, *recipients: str) -> ServiceError:

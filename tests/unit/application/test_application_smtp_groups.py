@@ -245,7 +245,7 @@ def test_the_domains_of_a_message_are_looked_up_once(
     ready = submission.prepare(world.live, TO, bytearray(octets))
     assert world.gate.calls == preparing
     world.gate.calls.clear()
-    submission.submit(world.live, ready, lambda accepted: str(accepted.message_id))
+    submission.submit(world.live, ready)
     assert [call for call in world.gate.calls if call == "domains.look_up"] == submitting
     if submitting:
         assert world.gate.calls.index("claims.acquire") < world.gate.calls.index("domains.look_up")

@@ -9,7 +9,6 @@ from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
 from relay.limits import ServerLimits
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.client_messages import CLIENT_MESSAGES
 from tests.fakes.world import World
@@ -23,7 +22,7 @@ def sent(message: str | bytes) -> bytes:
     octets = bytearray(message.encode() if isinstance(message, str) else message)
     submission = world.smtp_submission
     prepared = submission.prepare(world.live, ("ann@example.com",), octets)
-    submission.submit(world.live, prepared, write_response)
+    submission.submit(world.live, prepared)
     (job,) = world.store.queue
     assert job.mail
     return build_raw(job.mail, world.message())

@@ -1,11 +1,11 @@
 """Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pillarbox.application.authentication import ParsedKey, SeenKeys, SenderLookup, parse_key
-from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
+from pillarbox.application.ports import DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import (
     Acceptance,
     MessageGroup,
@@ -60,18 +60,8 @@ class SmtpSubmission:
             self._check_domains(key, message)
         return message
 
-    def submit(
-        self,
-        key_text: str,
-        message: SmtpMessage,
-        write_response: Callable[[AcceptedMessage], str],
-    ) -> str:
-        """Accept a message; an error leaves nothing behind.
-
-        Args:
-            key_text: the API key, which is read again.
-            message: the message.
-            write_response: writes the response, which the claim stores if there is one.
+    def submit(self, key_text: str, message: SmtpMessage) -> str:
+        """Accept a message of a key, which is read again; an error leaves nothing behind.
 
         Returns:
             The message's id.
@@ -90,7 +80,7 @@ class SmtpSubmission:
                 with acceptance.released_on_error(claim):
                     prepared = self._prepare(principal, directory, message)
                     prepared = acceptance.reserve(prepared, claim)
-                text = write_response(prepared.accepted)
+                text = str(prepared.message.message_id)
                 response = acceptance.commit(prepared, claim, text)
         self.seen.refused.discard(digest)
         return str(response.message_ids[0])
