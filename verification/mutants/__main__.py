@@ -72,8 +72,10 @@ MODULES: Final = {
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_faults.py",
     "application/sending/single.py": "tests/unit/application/test_application_single.py"
+    " tests/unit/application/test_application_costly.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/batch.py": "tests/unit/application/test_application_batch.py"
+    " tests/unit/application/test_application_costly.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py"
     " tests/unit/application/test_application_strangers.py",

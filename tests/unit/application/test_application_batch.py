@@ -357,6 +357,23 @@ def contend(world: World, others: int) -> None:
     world.gate.watch = watch
 
 
+@pytest.mark.parametrize("accepted", [0, 1])
+def test_others_take_the_last_room_before_the_reservation(accepted: int) -> None:
+    """A batch of which nothing fits any more is refused; its accepted part is still reported."""
+    world = world_with_daily_limit(2)
+    batch_request = batch(request(), request())
+    if accepted:
+        error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, accepted))
+        world.advance(LEASE)
+    contend(world, 99)
+    if accepted:
+        assert codes(submit(world, batch_request, DIGEST)) == [None, QUOTA_EXCEEDED]
+    else:
+        assert error_of(world, batch_request, DIGEST).code == QUOTA_EXCEEDED
+        assert world.store.claims == {}
+    assert max(world.used()) == 2
+
+
 def test_endless_contention_is_refused() -> None:
     """After five tries the batch is refused with a retryable error and leaves nothing."""
     world = world_with_daily_limit(100)

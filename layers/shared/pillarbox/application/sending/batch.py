@@ -57,14 +57,8 @@ class BatchSend:
     ) -> StoredResponse:
         """Accept the messages that can be accepted.
 
-        Args:
-            key_text: the API key as the caller sent it.
-            batch: the batch, or the errors of its form.
-            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            write_response: writes the response from the outcome of each message.
-            request_id: the id of the HTTP request, for the messages' records.
-            route: how the request came in.
-            confirmed: whether somebody confirmed this request.
+        The arguments are those of `SingleSend.submit`, for a batch. `write_response` writes the
+        response from the outcome of each message.
 
         Raises:
             ServiceError: a request-level error of contract 4.2; a quota error, if not

@@ -50,6 +50,8 @@ class KeyPolicy:
 
     #: What: starter templates only, one email at a time, over HTTP.
     starters_only: bool = False
+    #: What: as much as this, instead of the limits of its account.
+    limits: Limits | None = None
     #: What: each email becomes a test with sample values, to one recipient.
     tests_only: bool = False
     #: As whom: the fixed sender of preview keys.
@@ -64,7 +66,9 @@ class KeyPolicy:
     suspended: str = SUSPENDED
 
 
-_PREVIEW: Final = KeyPolicy(starters_only=True, fixed_sender=True, obeys_stops=True)
+_PREVIEW: Final = KeyPolicy(
+    starters_only=True, limits=PREVIEW_LIMITS, fixed_sender=True, obeys_stops=True
+)
 _SELF_SERVICE: Final = replace(_PREVIEW, tests_only=True)
 POLICIES: Final = {
     KeyKind.LIVE: KeyPolicy(),
@@ -121,7 +125,7 @@ class Principal:
     @property
     def limits(self) -> Limits:
         """Return the limits that apply to this caller's sends."""
-        return PREVIEW_LIMITS if self.policy.starters_only else self.account.limits
+        return self.policy.limits or self.account.limits
 
     @property
     def own_limits(self) -> Limits | None:
