@@ -1,8 +1,8 @@
 """What each kind of key may do: send what, as whom, to whom, until when."""
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +27,7 @@ from tests.fakes.world import PREVIEW
 LIVE, AGENT, SAMPLE, SELF_SERVICE, WIDGET = KeyKind
 _OWNER: Final = "owner@shop.example"
 #: Each as somebody of the list, of the owner's domain, and anybody.
-_LISTED, _OWN, _ANYBODY = ("ann@list.example", "bob@shop.example", "eve@other.example")
+_ADDRESSES = _LISTED, _OWN, _ANYBODY = ("ann@list.example", "bob@shop.example", "eve@other.example")
 _AGENT: Final = AgentSettings(recipients=("list.example",), per_day=7)
 _APPLICATION: Final = Path(sending.__file__).parents[1]
 
@@ -40,11 +40,6 @@ def principal(kind: KeyKind) -> Principal:
     key = replace(key, self_service=kind in {SELF_SERVICE, WIDGET})
     secret = "0" * 32 if kind is WIDGET else None
     return Principal(key, builders.account(contact=_OWNER, widget_secret=secret))
-
-
-def refusals(calls: dict[str, Callable[[], None]]) -> dict[str, str]:
-    """Return the codes of the calls that are refused."""
-    return {name: error.code for name, call in calls.items() if (error := error_of(call))}
 
 
 @pytest.mark.parametrize("kind", KeyKind)
@@ -65,82 +60,56 @@ _REQUESTS: Final = {
     "starter with a name": builders.starter_request(from_name="Bank"),
     "starter to two": builders.starter_request(to=(_LISTED, _OWN)),
 }
-_DECEPTIVE: Final = {"starter with a name", "starter to two"}
+_STARTERS: Final = {"html", "batch"}
+_TESTS: Final = _STARTERS | {"starter with a name", "starter to two"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "refused"),
+    ("kind", "upgrade", "unconfirmed", "recipients"),
     [
-        (LIVE, set()),
-        (AGENT, set()),
-        (SAMPLE, {"html", "batch"}),
-        (SELF_SERVICE, {"html", "batch"} | _DECEPTIVE),
-        (WIDGET, {"html", "batch"} | _DECEPTIVE),
+        (LIVE, set(), {"mcp"}, set()),
+        (AGENT, set(), {"mcp", "http"}, {_OWN, _ANYBODY}),
+        (SAMPLE, _STARTERS, {"mcp"}, set()),
+        (SELF_SERVICE, _TESTS, {"mcp"}, set()),
+        (WIDGET, _TESTS, {"mcp"}, {_LISTED, _ANYBODY}),
     ],
 )
-def test_what(kind: KeyKind, refused: set[str]) -> None:
-    """Preview keys send one starter at a time; those for strangers send nothing of the caller."""
+def test_what_a_kind_is_refused(
+    kind: KeyKind, upgrade: set[str], unconfirmed: set[str], recipients: set[str]
+) -> None:
+    """Each kind may send what the table says, to whom it says, and asks where it says."""
     caller = principal(kind)
-    calls: dict[str, Callable[[], None]] = {
-        name: lambda request=request: caller.check_request(request, PREVIEW)  # type: ignore[misc]
-        for name, request in _REQUESTS.items()
+    calls: dict[str, partial[None]] = {
+        name: partial(caller.check_request, request, PREVIEW) for name, request in _REQUESTS.items()
     }
-    calls["batch"] = lambda: caller.check_batch(PREVIEW)
-    assert refusals(calls) == dict.fromkeys(refused, "upgrade_required")
+    calls |= {to: partial(caller.check_recipients, [to], PREVIEW) for to in _ADDRESSES}
+    calls |= {
+        "batch": partial(caller.check_batch, PREVIEW),
+        "http": partial(caller.check_confirmed, over_mcp=False, confirmed=False),
+        "mcp": partial(caller.check_confirmed, over_mcp=True, confirmed=False),
+        "confirmed": partial(caller.check_confirmed, over_mcp=True, confirmed=True),
+    }
+    codes = {name: error.code for name, call in calls.items() if (error := error_of(call))}
+    assert codes == (
+        dict.fromkeys(upgrade, "upgrade_required")
+        | dict.fromkeys(unconfirmed, "confirmation_required")
+        | dict.fromkeys(recipients, "recipient_not_allowed")
+    )
+
+
+@pytest.mark.parametrize("kind", KeyKind)
+def test_how_many_as_whom_and_until_when(kind: KeyKind) -> None:
+    """Only preview keys have a fixed sender and limits, only the widget's end without a send."""
+    caller, is_preview = principal(kind), kind not in {LIVE, AGENT}
+    own = [(caller.own_quota_id, _AGENT.limits)] if kind is AGENT else []
+    limits = PREVIEW_LIMITS if is_preview else caller.account.limits
+    assert [*caller.quotas] == [*own, (builders.ACCOUNT, limits)]
+    fixed = builders.PREVIEW_SENDER if is_preview else builders.SENDER
+    assert caller.sender(builders.SENDER, PREVIEW) == fixed
     assert caller.policy.tests_only is (kind in {SELF_SERVICE, WIDGET})
     assert (caller.stop_token(_ANYBODY) is not None) is (kind is WIDGET)
-
-
-@pytest.mark.parametrize("kind", KeyKind)
-def test_how_many_and_with_whose_word(kind: KeyKind) -> None:
-    """An agent's key has a quota of its own and asks everywhere; other keys ask over MCP."""
-    caller = principal(kind)
-    shared = PREVIEW_LIMITS if kind not in {LIVE, AGENT} else caller.account.limits
-    own = [(caller.own_quota_id, _AGENT.limits)] if kind is AGENT else []
-    assert [*caller.quotas] == [*own, (builders.ACCOUNT, shared)]
-    calls: dict[str, Callable[[], None]] = {
-        "http": lambda: caller.check_confirmed(over_mcp=False, confirmed=False),
-        "mcp": lambda: caller.check_confirmed(over_mcp=True, confirmed=False),
-        "confirmed": lambda: caller.check_confirmed(over_mcp=True, confirmed=True),
-    }
-    asking = {"http", "mcp"} if kind is AGENT else {"mcp"}
-    assert refusals(calls) == dict.fromkeys(asking, "confirmation_required")
-
-
-@pytest.mark.parametrize("kind", KeyKind)
-def test_as_whom(kind: KeyKind) -> None:
-    """Preview keys have a fixed sender and cannot choose; the others have one of their account."""
-    fixed = kind not in {LIVE, AGENT}
-    sender = principal(kind).sender(builders.SENDER, PREVIEW)
-    assert sender == (builders.PREVIEW_SENDER if fixed else builders.SENDER)
-
-
-@pytest.mark.parametrize(
-    ("kind", "refused"),
-    [
-        (LIVE, set()),
-        (AGENT, {_OWN, _ANYBODY}),
-        (SAMPLE, set()),
-        (SELF_SERVICE, set()),
-        (WIDGET, {_LISTED, _ANYBODY}),
-    ],
-)
-def test_to_whom(kind: KeyKind, refused: set[str]) -> None:
-    """An agent's key sends to its list, one of the widget to its owner's domain."""
-    caller = principal(kind)
-    calls: dict[str, Callable[[], None]] = {
-        address: lambda address=address: caller.check_recipients([address], PREVIEW)  # type: ignore[misc]
-        for address in (_LISTED, _OWN, _ANYBODY)
-    }
-    assert refusals(calls) == dict.fromkeys(refused, "recipient_not_allowed")
-
-
-@pytest.mark.parametrize("kind", KeyKind)
-def test_until_when(kind: KeyKind) -> None:
-    """Only a key of the widget ends without a send; its holder knows of no account."""
-    policy = principal(kind).policy
-    assert policy.ends_unused is (kind is WIDGET)
-    assert policy.suspended == (PREVIEW_SUSPENDED if kind is WIDGET else SUSPENDED)
+    assert caller.policy.ends_unused is (kind is WIDGET)
+    assert caller.policy.suspended == (PREVIEW_SUSPENDED if kind is WIDGET else SUSPENDED)
 
 
 def test_no_other_module_asks_for_the_kind() -> None:
