@@ -8,9 +8,9 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.application.authentication import SUSPENDED
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE, Preset
+from pillarbox.domain.accounts.key_policy import SUSPENDED
 from pillarbox.domain.sign_in.role import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
