@@ -38,7 +38,7 @@ PREVIEW_LIST: Final = "preview"
 KEY_NAME: Final = "Preview widget"
 
 #: The hosts that give strangers mailboxes. Somebody who has one address of such a domain has
-#: nothing to do with the others. docs/decisions.md says what an incomplete list means.
+#: nothing to do with the others. docs/decisions/sign-in.md says what an incomplete list means.
 _PROVIDERS_TEXT: Final = """
 126.com 139.com 163.com abv.bg alice.it aliyun.com aol.com arcor.de att.net bigpond.com
 bluewin.ch bol.com.br btinternet.com centrum.cz charter.net comcast.net cox.net daum.net
