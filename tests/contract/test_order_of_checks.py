@@ -33,7 +33,7 @@ def fault(
     return Fault(code, body, account or {}, key)
 
 
-#: In the order of docs/contract-notes.md. Two can be combined if they change different parts of a request.
+#: In the order of the notes. Two can be combined if they change different parts of a request.
 FAULTS = [
     fault("missing_api_key", key="missing"),
     fault("invalid_api_key", key="revoked"),
