@@ -1,4 +1,7 @@
-"""Read the requests about an account, its keys, members and suppressions. They are ours."""
+"""Read the requests about an account, its keys, members and suppressions.
+
+The contract has none of these routes.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
