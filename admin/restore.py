@@ -95,7 +95,7 @@ def rows(  # noqa: PLR0913  one parameter for each option
         moment = times.parse_time("--at", at, now).replace(microsecond=0)
         copies = _copies(session, moment)
         requested = [copy.request() for copy in copies]
-        # A dry run makes no copies. Only those of the example have rows all the same.
+        # In a dry run nobody makes the copies. Only those of the example have rows all the same.
         known = not (rehearse and any(requested)) or without_aws
         session.note(f"DynamoDB copies the tables as they were at {moment.isoformat()}.")
         with progress("Waiting for the copies, which takes twenty minutes or more"):

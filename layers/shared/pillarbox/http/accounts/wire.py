@@ -1,7 +1,4 @@
-"""Read the requests about an account, its keys, members and suppressions.
-
-The contract has none of these routes.
-"""
+"""Read the requests about an account, its keys, members and suppressions. They are ours."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
