@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from local.template import ROOT
+from pillarbox.domain.accounts import limits
+from pillarbox.domain.messages import attachment, batch, header_text, idempotency, mail, tags
+from pillarbox.rendering import sandbox
 
 #: Each sentence of the README that denies something, so that a change of it is deliberate. All are
 #: true on the day of the change; a new feature that makes one untrue changes the README too.
@@ -115,3 +118,35 @@ def test_the_glossary_is_short_sorted_and_right() -> None:
     assert [
         path for path in paths if not any((base / path).exists() for base in (ROOT, layer))
     ] == []
+
+
+def test_the_table_of_limits_has_those_of_the_code() -> None:
+    """docs/contract-notes.md names the limits that the code checks."""
+    mib = 1024 * 1024
+    files = attachment.MAX_BYTES_EACH // mib, attachment.MAX_BYTES_TOTAL // mib
+    expected: dict[str, tuple[int, ...]] = {
+        "recipients of an email (to, cc and bcc together)": (mail.MAX_RECIPIENTS,),
+        "messages, recipients and domains of a batch": (
+            batch.MAX_MESSAGES,
+            batch.MAX_BATCH_RECIPIENTS,
+            batch.MAX_DOMAINS,
+        ),
+        "attachments": (attachment.MAX_ATTACHMENTS, *files),
+        "`html`, and a rendered template": (mail.MAX_HTML // mib, sandbox.MAX_BYTES // mib),
+        "subject": (header_text.MAX_SUBJECT,),
+        "tags": (tags.MAX_TAGS, tags.MAX_TAGS_BYTES),
+        "`Idempotency-Key`": (idempotency.MAX_IDEMPOTENCY_KEY, 24),
+        "an account": (
+            limits.MAX_KEYS,
+            limits.MAX_MEMBERS,
+            limits.MAX_TEMPLATES,
+            limits.MAX_DOMAINS,
+            limits.MAX_ENDPOINTS,
+        ),
+    }
+    page = _text(ROOT / "docs/contract-notes.md")
+    rows = dict(re.findall(r"^\| (.+?) \| (.+) \|$", page, re.MULTILINE))
+    stated = {name: re.findall(r"\d[\d,]*\b", rows[name]) for name in expected}
+    assert {
+        name: tuple(int(n.replace(",", "")) for n in stated[name]) for name in stated
+    } == expected
