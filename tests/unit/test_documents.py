@@ -40,9 +40,9 @@ _DENIAL: Final = re.compile(r"\b(cannot|not|no|never|nothing|without|none)\b", r
 @cache
 def _pages() -> frozenset[Path]:
     """Return the Markdown files of the repository that are written for readers."""
-    folders = "admin benchmarks docs events front layers local packages relay verification".split()
-    # dashboard has node_modules below its own page.
-    patterns = ["*.md", "dashboard/*.md", *(f"{folder}/**/*.md" for folder in folders)]
+    # Only these folders, because others have installed packages with pages of their own.
+    deep = [f"{name}/**/*.md" for name in ("benchmarks", "docs", "layers/shared/pillarbox")]
+    patterns = ["*.md", "[a-z]*/*.md", "packages/*/*.md", *deep]
     return frozenset(page for pattern in patterns for page in ROOT.glob(pattern))
 
 
