@@ -47,8 +47,8 @@ class CodeMail:
 
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
-        of the day. If an address is no user's and cannot sign up, an email says so, but not each
-        time.
+        of the day. If an address belongs to no user and cannot sign up, an email says so, but not
+        each time.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.
@@ -76,7 +76,7 @@ class CodeMail:
         return is_welcome
 
     def _may_write(self, address: str, *, is_welcome: bool) -> bool:
-        """Count an email to an address that is no user's.
+        """Count an email to an address that belongs to no user.
 
         A code counts for all newcomers. An email without one counts for the address, then for all.
         """
