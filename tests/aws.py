@@ -3,12 +3,10 @@
 To use the fixture, a conftest.py contains `from tests.aws import aws`.
 """
 
-import copy
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -18,12 +16,9 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
-from moto.core import responses
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
 from moto.core.config import DefaultConfig
-from moto.core.serialize import BaseJSONSerializer
-from moto.core.utils import method_names_from_class
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -31,6 +26,7 @@ from moto.dynamodb.models.table import Table
 from local import template
 from pillarbox.adapters import aws as sdk
 from pillarbox.wiring import services
+from tests.direct_dynamodb import direct_dynamodb, transact
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 REGION: Final = "eu-west-1"
@@ -68,11 +64,13 @@ def create_table(name: str) -> None:
 
 
 @contextmanager
-def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
+def emulated_aws(config: DefaultConfig | None = None, *, wire: bool = False) -> Iterator[None]:
     """Emulate AWS in this process, one request at a time.
 
     The service makes calls in several threads. moto copies and changes its stores without
     locks, so two calls at once end in errors that AWS does not have.
+
+    With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twelve times the price.
     """
     alone = threading.RLock()
     process_request = BotocoreStubber.process_request
@@ -87,6 +85,7 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
         mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
         _fast_tables(),
         mock_aws(config=config),
+        nullcontext() if wire or DYNAMODB_URL in os.environ else direct_dynamodb(alone),
         _other_dynamodb(),
     ):
         yield
@@ -94,30 +93,12 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
 
 @contextmanager
 def _fast_tables() -> Iterator[None]:
-    """Let moto read and copy only what a call needs, so that a test may store many items.
+    """Let moto read only what a call needs, so that a test may store many items.
 
     By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made. It looks for each of ten
-    types in each attribute of a response, and lists its own methods again for each call.
+    whole table for each query, and keeps every object that it ever made.
     """
-    query, update_item = Table.query, DynamoDBBackend.update_item
-    serialize_structure = BaseJSONSerializer._serialize_type_structure
-
-    def copy_of_index(table: Table, _memo: object) -> Table:
-        copied: Table = object.__new__(type(table))
-        items = {partition: dict(rows) for partition, rows in table.items.items()}
-        copied.__dict__ |= table.__dict__ | {"items": defaultdict(dict, items)}
-        return copied
-
-    def update_copy(
-        backend: DynamoDBBackend, table_name: str, key: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> Any:
-        """Update a copy of the item: the copy of a table has the items themselves."""
-        table = backend.get_table(table_name)
-        partition, row = backend.get_keys_value(table, key)
-        if (item := table.get_item(partition, row)) is not None:
-            table.items[partition][row] = copy.deepcopy(item)
-        return update_item(backend, table_name, key, *args, **kwargs)
+    query = Table.query
 
     def query_partition(table: Table, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
         every = table.items
@@ -125,24 +106,9 @@ def _fast_tables() -> Iterator[None]:
         with mock.patch.object(table, "items", partition):
             return query(table, hash_key, *args, **kwargs)
 
-    def serialize_present(
-        serializer: BaseJSONSerializer, serialized: Any, value: Any, shape: Any, key: str
-    ) -> None:
-        """Look in an attribute value only for the type that it has, not for all ten."""
-        if shape.name != "AttributeValue" or not isinstance(value, dict):
-            serialize_structure(serializer, serialized, value, shape, key)
-            return
-        present: dict[str, Any] = {}
-        for name in value:
-            serializer._serialize_structure_member(present, value, shape.members[name], name)
-        serializer._default_serialize(serialized, present, shape, key)
-
     with (
-        mock.patch.object(responses, "method_names_from_class", cache(method_names_from_class)),
-        mock.patch.object(BaseJSONSerializer, "_serialize_type_structure", serialize_present),
-        mock.patch.object(Table, "__deepcopy__", copy_of_index, create=True),
+        mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
         mock.patch.object(Table, "query", query_partition),
-        mock.patch.object(DynamoDBBackend, "update_item", update_copy),
         mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield
@@ -172,7 +138,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     # All tests share one session, so that the SDK reads its service data only once.
-    with emulated_aws({"core": {"reset_boto3_session": False}}):
+    with emulated_aws({"core": {"reset_boto3_session": False}}, wire=True):
         create_table("pillarbox")
         create_table("pillarbox-credentials")
         queue_url, urgent_url, events_url, events_dead_url = (
