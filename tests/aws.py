@@ -22,6 +22,7 @@ from moto.core.config import DefaultConfig
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
+from moto.sqs.models import SQSBackend
 
 from local import template
 from pillarbox.adapters import aws as sdk
@@ -83,12 +84,23 @@ def emulated_aws(config: DefaultConfig | None = None, *, wire: bool = False) -> 
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
         mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
+        mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
         mock_aws(config=config),
         nullcontext() if wire or DYNAMODB_URL in os.environ else direct_dynamodb(alone),
         _other_dynamodb(),
     ):
         yield
+
+
+_receive_message = SQSBackend.receive_message
+
+
+def _receive_at_once(
+    backend: SQSBackend, queue: str, count: int, _seconds: int, *more: Any, **named: Any
+) -> Any:
+    """Receive without a long poll: no other process puts messages that it could wait for."""
+    return _receive_message(backend, queue, count, 0, *more, **named)
 
 
 @contextmanager
