@@ -1,6 +1,6 @@
 """Emulated AWS in this process (moto), with the resources that the functions use.
 
-To use the fixture, a conftest.py contains `from tests.aws import aws`.
+To use the fixture, a conftest.py contains `from tests.aws import aws, running_aws`.
 """
 
 import os
@@ -16,9 +16,9 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
+from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
-from moto.core.config import DefaultConfig
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -55,18 +55,20 @@ def declared(resource_type: str) -> dict[str, Any]:
     return properties
 
 
-def create_table(name: str) -> None:
+def create_table(name: str, client: Any = None) -> None:
     """Create an empty table with the keys of the template's table."""
     table = declared("AWS::DynamoDB::Table")
-    boto3.client("dynamodb").create_table(
+    (client or boto3.client("dynamodb")).create_table(
         TableName=name,
         **{part: table[part] for part in ("AttributeDefinitions", "KeySchema", "BillingMode")},
     )
 
 
 @contextmanager
-def emulated_aws(config: DefaultConfig | None = None, *, wire: bool = False) -> Iterator[None]:
+def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     """Emulate AWS in this process, one request at a time.
+
+    All tests share one session, so that the SDK reads its service data only once.
 
     The service makes calls in several threads. moto copies and changes its stores without
     locks, so two calls at once end in errors that AWS does not have.
@@ -86,7 +88,7 @@ def emulated_aws(config: DefaultConfig | None = None, *, wire: bool = False) -> 
         mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
-        mock_aws(config=config),
+        mock_aws(config={"core": {"reset_boto3_session": False}}),
         nullcontext() if wire or DYNAMODB_URL in os.environ else direct_dynamodb(alone),
         _other_dynamodb(),
     ):
@@ -141,49 +143,63 @@ def _other_dynamodb() -> Iterator[None]:
                 dynamodb.delete_table(TableName=name)
 
 
-@pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
-    """Return an empty table, queue and bucket, named by the settings."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-    # All tests share one session, so that the SDK reads its service data only once.
-    with emulated_aws({"core": {"reset_boto3_session": False}}, wire=True):
-        create_table("pillarbox")
-        create_table("pillarbox-credentials")
-        queue_url, urgent_url, events_url, events_dead_url = (
-            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
-            for name in ("jobs", "urgent", "events", "events_dead")
-        )
-        boto3.client("s3").create_bucket(
-            Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
-        )
-        names = Aws(
-            table="pillarbox",
-            credentials="pillarbox-credentials",
-            queue_url=queue_url,
-            urgent_queue_url=urgent_url,
-            bucket="pillarbox-spool",
-        )
+@pytest.fixture(scope="module")
+def running_aws() -> Iterator[pytest.MonkeyPatch]:
+    """Emulate AWS for the tests of a module, with the environment of a function."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            environment.setenv(name, "testing")
+        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+            environment.delenv(name, raising=False)
+        environment.setenv("AWS_DEFAULT_REGION", REGION)
         for name, value in {
-            "PILLARBOX_TABLE": names.table,
-            "PILLARBOX_CREDENTIALS_TABLE": names.credentials,
-            "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
-            "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
-            "PILLARBOX_SPOOL_BUCKET": names.bucket,
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-            "PILLARBOX_EVENTS_QUEUE_URL": events_url,
-            "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
             "POWERTOOLS_SERVICE_NAME": "test",
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         }.items():
-            monkeypatch.setenv(name, value)
-        forget_wiring()
-        yield names
+            environment.setenv(name, value)
+        with emulated_aws(wire=True):
+            yield environment
+
+
+@pytest.fixture
+def aws(running_aws: pytest.MonkeyPatch) -> Iterator[Aws]:
+    """Return an empty table, queue and bucket, named by the settings."""
+    forget_wiring()
+    for service in ("dynamodb", "s3", "sqs"):
+        get_backend(service).reset()
+    dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
+    for name in dynamodb.list_tables()["TableNames"]:
+        dynamodb.delete_table(TableName=name)
+    create_table("pillarbox", dynamodb)
+    create_table("pillarbox-credentials", dynamodb)
+    queue_url, urgent_url, events_url, events_dead_url = (
+        sqs.create_queue(QueueName=name)["QueueUrl"]
+        for name in ("jobs", "urgent", "events", "events_dead")
+    )
+    boto3.client("s3").create_bucket(
+        Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    names = Aws(
+        table="pillarbox",
+        credentials="pillarbox-credentials",
+        queue_url=queue_url,
+        urgent_queue_url=urgent_url,
+        bucket="pillarbox-spool",
+    )
+    for name, value in {
+        "PILLARBOX_TABLE": names.table,
+        "PILLARBOX_CREDENTIALS_TABLE": names.credentials,
+        "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
+        "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
+        "PILLARBOX_SPOOL_BUCKET": names.bucket,
+        "PILLARBOX_EVENTS_QUEUE_URL": events_url,
+        "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
+    }.items():
+        running_aws.setenv(name, value)
+    yield names
     forget_wiring()
 
 
