@@ -9,8 +9,6 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import (
     MAX_FAULTS,
     FieldError,
@@ -68,12 +66,12 @@ def answer(body: Any, *, batch: bool) -> tuple[int, str]:
     try:
         if batch:
             parsed = read_batch(event, "POST /v1/emails/batch")
-            response = BatchSend(world.ports).submit(
+            response = world.batch_send.submit(
                 world.live, parsed.request, parsed.idempotency_digest, batch_result
             )
         else:
             single = read_send(event, "POST /v1/emails")
-            response = SingleSend(world.ports).submit(
+            response = world.single_send.submit(
                 world.live, single.request, single.idempotency_digest, send_result
             )
     except ServiceError as error:
