@@ -129,7 +129,7 @@ def test_the_messages_of_a_batch_share_the_faults(count: int, listed: int) -> No
 
 @pytest.mark.parametrize("character", ["\x01", "\U0001f600"])
 def test_a_batch_of_refused_files_gets_a_bounded_response(character: str) -> None:
-    """Attack 79: long names and types of files in every message make at most 1 MB."""
+    """Long names and types of files in every message make at most 1 MB."""
     file = {"filename": "\U0001f600" * 255, "contentType": character * 9999, "content": ""}
     wrong = {"to": "a@example.com", "subject": "s", "html": "h", "attachments": [file]}
     _, response = answer({"messages": [wrong] * 100}, batch=True)

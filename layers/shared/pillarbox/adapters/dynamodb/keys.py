@@ -22,7 +22,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | key of proof of work | POW        | -              |
 | used proof  | PROOF#<sha256>      | -              |
 
-The first table has all others:
+The first table has all other records:
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|

@@ -22,7 +22,7 @@ Why many differ from one:
 (a) One bad message does not stop the others (contract 4.2). Messages that an owner of the claim
     accepted before it died are not prepared again.
 (b) A batch is accepted in order. A message that does not fit is refused; a later one with fewer
-    recipients may fit (docs/decisions.md).
+    recipients may fit.
 (c) Ten messages cost one call. SQS may refuse some messages of a call.
 (d) A transaction holds at most 100 writes, so the claim's response does not fit.
 (e) Some of the messages may be recorded. A retry must find them under the same ids.
