@@ -242,7 +242,7 @@ def test_an_unreachable_table_stops_no_mail(case: Case) -> None:
 def test_a_deleted_bucket_stops_no_mail(case: Case) -> None:
     """If somebody deletes the item, an email is sent at once, and the next one creates it."""
     case.drain()
-    case.table._tables.delete_item(TableName=case.table.name, Key=keys.sending_rate())
+    case.table.delete(keys.sending_rate())
     assert case.send() == 0
     assert case.table.get(keys.sending_rate()) is None
     assert case.send() == 0
