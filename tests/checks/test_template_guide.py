@@ -12,7 +12,7 @@ from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE
 from pillarbox.rendering.saved import MAX_CONSTANT, check_template
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "templates.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```html\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 VALUES: dict[str, Json] = {
     "customer": {"name": "Ada"},

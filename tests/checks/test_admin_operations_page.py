@@ -11,7 +11,7 @@ from typer.main import get_command
 from admin.main import app
 from local import template
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 ALARMS = {

@@ -8,7 +8,7 @@ import pytest
 from verification.mutants.__main__ import CONDITIONS, MODULES, PACKAGE
 from verification.mutants.seeded_bugs import BUGS, SeededBug
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
