@@ -49,9 +49,7 @@ def has_budget(item: pytest.Item) -> bool:
     )
 
 
-def _run(
-    item: pytest.Item, nextitem: pytest.Item | None
-) -> tuple[float, list[pytest.TestReport]]:
+def _run(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[float, list[pytest.TestReport]]:
     """Return the processor time of a run of a test with its set-up, and its reports."""
     start = time.process_time()
     reports = runtestprotocol(item, log=False, nextitem=nextitem)

@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 
 from tests.budget import has_budget, run_within_budget
+from tests.examples import DEEP, examples
 from tests.order import dealt
 
 # No test depends on the speed of the machine, and each run tries the same examples, so that a
@@ -23,7 +24,8 @@ from tests.order import dealt
 hypothesis.settings.register_profile(
     "pillarbox",
     deadline=None,
-    derandomize=True,
+    derandomize=not DEEP,
+    max_examples=examples(40),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("pillarbox")

@@ -195,6 +195,22 @@ def test_domain_is_plain_python() -> None:
         assert tops - {"pillarbox"} <= sys.stdlib_module_names, source
 
 
+def test_unit_tests_open_no_other_room() -> None:
+    """No unit test imports what other tests start: they would make each run of them slow."""
+    others = {
+        f"tests.{folder.name}"
+        for folder in (ROOT / "tests").iterdir()
+        if folder.is_dir() and folder.name not in {"fakes", "unit"}
+    }
+    found = {
+        name
+        for source in (ROOT / "tests/unit").rglob("*.py")
+        for name in imports(source)
+        if within(name, others)
+    }
+    assert found == set()
+
+
 def test_only_adapters_know_the_sdk() -> None:
     """No part of the package but the adapters imports boto3 or botocore."""
     for source in PACKAGE.rglob("*.py"):

@@ -69,6 +69,7 @@ def test_a_stale_table_is_written_again(path: str, generated: str) -> None:
     assert GENERATED[path](stale + "\nmore\n") == committed + "\nmore\n"
 
 
+@pytest.mark.slow
 def test_the_document_is_valid() -> None:
     """A public validator accepts the document as OpenAPI 3.1."""
     assert [*OpenAPIV31SpecValidator(_DOCUMENT).iter_errors()] == []

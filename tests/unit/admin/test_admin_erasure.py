@@ -217,6 +217,7 @@ def test_an_erasure_is_repeatable() -> None:
     assert sorted(stored(world)) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("indexed", [True, False])
 @pytest.mark.parametrize("after", [True, False])
 def test_an_erasure_that_was_killed_is_finished_by_the_next_run(

@@ -17,6 +17,7 @@ from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.rendering.text import text_from_html
+from tests.examples import examples
 from tests.fakes.builders import SENDER
 from verification.attacks.sendable import faults_in
 
@@ -72,7 +73,7 @@ def accepted(body: Json) -> SendRequest | None:
 
 
 @given(bodies)
-@settings(max_examples=250)
+@settings(max_examples=examples(60))
 def test_what_http_accepts_is_sendable(body: dict[str, Any]) -> None:
     """SES, a strict parser, and our own relay accept every message that HTTP leads to."""
     request = accepted(body)
