@@ -56,6 +56,7 @@ class Case:
 
 @pytest.fixture
 def case() -> Case:
+    random.seed(1)  # a wait is spread at random
     return Case()
 
 
@@ -377,7 +378,7 @@ def compete(case: Case) -> None:
 
 def test_an_account_alone_has_no_share(case: Case) -> None:
     """While one account sends, however much, nothing is read or written for its share."""
-    for _ in range(100):
+    for _ in range(40):
         case.send()
     assert share_of(case, ACCOUNT) == {}
 
@@ -415,16 +416,6 @@ def test_urgent_email_of_an_account_ahead_of_its_share_is_ordinary(case: Case) -
     state = case.table.get(keys.sending_rate())
     assert state is not None
     assert state["empty_at"] / 1e6 - case.now.timestamp() <= 0.2 + 2 / 14
-
-
-def test_an_item_of_an_older_version_is_read(case: Case) -> None:
-    """An item without the account that took tokens last serves new workers."""
-    case.send()
-    case.table.update(keys.sending_rate(), "REMOVE taker, shared_until")
-    assert case.other.acquire(OTHER, 1, urgent=False) is None
-    state = case.table.get(keys.sending_rate())
-    assert state is not None
-    assert state["taker"] == OTHER
 
 
 def test_a_flood_is_charged_for_two_minutes_at_most(case: Case) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,8 +73,9 @@ def accepted(body: Json) -> SendRequest | None:
     return request
 
 
+@pytest.mark.slow
 @given(bodies)
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(100))
 def test_what_http_accepts_is_sendable(body: dict[str, Any]) -> None:
     """SES, a strict parser, and our own relay accept every message that HTTP leads to."""
     request = accepted(body)
