@@ -1,4 +1,4 @@
-"""The processor time that a unit test or a check may take unless it is marked `slow`."""
+"""The processor time that a unit test may take unless it is marked `slow`."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from _pytest.runner import runtestprotocol
 
-_FOLDERS: Final = [Path(__file__).with_name(name) for name in ("unit", "checks")]
+_FOLDER: Final = Path(__file__).with_name("unit")
 #: Seconds of processor time, on a machine that counts as fast as `_REFERENCE` says.
 BUDGET: Final = 0.25
 _RUNS: Final = 3
@@ -45,7 +45,7 @@ def run_within_budget(item: pytest.Item, nextitem: pytest.Item | None) -> None:
 def has_budget(item: pytest.Item) -> bool:
     """Whether the budget applies: not to a slow test, and not while a debugger traces."""
     return (
-        any(folder in item.path.parents for folder in _FOLDERS)
+        _FOLDER in item.path.parents
         and item.get_closest_marker("slow") is None
         and sys.gettrace() is None
     )

@@ -67,7 +67,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Hold a unit test and a check to its budget of processor time."""
+    """Fail a unit test that exceeds its budget of processor time."""
     if not has_budget(item):
         return None
     run_within_budget(item, nextitem)

@@ -5,12 +5,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.main import get_command
 
 from admin.main import app
 from local import template
+from tests.loops import for_each
 
+_COMMAND = get_command(app)
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -38,7 +39,7 @@ def test_the_page_lists_every_alarm() -> None:
     assert sorted(listed) == sorted(ALARMS)
 
 
-@pytest.mark.parametrize("alarm", ALARMS)
+@for_each("alarm", ALARMS)
 def test_an_alarm_leads_to_its_paragraph(alarm: str) -> None:
     """The description ends with the address of its paragraph; AWS takes 1,024 characters."""
     description = ALARMS[alarm]["AlarmDescription"]
@@ -47,7 +48,7 @@ def test_an_alarm_leads_to_its_paragraph(alarm: str) -> None:
     assert len(description) <= 1024
 
 
-@pytest.mark.parametrize("page", ["alarms.md", "operations.md"])
+@for_each("page", ["alarms.md", "operations.md"])
 def test_links_between_the_two_pages_have_a_target(page: str) -> None:
     """Each link to a heading of one of the pages names a heading that exists."""
     links = re.findall(r"\]\((alarms\.md|operations\.md)?#([\w-]+)\)", (DOCS / page).read_text())
@@ -79,7 +80,7 @@ COMMANDS = sorted(
 )
 
 
-@pytest.mark.parametrize("alarm", PARAGRAPHS)
+@for_each("alarm", PARAGRAPHS)
 def test_the_first_step_of_each_alarm_is_a_command(alarm: str) -> None:
     """Each paragraph starts with a command of ours, or leads to the one whose steps to take."""
     steps = PARAGRAPHS[alarm].partition("\n\n")[2]
@@ -88,11 +89,11 @@ def test_the_first_step_of_each_alarm_is_a_command(alarm: str) -> None:
     assert first.startswith("pb ")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each("command", COMMANDS)
 def test_every_command_on_the_page_exists(command: str) -> None:
     """Each command on the pages exists, and has the options that they use."""
     words = shlex.split(command.removeprefix("--local "))
-    found: Any = get_command(app)
+    found: Any = _COMMAND
     while words and words[0] in getattr(found, "commands", {}):
         found = found.commands[words.pop(0)]
     assert not hasattr(found, "commands")

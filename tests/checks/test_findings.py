@@ -4,16 +4,15 @@ import ast
 import re
 from typing import Final
 
-import pytest
-
 from local.template import ROOT
+from tests.loops import for_each
 
 _PAGE: Final = (ROOT / "docs/decisions.md").read_text()
 _TABLE: Final = _PAGE.partition("### What a deployment must not lose")[2].partition("\n#")[0]
 _ROWS: Final = re.findall(r"^\| (?!fault|---)(.+) \| (.+) \|$", _TABLE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("fault", "tests"), _ROWS)
+@for_each(("fault", "tests"), _ROWS)
 def test_each_finding_has_a_test(fault: str, tests: str) -> None:
     """Each path is a file with tests, and each name after it is one of them."""
     names = re.findall(r"`([^`]+)`", tests)

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.loops import for_each
 
 ROOT: Final = Path(__file__).parents[2]
 LAYER: Final = ROOT / "layers" / "shared"
@@ -151,14 +151,14 @@ def disallowed(part: str, names: Iterable[str]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("part", MAY_IMPORT)
+@for_each("part", MAY_IMPORT)
 def test_parts_import_what_lies_inward(part: str) -> None:
     """No part imports one that lies further out, and no function imports another."""
     found = {source: disallowed(part, imports(source)) for source in sources(part)}
     assert {source: names for source, names in found.items() if names} == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "name"),
     [
         ("pillarbox.domain", "pillarbox.application.ports"),

@@ -27,11 +27,12 @@ from pillarbox.domain.messages.header_text import is_header_safe
 from pillarbox.http.messages.wire import AttachmentModel
 from pillarbox.http.routes import ROUTES
 from pillarbox.http.validation import validate
+from tests.loops import for_each
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENT = document()
 _SCHEMAS: dict[str, Any] = _DOCUMENT["components"]["schemas"]
-every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+every_operation = for_each("operation", OPERATIONS)
 
 
 def described(operation: Operation) -> Any:
@@ -47,14 +48,14 @@ def check(schema: dict[str, Any], value: object) -> None:
     Draft202012Validator(placed, registry=registry, format_checker=FormatChecker()).validate(value)
 
 
-@pytest.mark.parametrize("path", GENERATED)
+@for_each("path", GENERATED)
 def test_the_generated_files_are_up_to_date(path: str) -> None:
     """`make openapi` would not change docs/openapi.json, docs/errors.md, routes.py or a guide."""
     committed = (ROOT / path).read_text(encoding="utf-8")
     assert GENERATED[path](committed) == committed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "generated"),
     [
         ("docs/errors.md", "### `missing_field`\n\n400 `invalid_request_error`"),
@@ -104,7 +105,7 @@ def test_every_code_has_texts_and_is_documented() -> None:
                     assert CODES[code][0] == int(status)
 
 
-@pytest.mark.parametrize("code", ERRORS)
+@for_each("code", ERRORS)
 def test_each_error_example_is_an_envelope(code: str) -> None:
     """The example of a code matches the schema; only upgrade_required has an upgrade_url."""
     example = _DOCUMENT["components"]["examples"][code]["value"]
@@ -113,7 +114,7 @@ def test_each_error_example_is_an_envelope(code: str) -> None:
     assert ("upgrade_url" in example["error"]) is (code == "upgrade_required")
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each("code", CODES)
 def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
     """The envelope of an error, with and without its optional members, matches the schema."""
     schema = {"$ref": "#/components/schemas/ErrorResponse"}
@@ -174,7 +175,7 @@ def test_every_schema_is_used_and_every_reference_has_a_schema() -> None:
     assert references == set(_SCHEMAS)
 
 
-@pytest.mark.parametrize("name", ["SendEmailRequest", "Attachment", "SendBatchRequest"])
+@for_each("name", ["SendEmailRequest", "Attachment", "SendBatchRequest"])
 def test_every_field_of_a_request_is_described(name: str) -> None:
     """Requests describe each field and do not allow others."""
     schema = _SCHEMAS[name]
@@ -182,7 +183,7 @@ def test_every_field_of_a_request_is_described(name: str) -> None:
     assert all(field["description"] for field in schema["properties"].values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "fits"),
     [
         ({"starterTemplate": "otp"}, True),
@@ -207,7 +208,7 @@ def test_the_modes_are_in_the_schema(body: dict[str, Any], *, fits: bool) -> Non
         check(schema, {"to": "a@b.example"} | body)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("types", "fits"),
     [
         (["*"], True),
@@ -220,9 +221,7 @@ def test_the_modes_are_in_the_schema(body: dict[str, Any], *, fits: bool) -> Non
         ([], False),
     ],
 )
-@pytest.mark.parametrize(
-    "request_name", ["CreateWebhookRequest", "ChangeWebhookRequest", "ReplayWebhookRequest"]
-)
+@for_each("request_name", ["CreateWebhookRequest", "ChangeWebhookRequest", "ReplayWebhookRequest"])
 def test_the_choice_of_types_is_in_the_schema(
     request_name: str, types: list[str], *, fits: bool
 ) -> None:
