@@ -8,6 +8,8 @@ from typing import Final
 import pytest
 from _pytest.runner import runtestprotocol
 
+from tests.examples import DEEP
+
 _FOLDER: Final = Path(__file__).with_name("unit")
 #: Seconds of processor time, on a machine that counts as fast as `_REFERENCE` says.
 BUDGET: Final = 0.25
@@ -43,10 +45,11 @@ def run_within_budget(item: pytest.Item, nextitem: pytest.Item | None) -> None:
 
 
 def has_budget(item: pytest.Item) -> bool:
-    """Whether the budget applies: not to a slow test, and not while a debugger traces."""
+    """Whether the budget applies: not to a slow test, in a deep run, or while a debugger traces."""
     return (
         _FOLDER in item.path.parents
         and item.get_closest_marker("slow") is None
+        and not DEEP
         and sys.gettrace() is None
     )
 

@@ -25,6 +25,10 @@ def test_the_last_of_three_runs_decides(
     """A test over 0.25 s runs again, twice at most; a slow machine has a larger budget."""
     left = iter(runs)
     logged: list[Any] = []
+
+    def log(report: Any) -> None:
+        logged.append(report)
+
     monkeypatch.setattr(budget, "_seconds_of_known_work", lambda: work)
     monkeypatch.setattr(
         budget,
@@ -34,7 +38,7 @@ def test_the_last_of_three_runs_decides(
     hooks = SimpleNamespace(
         pytest_runtest_logstart=lambda **_: None,
         pytest_runtest_logfinish=lambda **_: None,
-        pytest_runtest_logreport=lambda report: logged.append(report),
+        pytest_runtest_logreport=log,
     )
     item: Any = SimpleNamespace(nodeid="test", location=("", 0, ""), ihook=hooks)
     budget.run_within_budget(item, None)
