@@ -38,8 +38,7 @@ unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}
 
 places: setup ## say what a route, a setting or an error still needs: a minute
-	$(RUN)pytest tests/unit/test_places.py tests/unit/test_settings.py tests/unit/openapi \
-	  tests/unit/test_template*.py tests/contract/test_template_settings.py \
+	$(RUN)pytest -n0 tests/checks tests/contract/test_template_settings.py \
 	  tests/contract/test_forbidden_calls.py tests/integration/test_events.py
 
 format: setup ## format the code, and fix what ruff can fix
