@@ -5,6 +5,9 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
+# Two processes that collect a half each are cheaper than two workers that collect everything.
+HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
+
 .DEFAULT_GOAL := help
 .PHONY: help up dashboard fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
@@ -26,15 +29,16 @@ dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: need
 test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
 	$(RUN)pytest --numprocesses 3 --dist worksteal
 
-quick: setup ## run lint, types and most unit tests side by side: half a minute
-	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest --numprocesses 2 --dist worksteal -m "not slow" tests/unit'
+quick: setup ## run lint, types and most unit tests side by side: 20 seconds
+	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
+	  '$(RUN)pytest -n0 -m "not slow" $(HALF_OF_UNIT)' \
+	  '$(RUN)pytest -n0 -m "not slow" tests/unit $(HALF_OF_UNIT:%=--ignore=%)'
 
 unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}
 
 places: setup ## say what a route, a setting or an error still needs: a minute
-	$(RUN)pytest tests/unit/test_places.py tests/unit/test_settings.py tests/unit/openapi \
-	  tests/unit/test_template*.py tests/contract/test_template_settings.py \
+	$(RUN)pytest -n0 tests/checks tests/contract/test_template_settings.py \
 	  tests/contract/test_forbidden_calls.py tests/integration/test_events.py
 
 format: setup ## format the code, and fix what ruff can fix
@@ -62,12 +66,14 @@ deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalS
 mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m verification.mutants
 
-fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: half an hour
+fuzz: setup .venv-engine/made ## try properties with many examples, and requests made from docs/openapi.json: an hour
+	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
-check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
+check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
+	  '$(RUN)pytest -n0 -m "not slow" tests/checks' \
 	  '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
 	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 

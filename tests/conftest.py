@@ -1,19 +1,22 @@
 """The local stack for the tests marked `stack`. It starts once, as a user starts it."""
 
 import fcntl
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
+from tests.budget import has_budget, run_within_budget
+from tests.examples import DEEP, examples
 from tests.order import dealt
 
 # No test depends on the speed of the machine, and each run tries the same examples, so that a
@@ -21,7 +24,8 @@ from tests.order import dealt
 hypothesis.settings.register_profile(
     "pillarbox",
     deadline=None,
-    derandomize=True,
+    derandomize=not DEEP,
+    max_examples=examples(40),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("pillarbox")
@@ -41,6 +45,33 @@ _USING = _STATE / "using"
 # stack, and both take longer on a busy machine.
 _START_TIMEOUT = 300
 _STOP_TIMEOUT = 120
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from the tests' objects, which stay: it would take a fifth."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of slow tests alone if no slow test is asked for."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    return "\npytestmark = pytest.mark.slow\n" in collection_path.read_text() or None
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Fail a unit test that exceeds its budget of processor time."""
+    if not has_budget(item):
+        return None
+    run_within_budget(item, nextitem)
+    return True
 
 
 @pytest.hookimpl(trylast=True)

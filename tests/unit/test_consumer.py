@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,16 +19,29 @@ from pillarbox.consumer import (
     run_on_schedule,
 )
 from pillarbox.settings import SettingError
-from tests.contract.client import Invocation
-from tests.contract.service import queue_record
 
-CONTEXT: Any = Invocation()
+CONTEXT: Any = SimpleNamespace(
+    function_name="function",
+    memory_limit_in_mb=1024,
+    invoked_function_arn="arn:aws:lambda:eu-west-1:123456789012:function:function",
+    aws_request_id="invocation",
+)
 
 
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "pillarbox")
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Pillarbox")
+
+
+def messages(count: int) -> dict[str, Any]:
+    """Return a batch of messages as Lambda's event source mapping passes it on."""
+    return {
+        "Records": [
+            {"messageId": str(number), "body": "{}", "eventSource": "aws:sqs"}
+            for number in range(count)
+        ]
+    }
 
 
 def consume(*results: RecordResult | Exception) -> list[str]:
@@ -39,8 +53,7 @@ def consume(*results: RecordResult | Exception) -> list[str]:
             raise result
         return result
 
-    event = {"Records": [queue_record("{}", str(n)) for n in range(len(results))]}
-    response = consume_queue(handle)(event, CONTEXT)
+    response = consume_queue(handle)(messages(len(results)), CONTEXT)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
@@ -180,7 +193,7 @@ def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None
     handle = consume_batch(
         lambda _, __: [result(outcome=outcome) for outcome in outcomes], counted=frozenset({"good"})
     )
-    handle({"Records": [queue_record("{}", str(n)) for n in range(3)]}, CONTEXT)
+    handle(messages(3), CONTEXT)
     lines = [vars(record) for record in caplog.records if record.msg == "consumed"]
     assert [(line.get("outcome"), line.get("good")) for line in lines] == [
         ("bad", None),

@@ -25,6 +25,7 @@ from pillarbox.domain.accounts.quota import (
     window_name,
 )
 from pillarbox.domain.errors import ServiceError, Unavailable
+from tests.examples import examples
 from tests.fakes.builders import messages
 
 
@@ -60,7 +61,7 @@ def test_a_thousand_messages_a_second_do_not_throttle_the_item() -> None:
 def test_one_by_one_the_item_would_be_throttled() -> None:
     """The same messages, each counted by itself, exceed what the partition takes."""
     with patch.object(quota_chunks, "CHUNKED_RATE", inf):
-        assert run(1_000, 10).item.throttled > 0
+        assert run(1_000, 5).item.throttled > 0
 
 
 def test_a_slow_account_counts_each_message_by_itself() -> None:
@@ -82,6 +83,7 @@ def test_a_chunk_ends_before_the_room(room: int, spare: int) -> None:
     assert quota_chunks.Chunk(START, UNLIMITED, rate=3_000, room=room).spare().messages == spare
 
 
+@pytest.mark.slow
 def test_a_full_window_has_accepted_its_limit() -> None:
     """At 1,000 a second a limit of 10,000 is used up to within half a percent."""
     done = run(1_000, 15, limits=limit_of(10_000))
@@ -347,7 +349,7 @@ LIMITS = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(LIMITS, STEPS, st.integers(0, 86_400 * 2))
 @example(limit_of(25), [("reserve", 1, messages(1), 0.6, None, None)] * 40, 0)
 @pytest.mark.slow

@@ -365,6 +365,13 @@ def test_the_error_says_why_aws_cannot_be_called(
     )
 
 
+def test_the_version_needs_no_stack() -> None:
+    """--version prints the version of the package."""
+    result = Operator().plain("--version")
+    assert result.exit_code == 0
+    assert result.stdout.split() == ["pillarbox", "0.1.0"]
+
+
 def test_the_local_stack_must_be_running(tmp_path: Path) -> None:
     """The installed command says how to start the stack, as text and as JSON."""
     for words in ([], ["--json"]):

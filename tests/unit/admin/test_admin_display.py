@@ -11,7 +11,6 @@ from admin.progress import progress
 from admin.tables import print_list
 from admin.times import parse_time
 from pillarbox.domain.errors import Json, ValidationFailed
-from tests.integration.admin.operator_command import Operator
 from tests.stack import wait_for
 
 ID = "01a20242-4abb-71af-a6dc-49a3efcfd4de"
@@ -145,10 +144,3 @@ def test_texts_that_are_no_times(text: str) -> None:
     with pytest.raises(ValidationFailed) as failed:
         parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC))
     assert failed.value.errors[0].field == "since"
-
-
-def test_the_version_needs_no_stack() -> None:
-    """--version prints the version of the package."""
-    result = Operator().plain("--version")
-    assert result.exit_code == 0
-    assert result.stdout.split() == ["pillarbox", "0.1.0"]

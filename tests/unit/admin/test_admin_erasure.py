@@ -215,6 +215,7 @@ def test_an_erasure_is_repeatable() -> None:
     assert sorted(stored(world)) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [True, False])
 def test_an_erasure_that_was_killed_is_finished_by_the_next_run(*, after: bool) -> None:
     """If the process dies at any call, a second run leaves nothing of the person."""

@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import ServiceError
+from tests.examples import examples
 from tests.fakes.actors import Actor
 from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
 from tests.fakes.world import Killed, World
@@ -78,5 +80,7 @@ class OneKey(RuleBasedStateMachine):
         assert self.world.message().status == "sent"
 
 
-OneKey.TestCase.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
-test_one_key_makes_one_message = OneKey.TestCase
+OneKey.TestCase.settings = settings(
+    max_examples=examples(50), stateful_step_count=25, deadline=None
+)
+test_one_key_makes_one_message = pytest.mark.slow(OneKey.TestCase)

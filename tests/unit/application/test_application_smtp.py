@@ -264,6 +264,7 @@ def test_attachments_are_checked(message: str | bytes, code: str) -> None:
     assert error_of(World(), message).code == code
 
 
+@pytest.mark.slow
 def test_attachment_limits() -> None:
     """Two files of 5 MB are accepted, an eleventh file is refused."""
     mail = EmailMessage()

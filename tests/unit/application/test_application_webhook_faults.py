@@ -81,6 +81,7 @@ def test_an_undisturbed_run_delivers_each_event_once(begin: Callable[[], Webhook
     assert len(world.accepted) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begin", [healthy, outage, slow])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("error", [Killed(), ServiceError("service_unavailable", "planted")])

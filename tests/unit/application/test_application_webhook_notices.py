@@ -217,6 +217,7 @@ def test_a_notice_that_always_fails_ends_after_a_day() -> None:
     assert timedelta(days=1) <= world.now - NOW < timedelta(days=1, minutes=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [BUSY, GONE])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("error", [Killed(), ServiceError("service_unavailable", "planted")])

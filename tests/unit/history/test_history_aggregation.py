@@ -23,6 +23,7 @@ from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
+from tests.examples import examples
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
@@ -81,7 +82,7 @@ def wrong_items(world: World) -> int:
 @pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("fault", ["failure before", "failure after", "another invocation"])
 @given(st.integers(0, 2**32))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @pytest.mark.slow
 def test_a_retry_repairs_what_a_failure_at_any_write_left(
     fault: str, shards: int, seed: int

@@ -21,6 +21,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Status
 from pillarbox.domain.messages.statistics import Granularity, TimeRange, index_entry
 from pillarbox.domain.timing import milliseconds
+from tests.examples import examples
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
@@ -144,8 +145,9 @@ def test_an_entry_without_a_message_is_removed() -> None:
     assert wrong_items(world) == 0
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_lost_items_and_changes_are_all_repaired(seed: int) -> None:
     """What a random history lost in its last ended hours is right after one check."""
     rng, world = random.Random(seed), World()

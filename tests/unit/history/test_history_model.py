@@ -19,6 +19,7 @@ from pillarbox.domain.accounts.account import first_sharding
 from pillarbox.domain.messages.message import EventKind, Status
 from pillarbox.domain.messages.statistics import SubsetKind, TimeRange
 from pillarbox.domain.timing import milliseconds
+from tests.examples import examples
 from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, expected_entries
 
 pytestmark = pytest.mark.slow
@@ -131,7 +132,7 @@ def check(world: World, rng: random.Random) -> None:
     st.sampled_from([1, 4]),
     st.sampled_from([None, 8]),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_lists_and_analytics_equal_a_recount(
     seed: int, pauses: tuple[float, ...], tuning: Tuning, shards: int, raised_to: int | None
 ) -> None:
@@ -151,7 +152,7 @@ def test_lists_and_analytics_equal_a_recount(
 
 @pytest.mark.parametrize("shards", [1, 4])
 @given(st.integers(0, 2**32))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(4), deadline=None)
 def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(
     shards: int, seed: int
 ) -> None:

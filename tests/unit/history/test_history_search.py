@@ -24,6 +24,7 @@ from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Status
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
 from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange
 from pillarbox.domain.timing import milliseconds
+from tests.examples import examples
 from tests.unit.history.search_world import PEOPLE, TAGS, SearchWorld, send_some
 from tests.unit.history.test_history_aggregation import server_error
 from tests.unit.history.world import START
@@ -76,9 +77,10 @@ def requests(rng: random.Random) -> PageRequest:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 4])
 @given(st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_a_search_equals_a_recount(shards: int, seed: int) -> None:
     """However far the stream lags, a search lists and counts what is recorded."""
     rng, world = random.Random(seed), SearchWorld(shards=shards)

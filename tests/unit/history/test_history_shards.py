@@ -18,6 +18,7 @@ from pillarbox.domain.accounts.account import first_sharding
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
+from tests.examples import examples
 from tests.unit.history.test_history_aggregation import wrong_items
 from tests.unit.history.world import START, World
 
@@ -37,8 +38,9 @@ def apply(world: World, choose: Callable[[Message], bool]) -> None:
     assert world.aggregation.apply(chosen).retry_from is None
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([1, 20, 400]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_a_shard_that_lags_is_listed_from_its_records(seed: int, pause: int) -> None:
     """While the changes of one shard arrive late, lists, totals and sums have all messages."""
     rng, world = random.Random(seed), World(shards=4)

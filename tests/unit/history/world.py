@@ -3,7 +3,7 @@
 import random
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -205,7 +205,9 @@ def _sort_key(message: Message, sort_by: SortBy) -> tuple[object, ...]:
     return (message.status.value, message.updated_at, message.message_id)
 
 
-def _count(messages: Iterable[Message]) -> MessageCounts:
+def _count(messages: Sequence[Message]) -> MessageCounts:
+    if not messages:
+        return _NO_MESSAGES
     total, reached, by_status = 0, Counter[Status](), Counter[Status]()
     for counted in messages:
         total += 1
@@ -227,6 +229,9 @@ def _count(messages: Iterable[Message]) -> MessageCounts:
             }
         )
     return MessageCounts(total, reached, by_status)
+
+
+_NO_MESSAGES = MessageCounts(0, Counter(), Counter())
 
 
 def expected_entries(world: World) -> set[object]:

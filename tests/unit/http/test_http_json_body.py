@@ -168,6 +168,7 @@ def test_long_integers_are_limited_together() -> None:
     assert "long numbers" in error_of(b"[" + b",".join([number] * 300) + b"]")
 
 
+@pytest.mark.slow
 def test_as_many_values_as_allowed_are_parsed() -> None:
     """A list and as many numbers as fit into the limit are valid, one more is not."""
     numbers = [b"7"] * (MAX_VALUES - 1)

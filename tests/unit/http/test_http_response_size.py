@@ -18,6 +18,7 @@ from pillarbox.domain.errors import (
 )
 from pillarbox.http.bodies import read_batch, read_send
 from pillarbox.http.messages.replies import batch_result, reply_error, send_result
+from tests.examples import examples
 from tests.fakes import builders
 from tests.fakes.world import World
 
@@ -89,7 +90,7 @@ def faults_in(response: str) -> int:
     return len(recipients) + len([item for item in listed if item["code"] != "more_errors"])
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(messages=messages)
 @pytest.mark.slow
 def test_any_batch_gets_a_bounded_response(messages: list[Any]) -> None:
@@ -100,7 +101,8 @@ def test_any_batch_gets_a_bounded_response(messages: list[Any]) -> None:
     assert faults_in(response) <= MAX_FAULTS
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(body=message | value)
 def test_any_send_gets_a_bounded_response(body: Any) -> None:
     """Whatever a send contains, the response has at most 1 MB and lists at most 100 faults."""
@@ -110,6 +112,7 @@ def test_any_send_gets_a_bounded_response(body: Any) -> None:
     assert faults_in(response) <= MAX_FAULTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "listed"), [(1, 100), (3, 33), (100, 1)])
 def test_the_messages_of_a_batch_share_the_faults(count: int, listed: int) -> None:
     """The faults are shared evenly, and each error says how many more there are."""

@@ -8,6 +8,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, Final
 
+import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.authentication import Authentication
@@ -15,12 +16,12 @@ from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.http.bodies import parse_batch, parse_send
-from pillarbox.http.mcp.protocol import answer
+from pillarbox.http.mcp.protocol import STATELESS, answer
 from pillarbox.http.messages.replies import batch_result, send_result
-from tests.contract.mcp import ELICITATION, META, STATELESS
 from tests.fakes.world import World
 
 SEQUENCES: Final = 1_000
+_ELICITATION: Final[dict[str, Any]] = {"elicitation": {"form": {}}}
 _MAIL: Final[dict[str, Any]] = {"to": "ann@example.com", "subject": "a", "html": "<p>b</p>"}
 #: The emails that an agent wants to send: a tool and its arguments.
 _WISHES: Final[list[tuple[str, dict[str, Any]]]] = [
@@ -103,8 +104,8 @@ class Agent:
 
     def _answer(self, params: dict[str, Any], *, can_ask: bool) -> dict[str, Any]:
         params["_meta"] = {
-            f"{META}protocolVersion": STATELESS,
-            f"{META}clientCapabilities": ELICITATION if can_ask else {},
+            "io.modelcontextprotocol/protocolVersion": STATELESS,
+            "io.modelcontextprotocol/clientCapabilities": _ELICITATION if can_ask else {},
         }
         event: dict[str, Any] = {
             "headers": {
@@ -136,6 +137,7 @@ class Agent:
             self.tokens[token] = (wish, False, self.minute)
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_without_a_confirmation() -> None:
     """In 1,000 random sequences each email follows a yes to that very email, by the right way.
 

@@ -173,7 +173,7 @@ def test_a_large_email_takes_no_square_of_its_length() -> None:
     """Ten times the text takes some ten times as long, on one line or on many."""
     for line in ("1234 5678 code. ", "1234567\n", "A" * 50 + "code1234 "):
         took = []
-        for times in (1_000, 10_000):
+        for times in (200, 2_000):
             start = time.process_time()
             codes_in(line * times)
             took.append(time.process_time() - start)

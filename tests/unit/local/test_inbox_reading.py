@@ -106,6 +106,7 @@ def test_an_invalid_type_becomes_octet_stream() -> None:
     assert part.content_type == "application/octet-stream"
 
 
+@pytest.mark.slow
 def test_deep_nesting_is_readable() -> None:
     """Multiparts nested too deep for the parser still give headers and one part."""
     raw = b"Subject: deep\r\n" + b"".join(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.rendering.text import text_from_html
+from tests.examples import examples
 from tests.fakes.builders import SENDER
 from verification.attacks.sendable import faults_in
 
@@ -71,8 +73,9 @@ def accepted(body: Json) -> SendRequest | None:
     return request
 
 
+@pytest.mark.slow
 @given(bodies)
-@settings(max_examples=250)
+@settings(max_examples=examples(100))
 def test_what_http_accepts_is_sendable(body: dict[str, Any]) -> None:
     """SES, a strict parser, and our own relay accept every message that HTTP leads to."""
     request = accepted(body)

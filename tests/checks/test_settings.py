@@ -8,6 +8,7 @@ import pytest
 from local import template
 from pillarbox.settings import PREFIX, Place, Setting, SettingError, Settings, all_settings
 from tests.conditions import containers
+from tests.loops import for_each
 
 _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
@@ -47,7 +48,7 @@ def test_the_template_names_no_variable_that_the_table_lacks() -> None:
     assert names == _variables("functions") | _variables("relay") | _variables("front")
 
 
-@pytest.mark.parametrize("place", ["relay", "front"])
+@for_each("place", ["relay", "front"])
 def test_a_container_is_given_what_the_table_says(place: Place) -> None:
     """Each container has the variables whose rows name it, and no other of ours."""
     container = _containers()[place]
@@ -131,7 +132,7 @@ def test_no_other_module_spells_a_variable() -> None:
     assert spelled == ["layers/shared/pillarbox/settings.py"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "text", "form"),
     [
         (Settings.smtp_port, "smtp", "a number from 0 on"),

@@ -7,7 +7,7 @@ from typing import Final
 
 from pillarbox.settings import Settings
 
-ROOT: Final = Path(__file__).parents[3]
+ROOT: Final = Path(__file__).parents[2]
 DOCKERFILE: Final = (ROOT / "local" / "Dockerfile").read_text().replace("\\\n", " ")
 
 

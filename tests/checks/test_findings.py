@@ -4,15 +4,14 @@ import ast
 import re
 from typing import Final
 
-import pytest
-
 from local.template import ROOT
+from tests.loops import for_each
 
 _PAGE: Final = (ROOT / "docs/decisions/faults.md").read_text()
 _ROWS: Final = re.findall(r"^\| (?!fault|---)(.+) \| (.+) \|$", _PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("fault", "tests"), _ROWS)
+@for_each(("fault", "tests"), _ROWS)
 def test_each_finding_has_a_test(fault: str, tests: str) -> None:
     """Each file exists once and has tests, and each name after it is one of them."""
     names = re.findall(r"`([^`]+)`", tests)

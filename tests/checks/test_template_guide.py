@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from pillarbox.application.templates.publication import MAX_STORED
 from pillarbox.domain.errors import Json
 from pillarbox.rendering.allowlist import MAX_DEPTH, MAX_ROWS, MAX_TAGS, MAX_TOKENS
@@ -12,8 +10,9 @@ from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE
 from pillarbox.rendering.saved import MAX_CONSTANT
 from pillarbox.rendering.template_check import check_template
+from tests.loops import for_each
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "templates.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```html\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 VALUES: dict[str, Json] = {
     "customer": {"name": "Ada"},
@@ -23,7 +22,7 @@ VALUES: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@for_each("example", EXAMPLES)
 def test_the_examples_are_valid(example: str) -> None:
     """Each example of the guide can be saved, and renders without a tag that is left over."""
     check_template("Order {{ order.id }}", example)

@@ -2,11 +2,12 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.loops import for_each
 
 ROOT: Final = Path(__file__).parents[2]
 LAYER: Final = ROOT / "layers" / "shared"
@@ -125,14 +126,25 @@ _OURS: Final = {"pillarbox", "functions", "tools", *OUTER_PARTS, *_CHECKS}
 ONLY_ADAPTERS: Final = {"boto3", "botocore"}
 
 
-def imports(source: Path) -> Iterator[str]:
+@cache
+def imports(source: Path) -> tuple[str, ...]:
     """Return the modules that a file imports, those within functions too."""
-    for node in ast.walk(ast.parse(source.read_bytes())):
+    names: list[str] = []
+    for node in _statements(ast.parse(source.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{source} imports by a relative name"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names.extend(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(names)
+
+
+def _statements(node: ast.AST) -> Iterable[ast.AST]:
+    """Return all statements below a node; no expression, which are most of a file."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for part in getattr(node, field, None) or ():
+            yield part
+            yield from _statements(part)
 
 
 def sources(part: str) -> list[Path]:
@@ -148,7 +160,7 @@ def within(name: str, parts: set[str]) -> bool:
     return any(f"{name}.".startswith(f"{part}.") for part in parts)
 
 
-def disallowed(part: str, names: Iterator[str]) -> set[str]:
+def disallowed(part: str, names: Iterable[str]) -> set[str]:
     """Return the modules among these that a part may not import."""
     return {
         name
@@ -157,14 +169,14 @@ def disallowed(part: str, names: Iterator[str]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("part", MAY_IMPORT)
+@for_each("part", MAY_IMPORT)
 def test_parts_import_what_lies_inward(part: str) -> None:
     """No part imports one that lies further out, and no function imports another."""
     found = {source: disallowed(part, imports(source)) for source in sources(part)}
     assert {source: names for source, names in found.items() if names} == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "name"),
     [
         ("pillarbox.domain", "pillarbox.application.ports"),
@@ -181,7 +193,7 @@ def test_parts_import_what_lies_inward(part: str) -> None:
 )
 def test_an_import_of_an_outer_part_is_found(part: str, name: str) -> None:
     """The table refuses what it does not list."""
-    assert disallowed(part, iter([name])) == {name}
+    assert disallowed(part, [name]) == {name}
 
 
 def test_every_part_has_a_row() -> None:
@@ -205,6 +217,22 @@ def test_domain_is_plain_python() -> None:
     for source in sources("pillarbox.domain"):
         tops = {name.partition(".")[0] for name in imports(source)}
         assert tops - {"pillarbox"} <= sys.stdlib_module_names, source
+
+
+def test_unit_tests_open_no_other_room() -> None:
+    """No unit test imports what other tests start: they would make each run of them slow."""
+    others = {
+        f"tests.{folder.name}"
+        for folder in (ROOT / "tests").iterdir()
+        if folder.is_dir() and folder.name not in {"fakes", "unit"}
+    }
+    found = {
+        name
+        for source in (ROOT / "tests/unit").rglob("*.py")
+        for name in imports(source)
+        if within(name, others)
+    }
+    assert found == set()
 
 
 def test_only_adapters_know_the_sdk() -> None:

@@ -11,6 +11,7 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 from local import template
+from tests.loops import for_each
 from tools import stamp_release
 
 _LAYER = template.ROOT / "layers" / "shared"
@@ -112,7 +113,7 @@ def test_a_rollback_can_read_every_alias() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
+@for_each("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
 def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
     """Each deployment group uses the parameter Rollout and the rollout alarm."""
     groups = _of_type(_deployed(template.PATH, Rollout=rollout), "AWS::CodeDeploy::DeploymentGroup")
@@ -126,7 +127,7 @@ def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
         assert properties["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": rollout}
 
 
-@pytest.mark.parametrize("part", ["ApplicationLogLevel", "SystemLogLevel", "LogFormat", "LogGroup"])
+@for_each("part", ["ApplicationLogLevel", "SystemLogLevel", "LogFormat", "LogGroup"])
 def test_every_function_has_its_whole_logging(part: str) -> None:
     """The level of all functions does not replace the log group of each."""
     functions = _of_type(_deployed(template.PATH), "AWS::Lambda::Function").values()

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from local import template
+from tests.loops import for_each
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
 _POLICY: Final = json.loads((template.ROOT / "stack-policy.json").read_text())
@@ -29,7 +28,7 @@ def test_protected_resources_keep_their_logical_ids() -> None:
     assert sorted(names) == _NAMES
 
 
-@pytest.mark.parametrize("path", sorted(template.ROOT.glob("stacks/*.yaml")))
+@for_each("path", sorted(template.ROOT.glob("stacks/*.yaml")))
 def test_no_nested_stack_has_a_protected_resource(path: Path) -> None:
     """No protected resource is in a nested stack, because a move replaces the resource."""
     nested = template.load(path)["Resources"].values()
@@ -50,7 +49,7 @@ def test_the_policy_denies_replacing_or_deleting_protected_resources() -> None:
     assert {text.partition("/")[0] for text in denied["Resource"]} == {"LogicalResourceId"}
 
 
-@pytest.mark.parametrize("name", _NAMES)
+@for_each("name", _NAMES)
 def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> None:
     """A protected resource has no property whose change replaces it, and no condition.
 
@@ -62,7 +61,7 @@ def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> No
     assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 
 
-@pytest.mark.parametrize("name", ["Table", "Credentials", "SpoolBucket"])
+@for_each("name", ["Table", "Credentials", "SpoolBucket"])
 def test_data_outlives_the_stack(name: str) -> None:
     """Tables and spool remain when the stack is deleted or replaces them.
 
@@ -73,7 +72,7 @@ def test_data_outlives_the_stack(name: str) -> None:
     assert resource["UpdateReplacePolicy"] == "Retain"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "stream"), [("Table", {"StreamViewType": "NEW_AND_OLD_IMAGES"}), ("Credentials", None)]
 )
 def test_a_table_keeps_its_schema_and_protection(name: str, stream: dict[str, str] | None) -> None:
@@ -104,7 +103,7 @@ def test_the_spool_keeps_a_mail_for_two_days() -> None:
     assert "VersioningConfiguration" not in spool
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("queue", "days", "dead_letters", "receipts"),
     [
         ("JobsQueue", 4, "JobsDeadLetters", 1000),

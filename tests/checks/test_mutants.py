@@ -3,22 +3,21 @@
 import shlex
 from pathlib import Path
 
-import pytest
-
+from tests.loops import for_each
 from verification.mutants.__main__ import CONDITIONS, MODULES, PACKAGE
 from verification.mutants.seeded_bugs import BUGS, SeededBug
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+@for_each("bug", BUGS)
 def test_the_text_of_a_seeded_bug_is_in_its_file_once(bug: SeededBug) -> None:
     """A seeded bug changes one place of the code as it is now."""
     assert (ROOT / bug.path).read_text().count(bug.text) == 1
     assert bug.bug != bug.text
 
 
-@pytest.mark.parametrize("module", MODULES | CONDITIONS)
+@for_each("module", MODULES | CONDITIONS)
 def test_a_module_and_its_tests_exist(module: str) -> None:
     """Each module to change and each of its tests is there."""
     assert (ROOT / module).exists() or (ROOT / PACKAGE / module).exists()

@@ -18,6 +18,7 @@ from local import template
 from pillarbox.domain.messages.message import EventKind
 from tests.fakes.builders import event, message
 from tests.fakes.webhook_world import WebhookWorld
+from tests.loops import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ _HIDDEN: Final = "any page in a hidden tab"
 _TABLES: Final = costs.tables()
 
 
-@pytest.mark.parametrize("name", _TABLES)
+@for_each("name", _TABLES)
 def test_the_page_has_the_computed_tables(name: str) -> None:
     """Each table of the page is what `python -m benchmarks.costs` prints."""
     assert _TABLES[name] in _PAGE
@@ -142,9 +143,7 @@ def test_email_that_waits_for_the_rate_costs_more() -> None:
     assert more == pytest.approx(reads * PRICES["read"].dollars)
 
 
-@pytest.mark.parametrize(
-    ("rate", "units"), [(100, 0.27), (50, 0.27), (10, 0.30), (0.4, 1.00), (0.001, 2.56)]
-)
+@for_each(("rate", "units"), [(100, 0.27), (50, 0.27), (10, 0.30), (0.4, 1.00), (0.001, 2.56)])
 def test_statistics_cost_what_was_measured_at_a_rate(rate: float, units: float) -> None:
     """At a measured rate the units are the measured ones, and beyond the ends those of the end."""
     writes = costs.million(rate=rate)["Statistics, writes"] / PRICES["write"].dollars

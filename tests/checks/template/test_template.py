@@ -17,6 +17,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
 from tests.conditions import all_met
+from tests.loops import for_each
 
 _SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
@@ -58,7 +59,7 @@ def test_each_folder_of_a_function_is_deployed() -> None:
     assert sorted(f["CodeUri"].removeprefix("functions/") for f in _FUNCTIONS.values()) == _FOLDERS
 
 
-@pytest.mark.parametrize("folder", _FOLDERS)
+@for_each("folder", _FOLDERS)
 def test_each_function_has_a_sample_event(folder: str) -> None:
     """events/ has a sample event for each function's folder."""
     sample = json.loads((template.ROOT / "events" / f"{folder}.json").read_text())
@@ -196,7 +197,7 @@ _WITHOUT_RESOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", _of_type("AWS::IAM::Role"))
+@for_each("name", _of_type("AWS::IAM::Role"))
 def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
     """No action has a wildcard; only actions without resource-level permissions use *."""
     for statement in _statements(_of_type("AWS::IAM::Role")[name]):
@@ -208,7 +209,7 @@ def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
             )
 
 
-@pytest.mark.parametrize("kind", _GATEWAY_RESPONSES)
+@for_each("kind", _GATEWAY_RESPONSES)
 def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
     """Contract 7: a gateway response has a code with its status and type, and our headers."""
     response = _GATEWAY_RESPONSES[kind]
@@ -260,7 +261,7 @@ def test_functions_time_out_before_their_leases_end() -> None:
     assert _timeout("DeliverMessage") * 10 < EVENT_WAIT.total_seconds()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("queue", "function"),
     [
         ("JobsQueue", "DeliverMessage"),
@@ -282,7 +283,7 @@ def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str)
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-@pytest.mark.parametrize("queue", ["JobsQueue", "UrgentJobsQueue"])
+@for_each("queue", ["JobsQueue", "UrgentJobsQueue"])
 def test_a_job_reaches_its_deadline_before_the_dead_letters(queue: str) -> None:
     """A job that fails or waits all day is received less often than its queue allows."""
     properties = _of_type("AWS::SQS::Queue")[queue]
@@ -352,7 +353,7 @@ def test_ses_events_reach_their_queue_unwrapped() -> None:
     assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
 
 
-@pytest.mark.parametrize("queue", ["EventsQueue", "EventsDeadLetters"])
+@for_each("queue", ["EventsQueue", "EventsDeadLetters"])
 def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
     """The rule may queue an event, and may set it aside if the queue cannot be reached."""
     allowed = [

@@ -4,13 +4,12 @@ import json
 import re
 from typing import Any, Final
 
-import pytest
-
 from admin.aws import deployment
 from local import template
 from pillarbox.domain.errors import CODES
 from tests.conditions import all_met, containers
 from tests.edge_function import CODE, FRONT, LAMBDA
+from tests.loops import for_each
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -94,7 +93,7 @@ def test_a_firewall_that_is_switched_on_waits_for_the_edge() -> None:
     assert (separator, index) == ("|", 0)  # no ARN has this character
 
 
-@pytest.mark.parametrize("name", ["ApiFirewall", "FrontFirewall"])
+@for_each("name", ["ApiFirewall", "FrontFirewall"])
 def test_a_firewall_can_count_and_let_all_pass(name: str) -> None:
     """With `Firewall: count` no rule blocks, so that the edge may stop sending the secret."""
     blocking = {"Fn::Not": [{"Fn::Equals": [{"Ref": "Firewall"}, "count"]}]}
@@ -109,7 +108,7 @@ def test_a_firewall_can_count_and_let_all_pass(name: str) -> None:
         assert ("Action" in rule) == ("ManagedRuleGroupStatement" not in rule["Statement"])
 
 
-@pytest.mark.parametrize("name", _FIREWALLS)
+@for_each("name", _FIREWALLS)
 def test_the_firewall_answers_in_the_envelope(name: str) -> None:
     """Contract 7: the response of a rule has the status and type of its error code."""
     firewall = _RESOURCES[name]["Properties"]
@@ -161,7 +160,7 @@ def test_one_key_cannot_use_the_rate_of_all() -> None:
     assert defaults["RequestsPerAddress"] <= defaults["RequestsPerKey"]
 
 
-@pytest.mark.parametrize("name", _FIREWALLS)
+@for_each("name", _FIREWALLS)
 def test_each_rule_has_its_own_metric(name: str) -> None:
     """The metric of a rule counts that rule alone."""
     rules = _rules(name)
@@ -186,7 +185,7 @@ def test_the_firewall_says_nothing_about_its_reason() -> None:
         assert json.loads(body)["error"]["message"] == "The firewall refused the request."
 
 
-@pytest.mark.parametrize("name", _FIREWALLS)
+@for_each("name", _FIREWALLS)
 def test_bodies_are_counted_but_not_blocked(name: str) -> None:
     """No managed rule on a body blocks, because mail is large and contains HTML."""
     for rule in _rules(name):
@@ -275,7 +274,7 @@ def test_only_the_distribution_reads_the_dashboard() -> None:
     assert origin["OriginAccessControlId"] == {"Fn::GetAtt": ["DashboardAccess", "Id"]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sites", "is_allowed"),
     [
         ("", True),

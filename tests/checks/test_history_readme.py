@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "layers" / "shared" / "pillarbox" / "application" / "history"
 README = (PACKAGE / "README.md").read_text(encoding="utf-8")
 

@@ -29,12 +29,13 @@ from pillarbox.domain.messages.header_text import is_header_safe
 from pillarbox.http.messages.wire import AttachmentModel
 from pillarbox.http.routes import ROUTES
 from pillarbox.http.validation import validate
+from tests.loops import for_each
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENT = document()
 _INLINED = inlined(_DOCUMENT)
 _SCHEMAS: dict[str, Any] = _DOCUMENT["components"]["schemas"]
-every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+every_operation = for_each("operation", OPERATIONS)
 
 
 def described(operation: Operation) -> Any:
@@ -50,14 +51,14 @@ def check(schema: dict[str, Any], value: object) -> None:
     Draft202012Validator(placed, registry=registry, format_checker=FormatChecker()).validate(value)
 
 
-@pytest.mark.parametrize("path", GENERATED)
+@for_each("path", GENERATED)
 def test_the_generated_files_are_up_to_date(path: str) -> None:
     """`make openapi` would not change docs/openapi.json, docs/errors.md, routes.py or a guide."""
     committed = (ROOT / path).read_text(encoding="utf-8")
     assert GENERATED[path](committed) == committed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "generated"),
     [
         ("docs/errors.md", "### `missing_field`\n\n400 `invalid_request_error`"),
@@ -72,6 +73,7 @@ def test_a_stale_table_is_written_again(path: str, generated: str) -> None:
     assert GENERATED[path](stale + "\nmore\n") == committed + "\nmore\n"
 
 
+@pytest.mark.slow
 def test_the_document_is_valid() -> None:
     """A public validator accepts the document as OpenAPI 3.1."""
     assert [*OpenAPIV31SpecValidator(_DOCUMENT).iter_errors()] == []
@@ -106,7 +108,7 @@ def test_every_code_has_texts_and_is_documented() -> None:
                     assert CODES[code][0] == int(status)
 
 
-@pytest.mark.parametrize("code", ERRORS)
+@for_each("code", ERRORS)
 def test_each_error_example_is_an_envelope(code: str) -> None:
     """The example of a code matches the schema; only upgrade_required has an upgrade_url."""
     example = _DOCUMENT["components"]["examples"][code]["value"]
@@ -115,7 +117,7 @@ def test_each_error_example_is_an_envelope(code: str) -> None:
     assert ("upgrade_url" in example["error"]) is (code == "upgrade_required")
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each("code", CODES)
 def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
     """The envelope of an error, with and without its optional members, matches the schema."""
     schema = {"$ref": "#/components/schemas/ErrorResponse"}
@@ -202,7 +204,7 @@ def test_every_schema_is_used_and_every_reference_has_a_schema() -> None:
     assert references == set(_SCHEMAS)
 
 
-@pytest.mark.parametrize("name", ["SendEmailRequest", "Attachment", "SendBatchRequest"])
+@for_each("name", ["SendEmailRequest", "Attachment", "SendBatchRequest"])
 def test_every_field_of_a_request_is_described(name: str) -> None:
     """Requests describe each field and do not allow others."""
     schema = _SCHEMAS[name]
@@ -210,7 +212,7 @@ def test_every_field_of_a_request_is_described(name: str) -> None:
     assert all(field["description"] for field in schema["properties"].values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "fits"),
     [
         ({"starterTemplate": "otp"}, True),
@@ -235,7 +237,7 @@ def test_the_modes_are_in_the_schema(body: dict[str, Any], *, fits: bool) -> Non
         check(schema, {"to": "a@b.example"} | body)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("types", "fits"),
     [
         (["*"], True),
@@ -248,9 +250,7 @@ def test_the_modes_are_in_the_schema(body: dict[str, Any], *, fits: bool) -> Non
         ([], False),
     ],
 )
-@pytest.mark.parametrize(
-    "request_name", ["CreateWebhookRequest", "ChangeWebhookRequest", "ReplayWebhookRequest"]
-)
+@for_each("request_name", ["CreateWebhookRequest", "ChangeWebhookRequest", "ReplayWebhookRequest"])
 def test_the_choice_of_types_is_in_the_schema(
     request_name: str, types: list[str], *, fits: bool
 ) -> None:

@@ -5,13 +5,14 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.main import get_command
 
 from admin.main import app
 from local import template
+from tests.loops import for_each
 
-DOCS = Path(__file__).parents[3] / "docs"
+_COMMAND = get_command(app)
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 ALARMS = {
@@ -38,7 +39,7 @@ def test_the_page_lists_every_alarm() -> None:
     assert sorted(listed) == sorted(ALARMS)
 
 
-@pytest.mark.parametrize("alarm", ALARMS)
+@for_each("alarm", ALARMS)
 def test_an_alarm_leads_to_its_paragraph(alarm: str) -> None:
     """The description ends with the address of its paragraph; AWS takes 1,024 characters."""
     description = ALARMS[alarm]["AlarmDescription"]
@@ -69,7 +70,7 @@ COMMANDS = sorted(
 )
 
 
-@pytest.mark.parametrize("alarm", PARAGRAPHS)
+@for_each("alarm", PARAGRAPHS)
 def test_the_first_step_of_each_alarm_is_a_command(alarm: str) -> None:
     """Each paragraph starts with a command of ours, or leads to the one whose steps to take."""
     steps = PARAGRAPHS[alarm].partition("\n\n")[2]
@@ -78,11 +79,11 @@ def test_the_first_step_of_each_alarm_is_a_command(alarm: str) -> None:
     assert first.startswith("pb ")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each("command", COMMANDS)
 def test_every_command_on_the_page_exists(command: str) -> None:
     """Each command on the pages exists, and has the options that they use."""
     words = shlex.split(command.removeprefix("--local "))
-    found: Any = get_command(app)
+    found: Any = _COMMAND
     while words and words[0] in getattr(found, "commands", {}):
         found = found.commands[words.pop(0)]
     assert not hasattr(found, "commands")

@@ -4,16 +4,16 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from openapi.document import document
 from openapi.guides import GUIDES, files_of, with_code
 from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
+from tests.loops import for_each
 
 ROOT = GUIDES.parents[1]
+_DOCUMENT = document()
 PAGES = sorted(GUIDES.glob("*.md"))
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+every_page = for_each("page", PAGES)
 
 
 @every_page
@@ -54,10 +54,10 @@ def test_the_index_lists_every_guide() -> None:
     assert "docs/guides/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["resend", "postmark", "ses"])
+@for_each("name", ["resend", "postmark", "ses"])
 def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
     """The right column of a table of fields has only names that a send request has."""
-    schemas = document()["components"]["schemas"]
+    schemas = _DOCUMENT["components"]["schemas"]
     known = schemas["SendEmailRequest"]["properties"] | schemas["Attachment"]["properties"]
     page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
     table = page.partition("## Fields\n")[2].partition("\n## ")[0]
@@ -67,7 +67,7 @@ def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
     assert set(shown) <= known.keys()
 
 
-@pytest.mark.parametrize("name", ["resend", "postmark"])
+@for_each("name", ["resend", "postmark"])
 def test_the_request_of_a_comparison_is_valid(name: str) -> None:
     """The lines with a plus make a request whose body has only fields of the API."""
     page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import yaml
 
 from local.template import ROOT
 from openapi.document import document
+from tests.loops import for_each
 
 _INBOX = yaml.safe_load((ROOT / "local/inbox/openapi.yaml").read_text(encoding="utf-8"))
-both = pytest.mark.parametrize("described", [document(), _INBOX], ids=["api", "inbox"])
+both = for_each("described", [document(), _INBOX])
 
 
 def _operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:

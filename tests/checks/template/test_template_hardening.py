@@ -4,10 +4,9 @@ import json
 import re
 from typing import Any, Final
 
-import pytest
-
 from local import template
 from tests.conditions import all_met
+from tests.loops import for_each
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -25,7 +24,7 @@ _QUEUES: Final = _of_type("AWS::SQS::Queue")
 _ALARMS: Final = _of_type("AWS::CloudWatch::Alarm")
 
 
-@pytest.mark.parametrize("name", _of_type("AWS::DynamoDB::Table"))
+@for_each("name", _of_type("AWS::DynamoDB::Table"))
 def test_a_table_can_be_restored(name: str) -> None:
     """Each table has point-in-time recovery and deletion protection by default."""
     table = _RESOURCES[name]["Properties"]
@@ -34,7 +33,7 @@ def test_a_table_can_be_restored(name: str) -> None:
     assert _SOURCE["Parameters"]["DeletionProtection"]["Default"] == "true"
 
 
-@pytest.mark.parametrize("name", _QUEUES)
+@for_each("name", _QUEUES)
 def test_queues_are_encrypted_and_require_tls(name: str) -> None:
     """Each queue is encrypted at rest, and its policy denies requests without TLS."""
     assert _QUEUES[name]["SqsManagedSseEnabled"] is True
@@ -50,7 +49,7 @@ def test_queues_are_encrypted_and_require_tls(name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", _of_type("AWS::S3::Bucket"))
+@for_each("name", _of_type("AWS::S3::Bucket"))
 def test_buckets_are_private(name: str) -> None:
     """Each bucket is encrypted and not public, and its policy requires TLS."""
     bucket = _of_type("AWS::S3::Bucket")[name]
@@ -64,7 +63,7 @@ def test_buckets_are_private(name: str) -> None:
     assert "aws:SecureTransport" in json.dumps(policy)
 
 
-@pytest.mark.parametrize("name", [name for name in _QUEUES if name.endswith("DeadLetters")])
+@for_each("name", [name for name in _QUEUES if name.endswith("DeadLetters")])
 def test_dead_letters_raise_an_alarm(name: str) -> None:
     """The first message in a dead-letter queue raises an alarm."""
     (alarm,) = (
@@ -76,14 +75,14 @@ def test_dead_letters_raise_an_alarm(name: str) -> None:
     assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
 
 
-@pytest.mark.parametrize("name", _ALARMS)
+@for_each("name", _ALARMS)
 def test_alarms_notify_the_topic(name: str) -> None:
     """Each alarm has a description and notifies the alarm topic."""
     assert _ALARMS[name]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
     assert _ALARMS[name]["AlarmDescription"]
 
 
-@pytest.mark.parametrize("name", _of_type("AWS::Logs::LogGroup"))
+@for_each("name", _of_type("AWS::Logs::LogGroup"))
 def test_logs_expire(name: str) -> None:
     """Every log group has the retention of the parameter."""
     assert _RESOURCES[name]["Properties"]["RetentionInDays"] == {"Ref": "LogRetention"}
@@ -96,7 +95,7 @@ def test_the_api_is_throttled() -> None:
     assert setting["ThrottlingRateLimit"] == {"Ref": "RequestsPerSecond"}
 
 
-@pytest.mark.parametrize("name", _of_type("AWS::EC2::SecurityGroup"))
+@for_each("name", _of_type("AWS::EC2::SecurityGroup"))
 def test_ec2_accepts_the_descriptions_of_security_groups(name: str) -> None:
     """Descriptions have only the characters that EC2 accepts, so no apostrophe."""
     group = all_met(_of_type("AWS::EC2::SecurityGroup")[name])

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from openapi.mcp import ARGUMENTS, tools
@@ -11,6 +10,7 @@ from pillarbox.http.mcp.sending import SendControls
 from pillarbox.http.mcp.tools import SCOPES
 from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.wire import WireModel, fields_of
+from tests.loops import for_each
 
 _TOOLS = {tool["name"]: tool for tool in tools()}
 
@@ -29,7 +29,7 @@ def test_every_tool_is_listed_in_order() -> None:
     assert list(_TOOLS) == list(SCOPES)
 
 
-@pytest.mark.parametrize("tool", ARGUMENTS)
+@for_each("tool", ARGUMENTS)
 def test_arguments_are_those_that_the_tool_reads(tool: str) -> None:
     """A tool with a model of its own shows exactly the fields of the model."""
     assert set(properties(tool)) == names_of(ARGUMENTS[tool])
@@ -41,7 +41,7 @@ def test_a_send_has_the_fields_of_the_api_and_the_controls() -> None:
     assert set(properties("send_batch")) == {"messages"} | names_of(SendControls)
 
 
-@pytest.mark.parametrize("tool", SCOPES)
+@for_each("tool", SCOPES)
 def test_schemas_are_plain(tool: str) -> None:
     """Each schema is valid and one object, without references, null or a choice at its top."""
     schema = _TOOLS[tool]["inputSchema"]

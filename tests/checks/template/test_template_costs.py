@@ -3,11 +3,10 @@
 import json
 from typing import Any, Final
 
-import pytest
-
 from local import template
 from pillarbox.consumer import METRICS
 from tests.conditions import conditions
+from tests.loops import for_each
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -84,7 +83,7 @@ def test_alarms_of_detail_are_optional() -> None:
     assert _RESOURCES["Dashboard"]["Condition"] == "WithAllAlarms"
 
 
-@pytest.mark.parametrize("table", ["Table", "Credentials"])
+@for_each("table", ["Table", "Credentials"])
 def test_tables_have_a_key_that_costs_nothing(table: str) -> None:
     """DynamoDB encrypts them with its own key, and the property stays, as an update needs it."""
     assert _RESOURCES[table]["Properties"]["SSESpecification"] == {"SSEEnabled": False}
@@ -151,7 +150,7 @@ def test_the_gateway_has_no_metrics_of_each_method() -> None:
     assert setting["MetricsEnabled"] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "name"),
     [("DEBUG", "DEBUG"), ("INFO", "INFO"), ("WARNING", "WARN"), ("ERROR", "ERROR")],
 )
