@@ -18,12 +18,12 @@ from pillarbox.domain.accounts.key import (
     TEMPLATES_READ,
     TEMPLATES_WRITE,
 )
+from pillarbox.http.accounts.reply_types import CallerDetail
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
     BatchResult,
-    CallerDetail,
     ItemPage,
     MessageDetail,
     MessageItem,

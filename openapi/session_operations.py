@@ -5,16 +5,21 @@ from typing import Final
 
 from openapi.operation import COOKIE, Operation, session_operation
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
-from pillarbox.http.sign_in.preview_key_types import ChallengeOffer, PreviewKeyItem
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
 )
-from pillarbox.http.sign_in.reply_types import AccessItem, FlowItem, SessionList
+from pillarbox.http.sign_in.reply_types import (
+    AccessItem,
+    ChallengeOffer,
+    FlowItem,
+    PreviewKeyItem,
+    SessionList,
+    SignUpItem,
+)
 from pillarbox.http.sign_in.sign_up import SignUpBody
-from pillarbox.http.sign_in.sign_up_types import SignUpItem
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
@@ -189,7 +194,7 @@ SESSIONS: Final = (
         " valid for five minutes and works once.",
         body=ChallengeRequest,
         body_examples={
-            "default": {"summary": "For an address", "value": {"address": "ada@shop.example"}}
+            "default": {"summary": "For an address", "value": {"email": "ada@shop.example"}}
         },
         response=ChallengeOffer,
         response_example={"challenge": _SIGNED | {"maxnumber": MAX_NUMBER}},
@@ -205,7 +210,7 @@ SESSIONS: Final = (
         body_examples={
             "default": {
                 "summary": "With the number that was found",
-                "value": {"address": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
+                "value": {"email": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
             }
         },
         response=FlowItem,
@@ -227,7 +232,7 @@ SESSIONS: Final = (
         status=201,
         response_example={
             "key": "bx_preview_qh4ybvcvbqzk" + "0" * 40,
-            "address": "ada@shop.example",
+            "email": "ada@shop.example",
             "expiresInDays": 90,
         },
         errors=(

@@ -101,7 +101,11 @@ TEMPLATE_EDITOR: Final = (
         body_examples={
             "starter": {
                 "summary": "From a starter",
-                "value": {"name": "Receipt", "category": "billing", "starter": "payment_receipt"},
+                "value": {
+                    "name": "Receipt",
+                    "category": "billing",
+                    "starterTemplate": "payment_receipt",
+                },
             },
             "html": {
                 "summary": "From HTML",
@@ -130,7 +134,7 @@ TEMPLATE_EDITOR: Final = (
                 "value": {
                     "subject": _CONTENT["subject"],
                     **_BODY,
-                    "values": _SAMPLES["ada"],
+                    "variables": _SAMPLES["ada"],
                 },
             }
         },
@@ -205,7 +209,7 @@ TEMPLATE_EDITOR: Final = (
         description="What was published, the newest first.",
         query=VersionsQuery,
         response=VersionList,
-        response_example={"items": [_VERSION], "nextBefore": None},
+        response_example={"items": [_VERSION], "nextCursor": None},
         errors=_NOT_FOUND,
     ),
     _operation(
@@ -256,7 +260,7 @@ TEMPLATE_EDITOR: Final = (
         body_examples={
             "default": {
                 "summary": "To oneself",
-                "value": {"to": _BY, "values": _SAMPLES["ada"]},
+                "value": {"to": _BY, "variables": _SAMPLES["ada"]},
             }
         },
         response=SendResult,

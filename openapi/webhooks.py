@@ -106,7 +106,7 @@ _EMAIL: Final = {
 _EXAMPLES: Final[Mapping[type, Mapping[str, Any]]] = {
     EmailEvent: _EMAIL,
     SuppressionEvent: {
-        "recipient": "ada@customer.example",
+        "address": "ada@customer.example",
         "reason": "bounced",
         "messageId": _EMAIL["messageId"],
     },

@@ -15,7 +15,6 @@ from pillarbox.domain.messages.message import MEANINGS, EventKind, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pillarbox.application.caller import CallerProfile
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.templates.starters import Preview
@@ -205,22 +204,6 @@ def analytics_result(
             {"code": code, "message": _meaning(code), "count": count}
             for code, count in analytics.errors
         ],
-    }
-
-
-def caller_detail(caller: CallerProfile) -> reply_types.CallerDetail:
-    """Return the key of a caller with its limits. The contract does not have it."""
-    key, account = caller.principal.key, caller.principal.account
-    return {
-        "keyId": key.key_id,
-        "name": key.name,
-        "type": key.type,
-        "scopes": sorted(key.scopes),
-        "createdAt": timestamp(key.created_at),
-        "lastUsedAt": timestamp(caller.last_used_at) if caller.last_used_at else None,
-        "accountId": account.account_id,
-        "plan": account.plan,
-        "limits": limit_states(caller.quota),
     }
 
 

@@ -55,7 +55,7 @@ def version_list(
     has_more = len(versions) == limit and versions[-1].version > 1
     return {
         "items": [_version_item(version, published) for version in versions],
-        "nextBefore": versions[-1].version if has_more else None,
+        "nextCursor": str(versions[-1].version) if has_more else None,
     }
 
 

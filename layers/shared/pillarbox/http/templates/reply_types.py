@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pillarbox.application.templates.preview import Severity
 from pillarbox.domain.templates.draft import SourceKind
-from pillarbox.http.messages.reply_types import Timestamp, Uuid
+from pillarbox.http.messages.reply_types import NextCursor, Timestamp, Uuid
 
 type By = Annotated[str, Field(description="The address of a user, or `operator`.")]
 type Revision = Annotated[int, Field(ge=0, description="Give it as `If-Match`.")]
@@ -79,9 +79,7 @@ class VersionList(TypedDict):
     """Versions, the newest first."""
 
     items: list[VersionItem]
-    nextBefore: Annotated[
-        int | None, Field(description="Give it as `before` for older ones. Null at the end.")
-    ]
+    nextCursor: NextCursor
 
 
 class VersionDetail(VersionItem):
@@ -107,7 +105,7 @@ class ProblemItem(TypedDict):
     severity: Severity
     code: str
     message: str
-    field: Annotated[str, Field(description="`source`, `subject` or `values`.")]
+    field: Annotated[str, Field(description="`source`, `subject` or `variables`.")]
     line: Annotated[int | None, Field(description="Of the source.")]
     suggestion: Annotated[str | None, Field(description="The nearest form that is allowed.")]
 
