@@ -27,7 +27,6 @@ from admin.use_cases.messages import MessageSearch
 from admin.use_cases.reindex import Reindex
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
-from admin.use_cases.usage import QuotaUsage
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns_records import DnsRecords
@@ -38,7 +37,6 @@ from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.accounts import Accounts
@@ -59,13 +57,6 @@ class OperatorWiring(Wiring):
         # A stack of an older release has one table (admin/session.py).
         keys_moved = self.credentials.name != self.table.name
         return Accounts(records=DynamoAccounts(self.table, keys_moved=keys_moved), clock=utc_now)
-
-    @cached_property
-    def quota_usage(self) -> QuotaUsage:
-        """Read what accounts have used of their quotas."""
-        return QuotaUsage(
-            counts=DynamoQuotas(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
-        )
 
     @cached_property
     def account_deletion(self) -> AccountDeletion:

@@ -76,11 +76,15 @@ def chosen_account(account: Account) -> session_types.ChosenAccount:
 
 def pending_list(requests: Iterable[SignUpRequest]) -> session_types.PendingList:
     """Return the sign-ups that wait for the operator."""
+    return {"items": [pending_sign_up(request) for request in requests]}
+
+
+def pending_sign_up(request: SignUpRequest) -> session_types.PendingSignUp:
+    """Return what a user asks for."""
     return {
-        "items": [
-            {"email": one.address, "name": one.name or "", "createdAt": timestamp(one.at)}
-            for one in requests
-        ]
+        "email": request.address,
+        "name": request.name or "",
+        "createdAt": timestamp(request.at),
     }
 
 

@@ -76,7 +76,7 @@ def rendered_item(rendered: RenderedSource) -> template_types.RenderedItem:
         "text": rendered.text,
         "bytes": len((rendered.html or "").encode()),
         "variables": [_variable_item(one) for one in rendered.variables],
-        "problems": [_problem_item(one) for one in rendered.problems],
+        "problems": [problem_item(one) for one in rendered.problems],
     }
 
 
@@ -127,7 +127,8 @@ def _type_of(reference: TemplateReference) -> Literal["text", "list", "url"]:
     return "url" if reference.path.lower().endswith(_URLS) else "text"
 
 
-def _problem_item(problem: Problem) -> template_types.ProblemItem:
+def problem_item(problem: Problem) -> template_types.ProblemItem:
+    """Return a problem of a template."""
     return {
         "severity": problem.severity,
         "code": problem.code,
