@@ -106,7 +106,7 @@ _EMAIL: Final = {
 _EXAMPLES: Final[Mapping[type, Mapping[str, Any]]] = {
     EmailEvent: _EMAIL,
     SuppressionEvent: {
-        "address": "ada@customer.example",
+        "recipient": "ada@customer.example",
         "reason": "bounced",
         "messageId": _EMAIL["messageId"],
     },

@@ -167,7 +167,7 @@ def test_what_cannot_be_read_is_not_quoted(
     assert shown["bytes"] == len(text)
     printed = run.plain("--local", "queue", "show", queue).output
     assert SECRET not in printed + str(shown)
-    assert (shown["queueMessageId"] in printed) == (shown["accountId"] is None)
+    assert (shown["id"] in printed) == (shown["accountId"] is None)
 
 
 @pytest.mark.usefixtures("dead")

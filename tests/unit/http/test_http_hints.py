@@ -93,7 +93,10 @@ def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
 @pytest.mark.parametrize(
     ("shape", "known"),
     [
-        (MessagesQuery, "from, to, status, skip, limit, sortBy, recipient, tag, key and template"),
+        (
+            MessagesQuery,
+            "from, to, status, skip, limit, sortBy, recipient, tag, keyId and template",
+        ),
         (TemplatesQuery, "skip and limit"),
     ],
 )
