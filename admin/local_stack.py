@@ -39,7 +39,7 @@ def read_local_stack() -> dict[str, Any]:
 
 def _runs(stack: dict[str, Any]) -> bool:
     """Return whether the stack's process still runs. Another process may have its id now."""
-    if "pid" not in stack:  # written by an older version
+    if "pid" not in stack:  # it was not started by `make up`
         return True
     try:
         started = psutil.Process(stack["pid"]).create_time()

@@ -14,7 +14,6 @@ from admin import (
     doctor,
     domains,
     edge,
-    identities,
     keys,
     messages,
     queues,
@@ -79,7 +78,6 @@ app = typer.Typer(
 )
 app.add_typer(accounts.app, name="account")
 app.add_typer(keys.app, name="key")
-app.add_typer(identities.app, name="identities")
 app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")

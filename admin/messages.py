@@ -95,10 +95,9 @@ def find(  # noqa: PLR0913  one parameter for each option
 ) -> None:
     """Find messages by recipient, subject or API key, newest first.
 
-    An address is found in the index. By a subject or a key alone, and in an account that
-    `message reindex` has not indexed yet, the command reads every message of the time range. It
-    says what it has read. If it stops before the start of the range, it says how to go on. Upper
-    and lower case are the same.
+    An address is found in the index. By a subject or a key alone the command reads every message
+    of the time range. It says what it has read. If it stops before the start of the range, it says
+    how to go on. Upper and lower case are the same.
 
     Example: `pillarbox message find --to ann@example.com --since 30d`
     """
@@ -138,39 +137,6 @@ def find(  # noqa: PLR0913  one parameter for each option
         else f"Read {result.read:,} messages from {end} back to {rest}, and stopped there."
         f" Go on with --until {rest}"
     )
-
-
-@app.command("reindex")
-def reindex(
-    ctx: typer.Context,
-    *,
-    account: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID", help="The account's id; without it, all accounts that are not indexed."
-        ),
-    ] = None,
-) -> None:
-    """Put all messages of an account into the index by recipient and tag.
-
-    Accounts that are older than the index need it once: without it, searches find only the emails
-    that were accepted since. The command reads every message, and can be repeated.
-
-    Example: `pillarbox message reindex`
-    """
-    session = connected(ctx)
-    wiring = session.wiring
-    accounts = (
-        [each for each in wiring.accounts.all() if not each.indexed]
-        if account is None
-        else [wiring.accounts.get(account)]
-    )
-    indexed: list[Record] = []
-    for each in accounts:
-        with progress(f"Indexing account {each.account_id}:", "messages") as report:
-            number = wiring.reindex.index_account(each, report)
-        indexed.append({"accountId": each.account_id, "messages": number})
-    session.show_list(indexed, ("accountId", "messages"))
 
 
 def _row(message: Message) -> Record:

@@ -57,11 +57,6 @@ def erase(
         accounts = [*wiring.accounts.all()] if account is None else [wiring.accounts.get(account)]
     where = f"the account {account}" if account else f"all {len(accounts)} accounts"
     confirm(session, f"Erase {mailbox} from the history of {where}?", yes=yes)
-    if unindexed := sum(not each.indexed for each in accounts):
-        session.note(
-            f"{unindexed} of the accounts have no index by recipient, so all their messages are"
-            " read. `pillarbox message reindex` makes it."
-        )
     with progress("Erasing; erased so far:", "messages") as report:
         erased = wiring.recipient_erasure.erase(
             accounts, mailbox, report, suppress=suppress, everywhere=account is not None

@@ -28,7 +28,7 @@ from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.wiring import utc_now
 
-_MOST_TABLES: Final = 2
+_TABLES: Final = 2
 #: The name of the new stack in a dry run without AWS.
 _NEW_EXAMPLE: Final = f"{example_stack.NAME}-restored"
 _DEPLOY: Final = "The stack has its tables. Now deploy the rest: pillarbox deploy --environment …"
@@ -137,13 +137,11 @@ def rows(  # noqa: PLR0913  one parameter for each option
 
 
 def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
-    """Return both copies; before there was a second table, the first had the keys."""
-    table, credentials = session.wiring.table, session.wiring.credentials
-    copies = [TableCopy(table, moment)]
-    if credentials.name != table.name:
-        of_credentials = TableCopy(credentials, moment)
-        if of_credentials.is_possible():
-            copies.append(of_credentials)
+    """Return the copies of both tables, each of which there is or can be."""
+    wiring = session.wiring
+    copies = [TableCopy(each, moment) for each in (wiring.table, wiring.credentials)]
+    for copy in copies:
+        copy.check()
     return copies
 
 
@@ -248,7 +246,7 @@ def stack(
     """Create a stack with the tables that a deleted stack left. Then deploy it.
 
     The new stack has only the tables at first. `pillarbox deploy` adds the rest, and finds the
-    accounts, keys and history in them. A stack of an older release left one table.
+    accounts, keys and history in them.
 
     Example: `pillarbox restore stack pillarbox-Table-1MRWQ7 pillarbox-Credentials-8KX2`
     """
@@ -267,12 +265,9 @@ def _create_stack(session: StackSession, tables: list[str], *, yes: bool) -> Non
     if existing is not None and existing.status != "REVIEW_IN_PROGRESS":
         message = f"{name} exists already ({existing.status}). Tear it down first."
         raise ValidationFailed(FieldError("--stack-name", message, "not_allowed"))
-    if len(tables) > _MOST_TABLES:
-        raise typer.BadParameter("a stack has two tables", param_hint="TABLES")
+    if len(tables) != _TABLES:
+        raise typer.BadParameter("name Table and Credentials of the stack", param_hint="TABLES")
     described = {table: kept_table.describe(table) for table in tables}
-    if len(tables) == 1 and kept_table.need_credentials(tables[0]):
-        message = f"the API keys are not in {tables[0]}: name the table Credentials too"
-        raise ValidationFailed(FieldError("TABLES", message, "required"))
     confirm(session, f"Create the stack {name} over these tables?", yes=yes)
     kept_table.forget_address(tables[0])
     with progress("Importing the tables"):
@@ -281,5 +276,5 @@ def _create_stack(session: StackSession, tables: list[str], *, yes: bool) -> Non
 
 
 def _show_stack(session: StackSession, name: str, tables: list[str]) -> None:
-    named = dict(zip(("table", "identities"), tables, strict=False))
+    named = dict(zip(("table", "credentials"), tables, strict=False))
     session.show({"stack": name, **named}, hint=_DEPLOY)

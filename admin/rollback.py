@@ -14,7 +14,6 @@ from admin.progress import progress
 from admin.session import StackSession
 from admin.use_cases.rollback import Move, plan
 from pillarbox.domain.errors import ServiceError
-from pillarbox.settings import Settings
 
 #: CloudFormation moves the aliases back itself.
 _CANCELLED: Final = "The deployment does not go on: CloudFormation moves the functions back."
@@ -67,7 +66,6 @@ def _roll_back(session: StackSession, *, yes: bool, asks: bool) -> None:
         session.note(f"{_UNDONE} Nothing was moved. Without --yes you can go back one more.")
         return
     functions.check(moves)
-    _check_keys(session, stack, functions, moves)
     if not session.json:
         _show(session, moves)
     if undone:
@@ -79,32 +77,6 @@ def _roll_back(session: StackSession, *, yes: bool, asks: bool) -> None:
     session.note("CloudFormation knows. Correct the error and deploy again.")
     if session.json:
         _show(session, moves)
-
-
-def _check_keys(
-    session: StackSession, stack: StackDescription, functions: StackFunctions, moves: list[Move]
-) -> None:
-    """Make sure that functions of a release without the table `Credentials` find API keys.
-
-    Raises:
-        ServiceError: `service_unavailable`: all keys have moved there.
-    """
-    setting = Settings.credentials_table
-    if setting.output not in stack.outputs or not functions.lose(moves, setting.variable):
-        return
-    session.connect()
-    total = len([*session.wiring.account_ids()])
-    unmarked = len(session.wiring.key_migration.records.unmarked())
-    if total and not unmarked:
-        message = (
-            "The version before reads API keys in the first table, and all of them have moved to"
-            " Credentials. Nothing was moved. Correct the error and deploy again."
-        )
-        raise ServiceError("service_unavailable", message)
-    session.note(
-        f"The version before refuses the keys of {total - unmarked} of {total} accounts, and each"
-        " key that was created since the last deployment."
-    )
 
 
 def _is_taken_back(session: StackSession, stack: StackDescription, *, yes: bool) -> bool:

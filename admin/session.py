@@ -169,9 +169,7 @@ def _aws_settings(stack_name: str) -> Settings:
         item.get("ParameterKey", ""): item.get("ParameterValue", "")
         for item in stack.get("Parameters", [])
     }
-    # A stack of an older release has its keys in the first table.
-    variables = {Settings.credentials_table.variable: outputs[Settings.table.output]}
-    variables |= read_stack(outputs, parameters) | {Settings.stack.variable: stack_name}
+    variables = read_stack(outputs, parameters) | {Settings.stack.variable: stack_name}
     if "RelayAddress" in outputs:
         variables[Settings.relay.variable] = f"{parameters['RelayName']}:{_RELAY_PORT}"
     return Settings(os.environ | variables)

@@ -87,8 +87,8 @@ def verify(
 def rebuild(ctx: typer.Context, *, account: Account) -> None:
     """Recount an account's messages, repair its statistics and report whether they were right.
 
-    The command reads every message of the account. It needs about 300 MB of
-    memory for a million.
+    The command also puts every message into the index by recipient and tag again. It reads every
+    message of the account, and needs about 300 MB of memory for a million.
 
     Example: `pillarbox stats rebuild --account qh4ybvcvbqzk`
     """

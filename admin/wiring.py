@@ -9,7 +9,6 @@ from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.dead_letters import SqsDeadLetterQueues
-from admin.aws.key_migration import DynamoFormerKeys
 from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.route53 import Route53Zones
@@ -22,9 +21,7 @@ from admin.use_cases.dead_letters import DeadLetterInspection
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
 from admin.use_cases.first_steps import FirstSteps
-from admin.use_cases.key_migration import KeyMigration
 from admin.use_cases.messages import MessageSearch
-from admin.use_cases.reindex import Reindex
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
@@ -54,9 +51,7 @@ class OperatorWiring(Wiring):
     @cached_property
     def accounts(self) -> Accounts:
         """Work on accounts."""
-        # A stack of an older release has one table (admin/session.py).
-        keys_moved = self.credentials.name != self.table.name
-        return Accounts(records=DynamoAccounts(self.table, keys_moved=keys_moved), clock=utc_now)
+        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
 
     @cached_property
     def account_deletion(self) -> AccountDeletion:
@@ -71,11 +66,6 @@ class OperatorWiring(Wiring):
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""
         return DynamoAccounts(self.table).all_ids()
-
-    @cached_property
-    def key_migration(self) -> KeyMigration:
-        """Move the keys of older releases."""
-        return KeyMigration(records=DynamoFormerKeys(self.table, self.credentials), pause=sleep)
 
     @cached_property
     def domains(self) -> Domains:
@@ -123,15 +113,6 @@ class OperatorWiring(Wiring):
         )
 
     @cached_property
-    def reindex(self) -> Reindex:
-        """Put messages into the search index."""
-        return Reindex(
-            accounts=DynamoAccounts(self.table),
-            log=DynamoMessageLog(self.table),
-            index=DynamoSearchIndex(self.table),
-        )
-
-    @cached_property
     def recipient_erasure(self) -> RecipientErasure:
         """Erase recipients from the history."""
         return RecipientErasure(
@@ -167,10 +148,11 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def statistics_audit(self) -> Audit:
-        """Compare an account's statistics with its messages."""
+        """Compare an account's statistics with its messages, and index these again."""
         return Audit(
             log=DynamoMessageLog(self.table),
             ledger=DynamoLedgerAudit(self.table),
+            index=DynamoSearchIndex(self.table),
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
         )
@@ -189,7 +171,6 @@ class OperatorWiring(Wiring):
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),
             credentials=DynamoTableProtection(self.credentials),
-            former_keys=self.key_migration.records,
             monitoring=CloudWatchMonitoring(settings.stack),
             queue_policies=SqsQueuePolicies(settings.stack),
             shares=CloudFormationShares(),

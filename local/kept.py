@@ -26,7 +26,7 @@ from local.engine import Engine
 from local.private import write_private_lines
 from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
 
-#: A change of the lines, or of records that an older release cannot read, needs a new one.
+#: A change of the lines, or of records that the release before cannot read, needs a new one.
 _FORMAT: Final = 1
 #: BatchWriteItem accepts at most 25 items.
 _BATCH: Final = 25
@@ -87,7 +87,7 @@ def restore_mailbox(mailbox: MailStore, state: KeptState) -> None:
 
 
 def restore_tables(dynamodb: Any, table: str, credentials: str, state: KeptState) -> None:  # noqa: ANN401  a boto3 client
-    """Put the records back, in their order; keys of an older release too go to `Credentials`."""
+    """Put the records back, in their order."""
     for batch in batched(state.items, _BATCH, strict=False):
         requests: dict[str, list[Any]] = {}
         for item in batch:

@@ -59,7 +59,7 @@ _LARGE: Final = 1024 * 1024
 
 
 def write_response(accepted: AcceptedMessage) -> str:
-    """Write what a claim stores, as HTTP does (contract 2.3): older relays read the id from it."""
+    """Write what a claim stores, as HTTP does (contract 2.3)."""
     return json.dumps(
         {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender},
         separators=(",", ":"),

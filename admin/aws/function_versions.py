@@ -68,25 +68,6 @@ class StackFunctions:
                 )
                 raise ServiceError("service_unavailable", message) from None
 
-    def lose(self, moves: Sequence[Move], variable: str) -> bool:
-        """Return whether a move leads from a version that has a variable to one that lacks it."""
-        return any(
-            self._has(move.function.name, str(move.function.deployed), variable)
-            and not self._has(move.function.name, str(move.after), variable)
-            for move in moves
-        )
-
-    def live_without(self, variable: str) -> list[str]:
-        """Return the functions that have a variable, but whose live version may lack it."""
-        return [
-            function.logical_id
-            for function in self.read()
-            if self._has(function.name, "$LATEST", variable)
-            and (
-                function.live is None or not self._has(function.name, str(function.live), variable)
-            )
-        ]
-
     def move(self, moves: Sequence[Move]) -> None:
         """Send all traffic of each function to its other version at once."""
         for move in moves:
@@ -121,10 +102,6 @@ class StackFunctions:
                 properties["FunctionVersion"] = target
                 alias.pop("UpdatePolicy", None)
         return stacks.update_parameters(self._stack, {}, self._store_template())
-
-    def _has(self, name: str, version: str, variable: str) -> bool:
-        found = self._lambda.get_function_configuration(FunctionName=name, Qualifier=version)
-        return variable in found.get("Environment", {}).get("Variables", {})
 
     def _aliases(self) -> Mapping[str, Any]:
         return {

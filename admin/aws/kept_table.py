@@ -11,7 +11,6 @@ from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.records import KEYS_MOVED
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _POLL_SECONDS: Final = 5.0
@@ -78,24 +77,6 @@ def describe(name: str) -> dict[str, Any]:
         "UpdateReplacePolicy": "Retain",
         "Properties": properties,
     }
-
-
-def need_credentials(name: str) -> bool:
-    """Return whether the API keys of an account in a table are in `Credentials`."""
-    dynamodb = boto3.client("dynamodb")
-    listed = keys.account_list()
-    pages = dynamodb.get_paginator("query").paginate(
-        TableName=name,
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": listed["pk"]},
-        PaginationConfig={"PageSize": 100},
-    )
-    for page in pages:
-        for entry in page["Items"]:
-            key = keys.account(entry["sk"]["S"])
-            if KEYS_MOVED in dynamodb.get_item(TableName=name, Key=key).get("Item", {}):
-                return True
-    return False
 
 
 def forget_address(name: str) -> None:

@@ -26,15 +26,11 @@ class LiveRows:
         self._at = at
 
     def missing(self, items: Sequence[Item]) -> list[Item]:
-        """Return which of up to a hundred rows the tables lack.
-
-        A key of an older release may be in either table.
-        """
-        found = self._table.get_all([_key(item) for item in items])
-        if self._credentials.name != self._table.name:
-            found += self._credentials.get_all(
-                [_key(item) for item in items if keys.is_credential(item)]
-            )
+        """Return which of up to a hundred rows the tables lack."""
+        found = self._table.get_all([_key(item) for item in items if not keys.is_credential(item)])
+        found += self._credentials.get_all(
+            [_key(item) for item in items if keys.is_credential(item)]
+        )
         # An erased address has its hash in place of it, so it is not missing.
         found += self._table.get_all([key for item in items for key in _erased(item)])
         have = {(item["pk"], item["sk"]) for item in found}

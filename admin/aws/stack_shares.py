@@ -20,7 +20,7 @@ class CloudFormationShares:
         share = Settings.ses_rate_share
         with operator_errors(_NAME):
             return {
-                stack.name: int(stack.parameters.get(share.parameter, share.default or ""))
+                stack.name: int(stack.parameters[share.parameter])
                 for stack in stacks.every()
                 if stack.outputs.keys() >= _OUTPUTS
             }

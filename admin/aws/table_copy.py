@@ -39,27 +39,25 @@ class TableCopy:
         self._moment = moment
         self.name = f"{live.name}-at-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
-    def is_possible(self) -> bool:
-        """Return whether there is a copy, or the table existed at the moment.
-
-        Raises:
-            ServiceError: `service_unavailable`: the table has no point-in-time recovery.
-        """
-        return self._status() is not None or self._window()[0] <= self._moment
-
-    def request(self) -> bool:
-        """Let DynamoDB make the copy; return False if there is one already.
+    def check(self) -> None:
+        """Make sure that there is a copy, or that DynamoDB can make it.
 
         Raises:
             ValidationFailed: on `--at`: the recovery does not reach the moment.
+            ServiceError: `service_unavailable`: the table has no point-in-time recovery.
         """
+        if self._status() is not None:
+            return
+        first, last = self._window()
+        if not first <= self._moment <= last:
+            message = f"must be from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
+            raise ValidationFailed(FieldError("--at", f"{message}. Write {HELP}", "range"))
+
+    def request(self) -> bool:
+        """Let DynamoDB make the copy; return False if there is one already."""
         if self._status() is not None:
             return False
         with operator_errors(_NAME):
-            first, last = self._window()
-            if not first <= self._moment <= last:
-                message = f"must be from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
-                raise ValidationFailed(FieldError("--at", f"{message}. Write {HELP}", "range"))
             self._live.client.restore_table_to_point_in_time(
                 SourceTableName=self._live.name,
                 TargetTableName=self.name,

@@ -178,17 +178,6 @@ def check_table(
         yield Finding("table", Verdict.FAIL, message, redeploy)
 
 
-def check_former_keys(former_keys: int, unmarked_accounts: int) -> Finding:
-    """Check whether the keys are in the table `Credentials`, and read only there."""
-    if not former_keys and not unmarked_accounts:
-        return Finding("keys", Verdict.PASS, "Every API key is in the table Credentials.")
-    message = (
-        f"{former_keys} API keys are in the first table, where an older release wrote them, and"
-        f" requests of {unmarked_accounts} accounts look for them there."
-    )
-    return Finding("keys", Verdict.WARN, message, "Run `pillarbox credentials migrate`.")
-
-
 def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:
     """Check whether an account's shards take the emails of its busiest hour.
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from admin.use_cases import checks, domain_checks
-from admin.use_cases.key_migration import FormerKeys
 from admin.use_cases.ports import (
     ApiProbe,
     CertificateProbe,
@@ -57,7 +56,6 @@ class Doctor:
     queues: QueueOperations
     table: TableProtection
     credentials: TableProtection
-    former_keys: FormerKeys
     monitoring: StackMonitoring
     queue_policies: QueuePolicies
     shares: StackShares
@@ -104,7 +102,6 @@ class Doctor:
             "queues": service["queues"],
             "waiting": service["waiting"],
             "table": self._check_tables,
-            "keys": self._check_keys,
             "shards": self._check_shards,
             "limits": service["limits"],
             "alarms": self._check_alarms,
@@ -131,10 +128,6 @@ class Doctor:
         tables = {"The table": self.table, "The table Credentials": self.credentials}
         for name, table in tables.items():
             yield from checks.check_table(table.read(), name, protected=self.protected)
-
-    def _check_keys(self) -> Iterator[Finding]:
-        left = sum(map(self.former_keys.count, self.former_keys.account_ids()))
-        yield checks.check_former_keys(left, len(self.former_keys.unmarked()))
 
     def _check_functions(self) -> Iterator[Finding]:
         limit = self.monitoring.function_concurrency()

@@ -18,7 +18,6 @@ from pillarbox.domain.messages.erasure import erase_recipient
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, terms_of
 from pillarbox.domain.messages.statistics import END_OF_TIME
-from pillarbox.domain.timing import milliseconds
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100
@@ -84,25 +83,23 @@ class RecipientErasure:
         began = self.clock()
         erasures = [AccountErasure(account) for account in accounts]
 
-        def erase_since(since: int) -> None:
+        def erase_once() -> None:
             for erasure in erasures:
                 self._hash_suppression(erasure, mailbox, add=suppress and everywhere)
-                self._erase_messages(erasure, mailbox, since, suppress=suppress)
+                self._erase_messages(erasure, mailbox, suppress=suppress)
                 report(sum(each.messages for each in erasures))
 
-        erase_since(0)
+        erase_once()
         settled = began + self.tuning.max_write_delay
         self.pause(max((settled - self.clock()).total_seconds(), 0))
-        erase_since(milliseconds(began - self.tuning.max_write_delay))
+        erase_once()
         for account in accounts:
             self.announced.erase(account.account_id, mailbox)
         return [each for each in erasures if each.messages or each.suppressed]
 
-    def _erase_messages(
-        self, erasure: AccountErasure, mailbox: str, since: int, *, suppress: bool
-    ) -> None:
+    def _erase_messages(self, erasure: AccountErasure, mailbox: str, *, suppress: bool) -> None:
         account, is_first = erasure.account, True
-        for message_id, message in self._find(account, mailbox, since):
+        for message_id, message in self._find(account, mailbox):
             if is_first:
                 # First, because a late bounce of an erased message suppresses a hash.
                 self.accounts.set_hashed_suppressions(account.account_id)
@@ -110,21 +107,17 @@ class RecipientErasure:
                 is_first = False
             self._erase(erasure, message_id, message, mailbox)
 
-    def _find(
-        self, account: Account, mailbox: str, since: int
-    ) -> Iterator[tuple[UUID, Message | None]]:
+    def _find(self, account: Account, mailbox: str) -> Iterator[tuple[UUID, Message | None]]:
         """Yield the messages that have the mailbox, or an entry of it that was left over.
 
-        The newest records may not be in the index yet. Of an account without an index all records
-        from `since` on are read.
+        The newest records may not be in the index yet.
         """
         account_id, term = account.account_id, RecipientTerm(mailbox)
-        if account.indexed:
-            since = self.indexed_until(account_id)  # before the index, which grows meanwhile
-            entries = self.index.find_all(account_id, term, account.shards)
-            for ids in batched(entries, _BATCH, strict=False):
-                found = {each.message_id: each for each in self.log.get_all(account_id, ids)}
-                yield from ((message_id, found.get(message_id)) for message_id in ids)
+        since = self.indexed_until(account_id)  # before the index, which grows meanwhile
+        entries = self.index.find_all(account_id, term, account.shards)
+        for ids in batched(entries, _BATCH, strict=False):
+            found = {each.message_id: each for each in self.log.get_all(account_id, ids)}
+            yield from ((message_id, found.get(message_id)) for message_id in ids)
         for message in self.log.newest_first(account_id, since, END_OF_TIME, account.shards):
             if message.has_recipient(mailbox):
                 yield message.message_id, message

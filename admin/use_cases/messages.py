@@ -142,7 +142,7 @@ class MessageSearch:
         """Yield the messages of an account that may match, newest first."""
         account_id, shards = account.account_id, account.shards
         created = TimeRange(milliseconds(search.since), milliseconds(search.until))
-        if search.to is None or not account.indexed:
+        if search.to is None:
             yield from self.messages.newest_first(account_id, created.since, created.until, shards)
             return
         seen: set[UUID] = set()

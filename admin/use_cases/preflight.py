@@ -235,7 +235,7 @@ def _adds_edge(deployed: Parameters, chosen: Parameters) -> bool:
 
 def check_webhooks(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
     """Say what ends if webhooks are switched off in a stack that has them."""
-    if chosen["Webhooks"] == "off" and deployed and deployed.get("Webhooks", "on") == "on":
+    if chosen["Webhooks"] == "off" and deployed.get("Webhooks") == "on":
         yield Finding(
             "webhooks",
             Verdict.WARN,

@@ -35,8 +35,8 @@ RESTORED: Final[Mapping[str, RestoredKind]] = {
     "ACCT": RestoredKind(
         name="accounts",
         kept={
-            *("shards", "sharded_from", "indexed", "hashed_suppressions"),
-            *("has_webhooks", "keys_moved", "suspended", "suspended_for"),
+            *("shards", "sharded_from", "hashed_suppressions"),
+            *("has_webhooks", "suspended", "suspended_for"),
         },
     ),
     "ACCTS": RestoredKind(name="accounts", not_replaced="it only names an account"),
@@ -70,7 +70,7 @@ class LeftOut:
 
 _BRIEF: Final = "valid for minutes only"
 _STATISTICS: Final = LeftOut("statistics", "made of the messages: use `stats rebuild`")
-_INDEX: Final = LeftOut("searchEntries", "made of the messages: use `message reindex`")
+_INDEX: Final = LeftOut("searchEntries", "made of the messages: use `stats rebuild`")
 _DELIVERIES: Final = LeftOut("webhookDeliveries", "perhaps posted since then: use `webhook replay`")
 _CURRENT: Final = LeftOut("presentState", "the service writes it again")
 _UNASKED: Final = LeftOut(MESSAGES, "say --messages")

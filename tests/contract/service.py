@@ -30,7 +30,6 @@ from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
-    SCOPES,
     ApiKey,
     KeyType,
     Preset,
@@ -204,18 +203,6 @@ class Service:
             agent=agent,
         )
         wiring.services().credentials.put(records.key_item(key))
-        return text
-
-    def key_of_older_release(self, account_id: str) -> str:
-        """Return a key with every scope, whose account and record an older release wrote."""
-        text = self.key(account_id, Preset.CUSTOM, scopes=SCOPES)
-        services, key = wiring.services(), keys.api_key(digest_of_key(text))
-        item: Any = services.credentials.client.get_item(TableName=_CREDENTIALS, Key=key)["Item"]
-        services.credentials.delete(key)
-        services.table.put(item)
-        services.table.update(
-            keys.account(account_id), "REMOVE #moved", names={"#moved": records.KEYS_MOVED}
-        )
         return text
 
     def revoke(self, key_text: str) -> None:

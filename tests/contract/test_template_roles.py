@@ -20,7 +20,6 @@ from botocore.client import BaseClient
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, service_address
-from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
@@ -187,16 +186,9 @@ def _sending_rate() -> Iterator[None]:
 
 
 def _read(service: Service) -> None:
-    """Call every operation of the document; a new route needs no line here.
-
-    The second round has a key that an older release wrote.
-    """
-    moved, former = service.account(), service.account()
-    _call_all(service, moved, Api(service.key(moved, Preset.CUSTOM, scopes=SCOPES)))
-    _call_all(service, former, Api(service.key_of_older_release(former)))
-
-
-def _call_all(service: Service, account: str, api: Api) -> None:
+    """Call every operation of the document; a new route needs no line here."""
+    account = service.account()
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
     sent = api.send(otp()).json["messageId"]
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
     saved = wiring.services().template_authoring.create(account, source, internal=False).template_id
@@ -248,10 +240,7 @@ def _sign_in(service: Service) -> None:
         if "Session" in operation.credentials and operation.method == "DELETE":
             browser = signed_in(service, address)
     api = Api(session=browser.token(account).json["token"])
-    # A key of an older release is in the first table.
-    table = wiring.services().table
-    former = replace(wiring.services().api_keys, records=DynamoApiKeys(table, table))
-    key_id = former.issue_live(account, "old", Preset.SEND).record.key_id
+    key_id = wiring.services().api_keys.issue_live(account, "old", Preset.SEND).record.key_id
     assert api.raw("GET", "/keys").status == 200
     with mock.patch("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 0):
         ids = full_ids(tenant, ["key_id"])

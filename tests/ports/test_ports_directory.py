@@ -13,7 +13,7 @@ from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.accounts.account import Account, Plan
-from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
@@ -53,15 +53,6 @@ def test_a_key_keeps_whether_it_is_for_self_service(ports: Ports, *, self_servic
     key = replace(builders.preview_key(builders.key_text()), self_service=self_service)
     ports.put(key)
     assert ports.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
-
-
-def test_a_key_of_an_older_release_is_not_for_self_service(table: Table) -> None:
-    """Only a key for self-service has the attribute, so that older records stay as they are."""
-    item = records.key_item(builders.preview_key(builders.key_text()))
-    assert "self_service" not in item
-    table.put(item)
-    key = {name: item[name] for name in ("pk", "sk")}
-    assert records.key_of(table.get(key) or {}).self_service is False
 
 
 def test_unknown_records_are_absent(ports: Ports) -> None:
@@ -115,15 +106,6 @@ def test_an_account_reads_back(ports: Ports, account: Account) -> None:
     """Limits of zero and none, senders, `hold_uncertain` and the brand are stored."""
     ports.put(account)
     assert ports.directory.look_up(ACCOUNT).account == account
-
-
-def test_an_account_of_an_older_release_has_no_brand(table: Table) -> None:
-    """Only an account with a brand has its attributes, so that older records stay as they are."""
-    item = records.account_item(builders.account())
-    assert not [name for name in item if name.startswith("brand")]
-    table.put(item)
-    key = {name: item[name] for name in ("pk", "sk")}
-    assert records.account_of(table.get(key) or {}).brand == NO_BRAND
 
 
 @pytest.mark.parametrize("revoked", [None, at(5)])

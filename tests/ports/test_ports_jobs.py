@@ -162,11 +162,11 @@ GOOD: dict[str, Any] = {
     "hash": "h",
     "queued_at": "2026-03-14T15:09:26+00:00",
     "deadline": "2026-03-15T15:09:26+00:00",
-    "payload": {"from": "a@x.example", "body": {"html": ""}},
+    "payload": {"from": "a@x.example", "subject": "", "body": {"html": ""}},
 }
 
 
-FROM = {"from": "a@x.example"}
+FROM = {"from": "a@x.example", "subject": ""}
 WRONG: list[dict[str, Any]] = [
     {"version": 2},
     {"version": 3},

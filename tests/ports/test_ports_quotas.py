@@ -178,7 +178,7 @@ def test_fake_and_adapter_count_alike(
 
 
 def test_a_record_without_recipients_has_room_for_them(table: Table) -> None:
-    """A record of an older version has no count of recipients; it counts as zero."""
+    """A window without a count counts as zero."""
     quotas, limits = DynamoQuotas(table), Limits(per_minute=9, per_day=9, per_month=9)
     counts: dict[str, object] = {window_name(w, NOW): 3 for w in MESSAGE_WINDOWS}
     table.put(keys.quota(ACCOUNT) | to_item(counts))

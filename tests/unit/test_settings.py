@@ -12,7 +12,7 @@ from tests.conditions import containers
 _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
 _PROGRAMS: Final = ("admin", "front", "functions", "layers", "local", "relay")
-_DOCUMENTS: Final = ("README.md", "docs/operations.md", "docs/relay.md", "docs/security.md")
+_DOCUMENTS: Final = ("local/README.md", "docs/operations.md", "docs/relay.md", "docs/security.md")
 
 
 def _variables(place: Place) -> set[str]:

@@ -245,7 +245,7 @@ def test_every_setting_that_is_read_is_set() -> None:
         if name.startswith("PILLARBOX_")
     }
     required = {row.variable for row in rows if row.default is None}
-    # Some defaults are for the command on the stack of an older release. A stack may have no relay.
+    # These have a default all the same. A stack may have no relay.
     older = {
         Settings.webhooks.variable,
         Settings.sign_up.variable,

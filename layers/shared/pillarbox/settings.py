@@ -251,7 +251,7 @@ class Settings:
         switch,
         "whether accounts can have webhook endpoints",
         ("functions", "command"),
-        default="on",  # a stack of an older release has no such parameter
+        default="on",
         parameter="Webhooks",
     )
     webhooks_dead_letters_url = Setting(
@@ -280,21 +280,21 @@ class Settings:
         number(),
         "invocations of deliver_message that are reserved for it",
         ("command",),
-        default="0",  # a stack of an older release has no such parameter
+        default="0",
         parameter="DeliveryReserve",
     )
     webhook_concurrency = Setting(
         number(least=1),
         "invocations of post_webhooks at a time",
         ("command",),
-        default="50",  # what a stack of an older release has
+        default="50",
         parameter="WebhookConcurrency",
     )
     worker_limits = Setting(
         lambda text: text != "off",
         "whether the queues of events, webhooks and the sweep have a maximum of workers",
         ("command",),
-        default="on",  # a stack of an older release has no such parameter
+        default="on",
         parameter="WorkerLimits",
     )
     ses_rate_share = Setting(
@@ -322,7 +322,7 @@ class Settings:
         one_of("closed", "invited", "approved", "open"),
         "who may create an account in the dashboard",
         ("functions", "command"),
-        default="closed",  # a stack of an older release has no such parameter
+        default="closed",
         parameter="SignUp",
     )
     sign_up_domains = Setting(
@@ -350,7 +350,7 @@ class Settings:
         one_of("own", "any"),
         "to whom keys of the preview widget send",
         ("functions", "relay", "front", "command"),
-        default="own",  # a stack of an older release has no such parameter
+        default="own",
         parameter="PreviewRecipients",
     )
     preview_keys_per_day = Setting(

@@ -192,13 +192,13 @@ def create_stack(name: str, outputs: dict[str, str], share: int | None = None) -
 
 @pytest.mark.usefixtures("table")
 def test_the_shares_of_all_stacks_are_read() -> None:
-    """Each Pillarbox of the region counts, one of an older release with all of SES's rate."""
+    """Each Pillarbox of the region counts, and no other stack."""
     outputs = {"TableName": "table", "ConfigurationSetName": "set"}
     create_stack("pillarbox", outputs, 75)
-    create_stack("pillarbox-old", outputs)
+    create_stack("pillarbox-2", outputs, 100)
     create_stack("pillarbox-Alarms-1", {})
     create_stack("shop", {"TableName": "orders"})
-    assert CloudFormationShares().read() == {"pillarbox": 75, "pillarbox-old": 100}
+    assert CloudFormationShares().read() == {"pillarbox": 75, "pillarbox-2": 100}
 
 
 def test_a_missing_right_to_see_stacks_is_an_error(stubs: Stubs) -> None:

@@ -46,7 +46,7 @@ def test_the_text_of_a_key_finds_the_key(run: Operator, table: Table, account: s
     }
     assert shown["revokedAt"] is None
     plain = find(made["key"])
-    assert f"pillarbox key revoke {made['keyId']}" in plain.stderr
+    assert f"pillarbox key revoke {made['id']}" in plain.stderr
     assert made["key"] not in result.output + plain.output
     run("key", "revoke", made["id"])
     assert json.loads(find(made["key"], "--json").stdout)["revokedAt"] is not None

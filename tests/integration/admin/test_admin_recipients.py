@@ -1,15 +1,11 @@
-"""`pillarbox recipient erase` and `message reindex`, run by an operator or a program."""
+"""`pillarbox recipient erase`, run by an operator or a program."""
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.table import Table
-from tests.fakes.builders import account as account_record
 from tests.integration.admin.operator_command import Operator, refusal
 from tests.integration.admin.test_admin_messages import minutes, put
 
@@ -89,24 +85,6 @@ def test_nothing_is_erased_before_the_operator_agrees(
     agreed = run.plain("--local", "recipient", "erase", ANN, typed="y\n")
     assert agreed.exit_code == 0
     assert run("message", "show", message_id)["to"] == ["erased@recipient.invalid"]
-
-
-def test_an_account_of_an_older_release_is_indexed_once(run: Operator, table: Table) -> None:
-    """Until then its messages are found and erased by reading all records."""
-    old = account_record("acct00000002")
-    DynamoAccounts(table).add(old)
-    message_id = put(table, old.account_id, timedelta(days=400), to=(ANN,))
-    find = ("message", "find", "--to", "ann@*")
-    assert [item["messageId"] for item in run(*find)["items"]] == [message_id]
-    assert run("message", "reindex")["items"] == [{"accountId": old.account_id, "messages": 1}]
-    assert run("message", "reindex")["items"] == []
-    again = run("message", "reindex", "--account", old.account_id)["items"]
-    assert again == [{"accountId": old.account_id, "messages": 1}]
-    assert [item["messageId"] for item in run(*find)["items"]] == [message_id]
-    table.put(account_item(old))
-    told = run.plain("--local", "recipient", "erase", ANN, "--yes")
-    assert "1 of the accounts have no index by recipient" in told.stderr
-    assert run(*find)["items"] == []
 
 
 def test_messages_of_all_accounts_are_found(run: Operator, table: Table, account: str) -> None:

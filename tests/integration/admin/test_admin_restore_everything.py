@@ -81,7 +81,7 @@ def fill(table: Table, credentials: Table) -> None:
         )
         assert DynamoSignUps(credentials, table).put(request, None)
         key = replace(api_key(1, account_id), digest=f"digest-{account_id}")
-        DynamoApiKeys(credentials, table).add(key)
+        DynamoApiKeys(credentials).add(key)
         DynamoKeyUses(table).record(account_id, key.key_id, NOW)
         DynamoSuppressions(table).add(
             account_id, Suppression(address="ann@example.com", reason="bounced", at=NOW)

@@ -79,13 +79,14 @@ def live(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
     return table
 
 
-def copied(live: Table) -> Table:
-    """The copy that an interrupted run left."""
+def copied(live: Table) -> None:
+    """The copies of both tables that an interrupted run left."""
     copy = Table(f"{live.name}-at-20261122T080000Z")
-    create_table(copy.name)
+    of_credentials = Table(f"{CREDENTIALS}-at-20261122T080000Z")
+    for one in (copy, of_credentials):
+        create_table(one.name)
     for item in FORMER:
-        copy.put(item)
-    return copy
+        (of_credentials if keys.is_credential(item) else copy).put(item)
 
 
 def restore(*options: str, typed: str | None = None) -> Any:
@@ -131,28 +132,14 @@ def test_an_erased_suppression_stays_erased(live: Table) -> None:
     assert {row for row in rows(live) if row[0] == "SUP"} == {("SUP", hashed)}
 
 
-def test_a_key_that_moved_since_then_is_not_lost(live: Table) -> None:
-    """A copy of the time before the migration has keys, which are in the second table now."""
+def test_a_key_that_was_revoked_since_then_stays_revoked(live: Table) -> None:
+    """A key that the table has is not replaced."""
     copied(live)
     for item in FORMER:
         if keys.is_credential(item):
             Table(CREDENTIALS).put(item | to_item({"revoked": "since"}))
     assert restore("--account", SHOP, "--yes").exit_code == 0
-    assert not {"KEY", "KEYS"} & {kind for kind, _ in rows(live)}
     assert (Table(CREDENTIALS).get(keys.api_key("d1")) or {})["revoked"] == "since"
-
-
-def test_both_tables_are_restored(live: Table) -> None:
-    """A key that the second table had at the moment comes back into it."""
-    copied(live)
-    second = Table(f"{CREDENTIALS}-at-20261122T080000Z")
-    create_table(second.name)
-    for item in (keys.api_key("d2"), keys.key_list(SHOP, "k2")):
-        second.put(item | to_item({"account": SHOP, "digest": "d2"}))
-    assert restore("--account", SHOP, "--yes").exit_code == 0
-    assert {("KEYS", "k1"), ("KEYS", "k2")} <= rows(Table(CREDENTIALS))
-    assert Table(CREDENTIALS).get(keys.api_key("d2")) is not None
-    assert tables() == [live.name, CREDENTIALS]
 
 
 def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
@@ -174,10 +161,10 @@ def test_a_second_run_restores_nothing(live: Table) -> None:
         command = ("--stack-name", "pillarbox-dev", "--json", "restore", "rows", "--at", AT)
         result = Operator().plain(*command, "--all-accounts", "--keep-copy", "--yes")
         assert json.loads(result.stdout)["restoredRows"] == expected
-    assert len(tables()) == 3
+    assert len(tables()) == 4
 
 
-@pytest.mark.parametrize(("options", "left"), [([], 2), (["--keep-copy"], 3)])
+@pytest.mark.parametrize(("options", "left"), [([], 2), (["--keep-copy"], 4)])
 def test_no_is_the_default(live: Table, options: list[str], left: int) -> None:
     """Without a yes nothing is written, and the copy goes unless the operator keeps it."""
     copied(live)
@@ -186,9 +173,10 @@ def test_no_is_the_default(live: Table, options: list[str], left: int) -> None:
     assert rows(live) == {("ACCT", "-")}
     assert len(tables()) == left
     state = "kept" if options else "deleted"
-    assert f"Nothing was restored. The copy {live.name}-at-20261122T080000Z is {state}." in (
-        readable(result.stderr)
+    named = " ".join(
+        f"The copy {name}-at-20261122T080000Z is {state}." for name in (live.name, CREDENTIALS)
     )
+    assert f"Nothing was restored. {named}" in readable(result.stderr)
 
 
 def test_an_interruption_at_the_question_keeps_the_copy(live: Table) -> None:
@@ -196,7 +184,7 @@ def test_an_interruption_at_the_question_keeps_the_copy(live: Table) -> None:
     copied(live)
     assert restore("--account", SHOP, typed="").exit_code == 1
     assert rows(live) == {("ACCT", "-")}
-    assert len(tables()) == 3
+    assert len(tables()) == 4
 
 
 def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
@@ -215,6 +203,7 @@ def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
     with Stubber(live.client) as stub:
         stub.add_client_error("describe_table", "ResourceNotFoundException")
         stub.add_response("describe_continuous_backups", {"ContinuousBackupsDescription": backups})
+        stub.add_client_error("describe_table", "ResourceNotFoundException")
         stub.add_response(
             "restore_table_to_point_in_time",
             {},
@@ -225,6 +214,7 @@ def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
             },
         )
         copy = TableCopy(live, moment)
+        copy.check()
         copy.request()
         for status in ("CREATING", "ACTIVE", "ACTIVE"):
             stub.add_response("describe_table", {"Table": {"TableStatus": status}})

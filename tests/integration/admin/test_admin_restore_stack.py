@@ -73,16 +73,6 @@ def kept(
     stubs.answer("dynamodb", "describe_time_to_live", {"TimeToLiveDescription": expiry})
 
 
-def accounts(stubs: Stubs, *marks: bool) -> None:
-    """Prepare the questions about the accounts of the table, and whether their keys moved."""
-    entries = [{"pk": {"S": "ACCTS"}, "sk": {"S": f"a{number}"}} for number in range(len(marks))]
-    stubs.answer("dynamodb", "query", {"Items": entries})
-    for moved in marks:
-        stubs.answer(
-            "dynamodb", "get_item", {"Item": {"keys_moved": {"BOOL": True}} if moved else {}}
-        )
-
-
 def former_address(stubs: Stubs) -> None:
     """Prepare the end of the address of the table's former stack."""
     key = {"pk": {"S": "ADDRESS"}, "sk": {"S": "-"}}
@@ -162,15 +152,15 @@ def test_the_change_set_imports_the_tables(stubs: Stubs) -> None:
     assert yaml.safe_load(asked["TemplateBody"])["Resources"].keys() == {"Table", "Credentials"}
 
 
-def restore(*options: str) -> Any:
-    return Operator().plain("--stack-name", "pillarbox", "restore", "stack", NAME, *options)
+def restore(*options: str, tables: tuple[str, ...] = (NAME, CREDENTIALS)) -> Any:
+    return Operator().plain("--stack-name", "pillarbox", "restore", "stack", *tables, *options)
 
 
 def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
     """A stack in review is imported into; one that is imported needs only its deployment."""
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("REVIEW_IN_PROGRESS")]})
     kept(stubs)
-    accounts(stubs)
+    kept(stubs, name=CREDENTIALS)
     former_address(stubs)
     imported(stubs, "IMPORT_COMPLETE")
     assert restore("--yes").exit_code == 0
@@ -211,23 +201,18 @@ def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
     assert f"the stack pillarbox uses {NAME}" in restore("--yes").stderr
 
 
-def test_a_table_without_its_keys_is_refused(stubs: Stubs) -> None:
-    """Without `Credentials` a stack would refuse every key that has moved there."""
+@pytest.mark.parametrize("tables", [(NAME,), (NAME, CREDENTIALS, "another")])
+def test_both_tables_are_named(stubs: Stubs, tables: tuple[str, ...]) -> None:
+    """Without `Credentials` a stack would refuse every key."""
     no_stack(stubs)
-    kept(stubs)
-    accounts(stubs, False, True)
-    result = restore("--yes")
-    assert result.exit_code == 1
-    assert "name the table Credentials too" in result.stderr
-    no_stack(stubs)
-    assert restore(CREDENTIALS, "another", "--yes").exit_code == 2
+    assert restore("--yes", tables=tables).exit_code == 2
 
 
 def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     """The error has CloudFormation's reason, from the change set or from its execution."""
     no_stack(stubs)
     kept(stubs)
-    accounts(stubs, False)
+    kept(stubs, name=CREDENTIALS)
     former_address(stubs)
     stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
     failed = {"Status": "FAILED", "StatusReason": "Resources [Table] is already in a stack"}
@@ -237,7 +222,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     assert result.stderr.endswith("Resources [Table] is already in a stack\n")
     no_stack(stubs)
     kept(stubs)
-    accounts(stubs, False)
+    kept(stubs, name=CREDENTIALS)
     former_address(stubs)
     imported(stubs, "IMPORT_ROLLBACK_COMPLETE")
     assert "IMPORT_ROLLBACK_COMPLETE" in restore("--yes").stderr
@@ -247,8 +232,8 @@ def test_json_needs_a_yes(stubs: Stubs) -> None:
     """With --json the command ends at once, since a program cannot answer."""
     no_stack(stubs)
     kept(stubs)
-    accounts(stubs)
-    command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME)
+    kept(stubs, name=CREDENTIALS)
+    command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME, CREDENTIALS)
     result = Operator().plain(*command)
     assert result.exit_code == 2
     assert json.loads(result.stderr)["error"]["code"] == "validation_failed"

@@ -6,10 +6,6 @@ from typing import Any, Final
 import pytest
 
 from admin.aws import stacks
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.settings import Settings
-from tests.fakes.builders import account
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
@@ -199,43 +195,6 @@ def test_every_function_goes_back_at_once_and_cloudformation_is_told(
     deployment.status("UPDATE_COMPLETE")
     result = rollback("rollback")
     assert (result.exit_code, readable(result.output)) == (0, documented("rollback"))
-
-
-@pytest.mark.parametrize(("moved", "code"), [((True, True), 1), ((True, False), 0)])
-def test_a_version_that_finds_no_key_is_refused(
-    table: Table,
-    deployment: Deployment,
-    monkeypatch: pytest.MonkeyPatch,
-    moved: tuple[bool, ...],
-    code: int,
-) -> None:
-    """A version without `Credentials` runs again only if some account still has its keys there."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")  # where the table is
-    for number, keys_moved in enumerate(moved):
-        account_id = f"acct0000000{number}"
-        DynamoAccounts(table, keys_moved=keys_moved).add(account(account_id))
-    settings = Settings({"PILLARBOX_TABLE": table.name, "PILLARBOX_CREDENTIALS_TABLE": "i"})
-    monkeypatch.setattr("admin.session._aws_settings", lambda _: settings)
-    deployment.status("UPDATE_COMPLETE", CredentialsTableName="i")
-    deployment.read()
-    deployment.both_deployed()
-    variables = {"PILLARBOX_CREDENTIALS_TABLE": "i"}
-    for version, found in (("4", variables), ("2", {})):
-        deployment.stubs.answer(
-            "lambda",
-            "get_function_configuration",
-            {"Environment": {"Variables": found}},
-            {"FunctionName": "dev-SendBatch-1", "Qualifier": version},
-        )
-    if code == 0:
-        deployment.moves("SendBatch", "2")
-        deployment.moves("SendEmail", "6")
-        deployment.learns_versions()
-        deployment.status("UPDATE_COMPLETE")
-    result = rollback("rollback")
-    assert result.exit_code == code
-    said = "refuses the keys of 1 of 2 accounts" if code == 0 else "all of them have moved"
-    assert said in result.stderr
 
 
 def test_cloudformation_gets_the_template_with_the_versions(

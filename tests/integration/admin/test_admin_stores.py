@@ -41,8 +41,8 @@ class TestDynamoAccounts(AccountRecordsSuite):
 
 class TestDynamoApiKeys(KeyRecordsSuite):
     @pytest.fixture
-    def records(self, table: Table, credentials: Table) -> DynamoApiKeys:
-        return DynamoApiKeys(credentials, table)
+    def records(self, credentials: Table) -> DynamoApiKeys:
+        return DynamoApiKeys(credentials)
 
 
 class TestDynamoSuppressions(SuppressionRecordsSuite):
@@ -112,28 +112,28 @@ def test_a_sender_is_removed_without_a_default(table: Table) -> None:
 
 def test_a_key_that_cannot_be_listed_is_not_created(table: Table, credentials: Table) -> None:
     """Record and list entry are written together: if the entry is refused, so is the record."""
-    records = DynamoApiKeys(credentials, table)
+    records = DynamoApiKeys(credentials)
     records.add(api_key(1))
     with pytest.raises(ServiceError):
         records.add(replace(api_key(1), digest="another"))
     assert DynamoDirectory(table, credentials).look_up(ACCOUNT, key_digest="another").key is None
 
 
-def test_revoking_creates_no_key_record(table: Table, credentials: Table) -> None:
+def test_revoking_creates_no_key_record(credentials: Table) -> None:
     """Revoking a list entry whose record is gone writes no partial record."""
     made = api_key(1)
-    DynamoApiKeys(credentials, table).add(made)
+    DynamoApiKeys(credentials).add(made)
     credentials.delete(keys.api_key(made.digest))
     with pytest.raises(ConditionFailed):
-        DynamoApiKeys(credentials, table).revoke(ACCOUNT, made.key_id, NOW)
+        DynamoApiKeys(credentials).revoke(ACCOUNT, made.key_id, NOW)
     assert credentials.get(keys.api_key(made.digest)) is None
 
 
 def test_the_directory_finds_what_operators_create(table: Table, credentials: Table) -> None:
     """The directory returns what operators wrote, including revocations and suppressions."""
     DynamoAccounts(table).add(account())
-    DynamoApiKeys(credentials, table).add(api_key(1))
-    DynamoApiKeys(credentials, table).revoke(ACCOUNT, api_key(1).key_id, NOW)
+    DynamoApiKeys(credentials).add(api_key(1))
+    DynamoApiKeys(credentials).revoke(ACCOUNT, api_key(1).key_id, NOW)
     DynamoSuppressions(table).put(ACCOUNT, "ann@example.com", "bounced", NOW, None)
     saved = template()
     add(DynamoTemplates(table), saved)

@@ -42,7 +42,7 @@ def output(result: Result, code: int = 0) -> Any:
 
 
 def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None:
-    """Verify reports wrong statistics with exit code 1; rebuild repairs and reports them."""
+    """Verify reports wrong statistics with exit code 1; rebuild repairs them and the index."""
     account = service.account()
     for minute in range(3):
         at = datetime(2026, 6, 10, 12, minute, tzinfo=UTC)
@@ -61,6 +61,8 @@ def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None
         "repaired": 0,
     }
     assert "Right" in run("stats", "verify", *option).stdout
+    by_recipient, _ = keys.search_lists(account, 0)
+    assert len([*services().table.query(by_recipient)]) == 3
 
 
 def test_all_accounts_are_verified_without_an_account(service: Service, run: Run) -> None:

@@ -108,29 +108,6 @@ class FakeShares:
 
 
 @dataclass
-class FakeFormerKeys:
-    """Implements `FormerKeys`; `keys` has the number of keys in the first table by account."""
-
-    keys: dict[str, int] = field(default_factory=dict)
-    waiting: list[str] = field(default_factory=list)
-
-    def account_ids(self) -> list[str]:
-        return [*self.keys]
-
-    def unmarked(self) -> list[str]:
-        return self.waiting
-
-    def count(self, account_id: str) -> int:
-        return self.keys[account_id]
-
-    def move(self, account_id: str) -> int:
-        raise NotImplementedError
-
-    def mark(self, account_id: str) -> None:
-        raise NotImplementedError
-
-
-@dataclass
 class FakeMonitoring:
     """Implements `StackMonitoring`."""
 

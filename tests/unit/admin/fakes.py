@@ -87,10 +87,6 @@ class FakeAccounts:
         self.accounts[account_id] = replace(account, shards=shards, sharded_from=since)
         return self.accounts[account_id]
 
-    def set_indexed(self, account_id: str) -> None:
-        if account := self.accounts.get(account_id):
-            self.accounts[account_id] = replace(account, indexed=True)
-
     def set_hashed_suppressions(self, account_id: str) -> None:
         if account := self.accounts.get(account_id):
             self.accounts[account_id] = replace(account, hashed_suppressions=True)
@@ -265,9 +261,6 @@ class FakeTemplateVersions:
             for key in sorted(self.versions, reverse=True)
             if key[:2] == (account_id, str(template_id)) and (before is None or key[2] < before)
         ][:limit]
-
-    def keep(self, version: TemplateVersion) -> None:
-        self.add(version)
 
     def add(self, version: TemplateVersion) -> bool:
         key = version.account_id, version.template_id, version.version

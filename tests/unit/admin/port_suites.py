@@ -272,16 +272,12 @@ class AccountRecordsSuite:
         bare = records.change(ACCOUNT, AccountChanges(brand=nothing))
         assert bare == replace(account(), name="Store")
 
-    def test_what_an_account_has_is_noted(self, records: AccountRecords) -> None:
-        """An index and hashed suppressions are noted one by one, and create no account."""
+    def test_hashed_suppressions_are_noted(self, records: AccountRecords) -> None:
+        """They are noted for an account that exists, and create none."""
         records.add(account())
-        records.set_indexed(ACCOUNT)
-        records.set_indexed(OTHER_ACCOUNT)
-        assert records.get(ACCOUNT) == replace(account(), indexed=True)
         records.set_hashed_suppressions(ACCOUNT)
         records.set_hashed_suppressions(OTHER_ACCOUNT)
-        noted = replace(account(), indexed=True, hashed_suppressions=True)
-        assert [*records.all()] == [noted]
+        assert [*records.all()] == [replace(account(), hashed_suppressions=True)]
 
     def test_shards_are_raised_and_never_lowered(self, records: AccountRecords) -> None:
         """The first raise sets the time; the number never falls, in any order of raises."""
@@ -571,9 +567,11 @@ class TemplateDraftsSuite:
     def test_versions_are_listed_newest_first(self, stores: TemplateStores) -> None:
         """Versions of a template are listed newest first, by pages, and deleted together."""
         saved, other = template(0), template(1)
-        versions = [version_of(replace(saved, version=number)) for number in range(1, 13)]
-        for version in (*versions, version_of(other)):
-            stores.versions.keep(version)
+        published = [replace(saved, version=number) for number in range(1, 13)]
+        for one in (*published, other):
+            before = one.updated_at if one.version > 1 else None
+            assert stores.records.publish(one, version_of(one), unless_changed_since=before)
+        versions = [*map(version_of, published)]
         template_id = id_of(saved)
         assert stores.versions.newest_first(ACCOUNT, template_id, 5) == versions[:-6:-1]
         assert stores.versions.newest_first(ACCOUNT, template_id, 5, 3) == versions[1::-1]
@@ -584,10 +582,3 @@ class TemplateDraftsSuite:
         stores.versions.delete_all(ACCOUNT, template_id)
         assert stores.versions.newest_first(ACCOUNT, template_id, 5) == []
         assert stores.versions.get(ACCOUNT, id_of(other), 1) == version_of(other)
-
-    def test_a_kept_version_is_not_overwritten(self, stores: TemplateStores) -> None:
-        """A version that exists stays as it is."""
-        version = version_of(template())
-        stores.versions.keep(version)
-        stores.versions.keep(replace(version, html="other"))
-        assert stores.versions.get(ACCOUNT, UUID(version.template_id), 1) == version

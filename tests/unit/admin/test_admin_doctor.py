@@ -23,7 +23,6 @@ from pillarbox.domain.timing import milliseconds
 from tests.unit.admin.doctor_fakes import (
     FakeApi,
     FakeCertificate,
-    FakeFormerKeys,
     FakeMonitoring,
     FakePlans,
     FakeProvider,
@@ -50,7 +49,7 @@ class HealthyStack(UseCases):
         self.table, _ = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.provider, self.protection = FakeProvider(), FakeTableProtection()
-        self.protection_of_credentials, self.former_keys = FakeTableProtection(), FakeFormerKeys()
+        self.protection_of_credentials = FakeTableProtection()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
         self.queue_policies, self.shares = FakeQueuePolicies(), FakeShares()
@@ -93,7 +92,6 @@ class HealthyStack(UseCases):
             ),
             table=self.protection,
             credentials=self.protection_of_credentials,
-            former_keys=self.former_keys,
             monitoring=self.monitoring,
             queue_policies=self.queue_policies,
             shares=self.shares,
@@ -141,7 +139,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
         "domains",
-        *("queues", "waiting", "table", "keys", "shards", "limits", "alarms", "relay", "mail"),
+        *("queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
         "policies",
     }
     assert stack.problems() == []
@@ -216,16 +214,6 @@ def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:
     protection.state = replace(protection.state, point_in_time_recovery=False)
     (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
     assert finding.message == "The table Credentials has no point-in-time recovery."
-
-
-@pytest.mark.parametrize(("keys_left", "waiting"), [(1, []), (0, ["a"])])
-def test_keys_of_an_older_release_are_a_warning(
-    stack: HealthyStack, keys_left: int, waiting: list[str]
-) -> None:
-    """The remedy is the migration, also for keys that an older command created after it."""
-    stack.former_keys = FakeFormerKeys({"a": keys_left}, waiting)
-    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.WARN]
-    assert (finding.check, finding.remedy) == ("keys", "Run `pillarbox credentials migrate`.")
 
 
 def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:

@@ -62,10 +62,9 @@ class KilledAt:
         return call
 
 
-def world_with_mail(*, indexed: bool = True, shards: int = 1) -> SearchWorld:
+def world_with_mail(shards: int = 1) -> SearchWorld:
     """Return an account with mail to Ann and others: old and new, pending and bounced."""
     world = SearchWorld(shards=shards)
-    world.account = replace(world.account, indexed=indexed)
     world.table.put(account_item(world.account))
     for number in range(3):
         bounced = world.send_to("Ann@example.com", "bob@example.com", tags={"order": str(number)})
@@ -166,10 +165,9 @@ def records(world: SearchWorld) -> list[Message]:
 
 
 @pytest.mark.parametrize("shards", [1, 4])
-@pytest.mark.parametrize("indexed", [True, False])
-def test_an_erasure_leaves_nothing_of_the_person(*, indexed: bool, shards: int) -> None:
+def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
     """Address, subject, tags and texts of servers are gone; everything else stays."""
-    world = world_with_mail(indexed=indexed, shards=shards)
+    world = world_with_mail(shards)
     window = (milliseconds(START) - 1000, milliseconds(world.now) + 1000)
     before = world.analytics(*window, Bucket.DAY)
     erased = erase(world)
@@ -217,16 +215,13 @@ def test_an_erasure_is_repeatable() -> None:
     assert sorted(stored(world)) == before
 
 
-@pytest.mark.parametrize("indexed", [True, False])
 @pytest.mark.parametrize("after", [True, False])
-def test_an_erasure_that_was_killed_is_finished_by_the_next_run(
-    *, after: bool, indexed: bool
-) -> None:
+def test_an_erasure_that_was_killed_is_finished_by_the_next_run(*, after: bool) -> None:
     """If the process dies at any call, a second run leaves nothing of the person."""
     call = 0
     while True:
         call += 1
-        world = world_with_mail(indexed=indexed)
+        world = world_with_mail()
         killed = KilledAt(world, call, after=after)
         vars(world.table)["client"] = killed
         try:
@@ -274,7 +269,6 @@ def test_suppressing_is_for_the_named_account_and_those_that_had_the_address(
 ) -> None:
     """Other accounts keep their single look-up of suppressions."""
     world = SearchWorld()
-    world.account = replace(world.account, indexed=True)
     world.table.put(account_item(world.account))
     world.send_to(ANN if had_mail else "bob@example.com")
     erasure(world).erase([world.account], ANN, lambda _: None, suppress=True, everywhere=named)

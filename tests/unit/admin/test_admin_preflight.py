@@ -248,7 +248,6 @@ def test_a_new_stack_has_no_firewall_to_remove() -> None:
     ("before", "after", "verdict"),
     [
         ({"Webhooks": "on"}, "off", ["warn"]),
-        ({"AlarmSet": "all"}, "off", ["warn"]),  # a stack of an older release
         ({"Webhooks": "off"}, "off", []),
         ({"Webhooks": "off"}, "on", []),
         ({"Webhooks": "on"}, "on", []),

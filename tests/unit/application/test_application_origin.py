@@ -109,7 +109,7 @@ def smtp_message(world: World, fields: str) -> SmtpMessage:
 
 
 def test_a_record_without_an_origin_can_be_read() -> None:
-    """A record that an older version wrote has an origin without fields."""
+    """What does not apply is not stored."""
     item = from_item(message_item(builders.message(origin=MessageOrigin())))
     assert not item.keys() & {"via", "key", "starter", "template", "version", "request", "tags"}
     assert message_of(item).origin == MessageOrigin()

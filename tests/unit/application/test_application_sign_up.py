@@ -179,7 +179,6 @@ def test_an_account_has_the_user_as_its_owner() -> None:
     assert world.create() is SignUpStatus.CREATED
     (account,) = world.accounts.values()
     assert (account.name, account.plan, account.contact) == ("Acme", Plan.FREE, ADA)
-    assert account.indexed
     (member,) = world.members.of_account(account.account_id)
     assert (member.address, member.role) == (ADA, Role.OWNER)
     assert member.user_id == world.user().session.user_id

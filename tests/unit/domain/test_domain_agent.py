@@ -67,7 +67,7 @@ def test_wrong_settings(recipients: list[str], per_day: int, field: str) -> None
 
 @pytest.mark.parametrize("agent", [None, AgentSettings(recipients=("a.example",), per_day=3)])
 def test_a_record_keeps_the_settings(agent: AgentSettings | None) -> None:
-    """What is written is read again; a record of an older release has no settings."""
+    """What is written is read again; the record of another key has no settings."""
     key = builders.api_key(builders.key_text(), agent=agent)
     assert key_of(from_item(key_item(key))) == key
     assert ("agent" in key_item(key)) is (agent is not None)

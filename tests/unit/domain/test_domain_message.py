@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.adapters.dynamodb.attributes import from_item
-from pillarbox.adapters.dynamodb.records import message_item, message_of
 from pillarbox.domain.messages.message import Event, EventKind, Message, Status, plain_reason
 from tests.fakes import builders
 from tests.fakes.builders import at, event
@@ -214,11 +212,3 @@ def test_a_new_message_has_no_attempts_and_no_changes() -> None:
 def test_a_reason_is_shown_without_its_type(reason: str, plain: str) -> None:
     """The `smtp;` of a diagnostic code (RFC 3464) says nothing to people and is left out."""
     assert plain_reason(reason) == plain
-
-
-def test_a_stored_reason_is_shown_without_its_type() -> None:
-    """A record that an older release wrote with `smtp;` is read without it."""
-    bounce = replace(event(EventKind.BOUNCED, 1, ANN), reason="smtp; 550 no")
-    old = replace(MESSAGE, events=(bounce,))
-    (read,) = message_of(from_item(message_item(old))).events
-    assert read.reason == "550 no"

@@ -10,6 +10,7 @@ import pytest
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.page import PageRequest, SortBy
@@ -37,6 +38,7 @@ def audited() -> AuditedWorld:
     audit = Audit(
         log=world.log,
         ledger=DynamoLedgerAudit(world.table),
+        index=DynamoSearchIndex(world.table),
         accounts=DynamoAccounts(world.table),
         clock=lambda: world.now,
     )

@@ -1,4 +1,4 @@
-"""The ledger's items are stored octet for octet as earlier releases stored them."""
+"""The stored form of the ledger's items, octet for octet: what exists must stay readable."""
 
 from dataclasses import replace
 

@@ -280,7 +280,7 @@ def test_the_sweep_indexes_a_message_that_the_stream_lost() -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 4])
-def test_messages_of_an_older_release_are_indexed_again(shards: int) -> None:
+def test_messages_without_entries_are_indexed_again(shards: int) -> None:
     """Entries that are missing are made from the records, and repeating it changes nothing."""
     world = SearchWorld(shards=shards)
     send_some(world, random.Random(5), 30)

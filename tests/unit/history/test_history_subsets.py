@@ -1,4 +1,4 @@
-"""The figures of single keys and templates are exact, are audited and survive older releases."""
+"""The figures of single keys and templates are exact, and are audited."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -6,7 +6,6 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb.attributes import from_item
-from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.ledger_format import pack, unpack
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
@@ -14,12 +13,9 @@ from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, Status
 from pillarbox.domain.messages.statistics import (
-    END_OF_TIME,
     IndexEntry,
     Subset,
     SubsetKind,
-    TimeRange,
-    index_entry,
 )
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.test_history_aggregation import wrong_items
@@ -106,62 +102,6 @@ def test_the_sweep_repairs_rollups_of_subsets_and_the_list_of_a_day() -> None:
     assert wrong_items(world) == 0
 
 
-def test_items_of_an_older_release_are_read_and_completed() -> None:
-    """Entries without key and template are counted; the check and a rebuild complete them."""
-    world = busy_hour()
-    partition = world.engine.partition(f"STAT#{world.account_id}")
-    for sk in [sk for sk in partition.order if sk.startswith("C#")]:
-        item = dict(partition.get(sk) or {})
-        for name in ("origins", "keys", "templates"):
-            item.pop(name, None)
-        partition.put(sk, item)
-    entries = world.ledger.entries_created(world.account_id, TimeRange(0, END_OF_TIME))
-    assert {(entry.key_id, entry.template) for entry in entries} == {(None, None)}
-    assert len(entries) == len(world.messages)
-    window = (milliseconds(START), milliseconds(world.now) + 1, Bucket.DAY)
-    assert world.analytics(*window) == world.expected_analytics(*window)
-    before = wrong_items(world)
-    assert check(world) >= 1
-    assert wrong_items(world) < before
-    audit = DynamoLedgerAudit(world.table)
-    audit.repair(world.account_id, map(index_entry, world.messages.values()))
-    assert wrong_items(world) == 0
-    assert equals_recount(world)
-
-
-def lists_equal_recounts(world: World) -> bool:
-    """Return whether the list of each subset is that of a recount, in each order."""
-    requests = [
-        PageRequest(key_id=key_id, template=template, status=status, sort_by=sort_by, limit=100)
-        for key_id, template in (
-            ("key_1", None),
-            ("key_2", None),
-            (None, "otp"),
-            ("key_1", "otp"),
-            ("key_2", "otp"),
-        )
-        for status in (None, Status.PENDING, Status.COMPLAINED)
-        for sort_by in SortBy
-    ]
-    return all(world.page(request) == world.expected_page(request) for request in requests)
-
-
-@pytest.mark.parametrize("missing", [{"few"}, {"origins", "keys", "templates"}])
-def test_lists_of_subsets_are_right_with_items_of_an_older_release(missing: set[str]) -> None:
-    """Rollups without entries, and lists by update without key and template, hide no message."""
-    world = World(tuning=Tuning(max_entries=2))
-    hour_of_many(world)
-    changed = 0
-    for partition in world.engine.partitions.values():
-        for sk in [sk for sk in partition.order if not sk.startswith("C#")]:
-            item = dict(partition.get(sk) or {})
-            older = {name: value for name, value in item.items() if name not in missing}
-            changed += older != item
-            partition.put(sk, older)
-    assert changed
-    assert lists_equal_recounts(world)
-
-
 def test_a_list_of_few_messages_reads_no_other_messages_of_the_account() -> None:
     """Rollups of a subset that sent little have its entries, so its list reads only those."""
     world = World()
@@ -199,23 +139,6 @@ def test_many_messages_of_a_key_and_of_a_template_are_refused_together() -> None
         assert world.page(few) == world.expected_page(few)
 
 
-def hour_of_many(world: World) -> None:
-    """Send many messages in one hour and few in another; some change later."""
-    for count in (60, 8):
-        for number in range(count):
-            sent = world.send()
-            world.pass_time(40 if count > 8 else 200)
-            world.add_event(sent, EventKind.SENT)
-            if number % 16 == 0:
-                world.pass_time(1)
-                world.add_event(sent, EventKind.COMPLAINED)
-        world.pass_time(86_400)
-        world.add_event(sent, EventKind.COMPLAINED)
-        world.aggregate()
-    world.send()
-    world.aggregate()
-
-
 def entry(number: int, key_id: str | None, template: str | None) -> IndexEntry:
     return IndexEntry(UUID(int=number), 1, Status.PENDING, 0, frozenset(), None, key_id, template)
 
@@ -229,11 +152,6 @@ def test_an_item_has_any_number_of_keys_and_templates(templates: int) -> None:
     assert [*unpack(item)] == entries
     assert len(item["entries"]) == 26 * len(entries)
     assert len(item["origins"]) == (2 if templates <= 255 else 4) * len(entries)
-
-
-def test_an_item_without_origins_has_the_form_of_older_releases() -> None:
-    """Entries of messages without a known key and template take 26 bytes and nothing else."""
-    assert set(pack([entry(1, None, None), entry(2, None, None)])) == {"entries"}
 
 
 def test_a_saved_template_counts_under_its_id_in_every_version() -> None:

@@ -31,7 +31,7 @@ from tests.fakes.builders import ACCOUNT, account, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
 ERROR_CODES = ("mailbox_full", "general", "expired", None)
-#: From where messages come in turn; the last ones as records of older releases have it.
+#: From where messages come in turn; the last ones have no key and no template.
 ORIGINS = (
     MessageOrigin(key_id="key_1", starter_template="otp"),
     MessageOrigin(key_id="key_2", template_id="0198f2a4-5b6c-7d8e-9f01-23456789abcd"),

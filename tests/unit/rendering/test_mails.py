@@ -235,8 +235,8 @@ def test_a_receipt_shows_amount_date_and_seller() -> None:
     assert preheader.startswith("12,500 JPY received")
 
 
-def test_a_receipt_of_an_older_release_has_no_date_and_seller() -> None:
-    """A receipt without a date or a brand, as older releases queued them, leaves the rows out."""
+def test_a_receipt_without_date_and_seller_leaves_them_out() -> None:
+    """A receipt without a date or a brand leaves the rows out."""
     body = shown(sample("payment_receipt", Branding(None, None, attribution=False)))
     assert [label.text() for label in body.css(".rows th")] == ["Invoice", "Status"]
 

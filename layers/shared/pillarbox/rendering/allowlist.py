@@ -93,7 +93,7 @@ def _check(subject: str, html: str) -> "_Checker":
 
 
 def compile_saved(html: str) -> SavedProgram:
-    """Check a body and compile it. An older release may have allowed more tokens or fuel.
+    """Check a body and compile it. Its tokens and fuel were checked when it was saved.
 
     Raises:
         ValidationFailed: on `html`.

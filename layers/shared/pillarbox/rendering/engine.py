@@ -81,8 +81,7 @@ def render_saved(
 ) -> str:
     """Render a saved template to HTML.
 
-    Check the template against the allow-list again, because an older release may
-    have allowed more.
+    Check the template against the allow-list again, which may have become shorter since then.
 
     Args:
         html: the template.

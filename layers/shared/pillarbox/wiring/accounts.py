@@ -41,7 +41,7 @@ class AccountWiring(Stores):
         from pillarbox.application.accounts.keys import Keys
 
         return Keys(
-            records=DynamoApiKeys(self.credentials, self.table),
+            records=DynamoApiKeys(self.credentials),
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
         )

@@ -22,7 +22,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | key of proof of work | POW        | -              |
 | used proof  | PROOF#<sha256>      | -              |
 
-Older releases had API keys in the first table (`former_keys.py`). It has all others:
+The first table has all others:
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|

@@ -1,7 +1,7 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -26,16 +26,12 @@ from pillarbox.domain.messages.message import (
     Message,
     MessageOrigin,
     SendRoute,
-    plain_reason,
 )
 from pillarbox.domain.templates.template import SavedTemplate
 
-#: The attribute of an account that has no key in the first table (`former_keys.py`).
-KEYS_MOVED: Final = "keys_moved"
 
-
-def account_item(account: Account, *, keys_moved: bool = True) -> Item:
-    """Write a new account; `keys_moved` is False in a stack without the table `Credentials`."""
+def account_item(account: Account) -> Item:
+    """Write a new account."""
     return keys.account(account.account_id) | to_item(
         {
             "account": account.account_id,
@@ -51,14 +47,12 @@ def account_item(account: Account, *, keys_moved: bool = True) -> Item:
             "hold_uncertain": account.hold_uncertain or None,
             "shards": account.shards if account.shards > 1 else None,
             "sharded_from": to_text(account.sharded_from) if account.sharded_from else None,
-            "indexed": account.indexed or None,
             "hashed_suppressions": account.hashed_suppressions or None,
             "has_webhooks": account.has_webhooks or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
             "contact": account.contact,
             "widget_secret": account.widget_secret,
-            KEYS_MOVED: keys_moved or None,
         }
         | brand_attributes(account.brand)
     )
@@ -82,7 +76,6 @@ def account_of(item: Mapping[str, Any]) -> Account:
         hold_uncertain=item.get("hold_uncertain", False),
         shards=item.get("shards", 1),
         sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
-        indexed=item.get("indexed", False),
         hashed_suppressions=item.get("hashed_suppressions", False),
         has_webhooks=item.get("has_webhooks", False),
         contact=item.get("contact"),
@@ -200,7 +193,7 @@ def template_of(item: Mapping[str, Any]) -> SavedTemplate:
         variables=tuple(item["variables"]),
         required=tuple(item["required"]),
         internal=item.get("internal", False),
-        version=item.get("version", 1),
+        version=item["version"],
         created_at=from_text(item["created"]),
         updated_at=from_text(item["updated"]),
         references=frozenset(item.get("references", ())),
@@ -325,12 +318,10 @@ def _event_attribute(event: Event) -> dict[str, object]:
 
 
 def _event_of(attribute: Mapping[str, Any]) -> Event:
-    reason = attribute.get("reason")
     return Event(
         kind=EventKind(attribute["kind"]),
         at=from_text(attribute["at"]),
         recipient=attribute.get("to"),
         code=attribute.get("code"),
-        # Older releases stored it as the provider wrote it.
-        reason=None if reason is None else plain_reason(reason),
+        reason=attribute.get("reason"),
     )

@@ -207,7 +207,7 @@ def _read_mail(fields: Mapping[str, Any], octets: bytes = b"") -> Mail:
         cc=tuple(fields.get("cc", ())),
         bcc=tuple(fields.get("bcc", ())),
         reply_to=fields.get("reply_to"),
-        subject=fields.get("subject", ""),
+        subject=fields["subject"],
         body=_read_body(fields["body"], octets),
         attachments=tuple(map(_read_attachment, fields.get("attachments", ()))),
     )
@@ -221,10 +221,10 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
             brand_name=fields["brand_name"],
             logo_url=fields["logo_url"],
             attribution=fields["attribution"],
-            is_test=fields.get("test", False),
-            report=fields.get("report"),
-            accent=fields.get("accent"),
-            date=fields.get("date"),
+            is_test=fields["test"],
+            report=fields["report"],
+            accent=fields["accent"],
+            date=fields["date"],
         )
     if "source" in fields:
         return SavedBody(source=fields["source"], values=fields["values"])

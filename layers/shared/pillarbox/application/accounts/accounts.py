@@ -71,7 +71,6 @@ class Accounts:
             created_at=self.clock(),
             overrides=limits,
             hold_uncertain=hold_uncertain,
-            indexed=True,
             contact=normalize_address(contact) if contact else None,
         )
         self.records.add(account)

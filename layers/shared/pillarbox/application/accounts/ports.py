@@ -92,10 +92,6 @@ class AccountRecords(Protocol):
         """
         ...
 
-    def set_indexed(self, account_id: str) -> None:
-        """Store that all messages of an account are in the search index."""
-        ...
-
     def set_hashed_suppressions(self, account_id: str) -> None:
         """Store that an account may have suppressions that are only hashes of addresses."""
         ...

@@ -1,11 +1,12 @@
-"""Compare the ledger with the records of the messages, and repair it."""
+"""Compare the ledger with the records of the messages; repair it and the search index."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.application.history.ports import LedgerAudit
+from pillarbox.application.history.ports import LedgerAudit, SearchIndex
+from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.messages.statistics import END_OF_TIME, IndexEntry, index_entry
@@ -35,6 +36,7 @@ class Audit:
 
     log: MessageLog
     ledger: LedgerAudit
+    index: SearchIndex
     accounts: AccountRecords
     clock: Clock
     tuning: Tuning = STANDARD
@@ -59,7 +61,7 @@ class Audit:
         return AuditReport(messages=len(actual), lagging_messages=len(lagging), wrong_items=wrong)
 
     def rebuild(self, account_id: str) -> AuditReport:
-        """Repair the ledger, and report whether it was correct.
+        """Repair the ledger, index all messages again, and report whether the ledger was correct.
 
         Raises:
             ServiceError: `account_not_found`; `service_unavailable` when the ledger
@@ -72,7 +74,10 @@ class Audit:
             max(entry, indexed.get(message_id, entry), key=lambda entry: entry.revision)
             for message_id, entry in actual.items()
         )
-        return replace(report, repaired_items=self.ledger.repair(account_id, newest))
+        repaired = self.ledger.repair(account_id, newest)
+        messages = self.log.newest_first(account_id, 0, END_OF_TIME)
+        index_again(self.log, self.index, account_id, messages)
+        return replace(report, repaired_items=repaired)
 
     def _read(self, account_id: str) -> tuple[dict[UUID, IndexEntry], dict[UUID, IndexEntry]]:
         """Return the entries that the records make, and those of the ledger.

@@ -158,8 +158,7 @@ class Pagination:
                 )
                 if entry.is_in(subset)
             ]
-            # Messages that were delivered at once have no key and template there, nor have lists
-            # that an older release wrote.
+            # Messages that were delivered at once have no key and template there.
             if len(found) >= count:
                 return found
         return [

@@ -197,7 +197,6 @@ class PreviewKeys:
             name=KEY_NAME,
             plan=Plan.FREE,
             created_at=now,
-            indexed=True,
             contact=address,
             widget_secret=secrets.token_hex(SECRET_BYTES),
         )

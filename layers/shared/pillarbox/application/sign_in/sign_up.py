@@ -131,7 +131,6 @@ def create_account(
         name=request.name or "",
         plan=plan,
         created_at=request.at,
-        indexed=True,
         contact=request.address,
     )
     owner = Member(

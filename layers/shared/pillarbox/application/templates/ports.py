@@ -100,10 +100,6 @@ class TemplateVersions(Protocol):
         """Read so many versions, the newest first; with `before`, only older ones."""
         ...
 
-    def keep(self, version: TemplateVersion) -> None:
-        """Store the version of a release that kept none, unless it is stored already."""
-        ...
-
     def delete(self, account_id: str, template_id: UUID, version: int) -> None:
         """Delete one version, if it is there."""
         ...

@@ -28,7 +28,7 @@ from pillarbox.rendering.saved import check_template
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
 #: including the references.
 MAX_STORED: Final = 350_000
-#: The author of what the operator's command or an older release wrote.
+#: The author of what the operator's command wrote.
 OPERATOR: Final = "operator"
 
 
@@ -73,7 +73,6 @@ class Publication:
                 # Always later than before, because the time identifies the version.
                 updated_at=max(now, current.updated_at + timedelta(milliseconds=1)),
             )
-            self._keep_version_of_older_release(current)
         elif draft is not None:
             changed = _new_template(draft, now)
         else:
@@ -97,11 +96,6 @@ class Publication:
         """Delete the version for which the next one leaves no room; each publication does so."""
         if (oldest := template.version - MAX_VERSIONS) > 0:
             self.versions.delete(template.account_id, UUID(template.template_id), oldest)
-
-    def _keep_version_of_older_release(self, template: SavedTemplate) -> None:
-        template_id = UUID(template.template_id)
-        if self.versions.get(template.account_id, template_id, template.version) is None:
-            self.versions.keep(_version_of(template, content_of(template), OPERATOR))
 
 
 def content_of(template: SavedTemplate) -> TemplateContent:

@@ -86,15 +86,12 @@ class Account:
     sharded_from: datetime | None = None
     #: Set while the operator has suspended the account: each of its keys is refused.
     suspension: Suspension | None = None
-    #: Whether all its messages are in the search index. Accounts of older versions are not, until
-    #: `pillarbox message reindex` has run.
-    indexed: bool = False
     #: Whether some of its suppressions are only hashes of addresses, which need a second look-up.
     hashed_suppressions: bool = False
     #: Whether it has webhook endpoints. It may stay set when the last two are deleted at the same
     #: time, and is never missing while there is one.
     has_webhooks: bool = False
-    #: Where the service writes to the account's owner. Accounts of older versions have none.
+    #: Where the service writes to the account's owner; the operator may leave it out.
     contact: str | None = None
     #: Signs the links in test mails by which recipients stop them. Only an account that the preview
     #: widget made has it; its contact is the address that was confirmed.

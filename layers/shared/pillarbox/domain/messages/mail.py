@@ -119,7 +119,7 @@ class StarterBody:
     accent: str | None = None
     #: The token of the link by which the recipient of a test stops such mail.
     report: str | None = field(default=None, repr=False)
-    #: The day of the send, in words. A job from an older release has none.
+    #: The day of the send, in words.
     date: str | None = None
 
 

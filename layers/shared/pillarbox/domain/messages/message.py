@@ -140,7 +140,7 @@ class SendRoute(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageOrigin:
-    """Where a message came from. Records of older versions have no origin: all fields are None.
+    """Where a message came from; what does not apply is None.
 
     `template_version` counts the changes of the saved template. `request_id` is the id that the
     response and the log lines of the HTTP request have; a message over SMTP has none.

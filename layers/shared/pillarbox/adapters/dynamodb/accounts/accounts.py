@@ -26,21 +26,14 @@ _BATCH: Final = 100
 class DynamoAccounts:
     """Implements `accounts.ports.AccountRecords`."""
 
-    def __init__(self, table: Table, *, keys_moved: bool = True) -> None:
-        """Store the table.
-
-        Args:
-            table: the first table.
-            keys_moved: whether the keys of a new account are in `Credentials`.
-        """
+    def __init__(self, table: Table) -> None:
         self._table = table
-        self._keys_moved = keys_moved
 
     def add(self, account: Account) -> None:
         """Put the record and its entry in the list of all accounts."""
         put_with_list_entry(
             self._table,
-            account_item(account, keys_moved=self._keys_moved),
+            account_item(account),
             keys.account_list(account.account_id),
         )
 
@@ -117,20 +110,12 @@ class DynamoAccounts:
             entry=entry,
         )
 
-    def set_indexed(self, account_id: str) -> None:
-        """Set the attribute, if the account exists."""
-        self._set(account_id, "indexed")
-
     def set_hashed_suppressions(self, account_id: str) -> None:
         """Set the attribute, if the account exists."""
-        self._set(account_id, "hashed_suppressions")
-
-    def _set(self, account_id: str, name: str) -> None:
         self._update(
             account_id,
-            "SET #name = :true",
+            "SET hashed_suppressions = :true",
             condition="attribute_exists(pk)",
-            names={"#name": name},
             values={":true": True},
         )
 

@@ -5,10 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts.former_keys import read_former_key
 from pillarbox.adapters.dynamodb.accounts.suppressions import hashed_reasons
 from pillarbox.adapters.dynamodb.messages.quota_refusals import counts_of
-from pillarbox.adapters.dynamodb.records import KEYS_MOVED, account_of, key_of, template_of
+from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
@@ -45,13 +44,10 @@ class DynamoDirectory:
         # Several forms of one address have one record.
         stopped = {mailbox: stopped_mailbox(mailbox) for mailbox in mailboxes} if preview else {}
         requested += [keys.suppression(PREVIEW_LIST, one) for one in sorted({*stopped.values()})]
-        key_requested = (
-            (self._credentials, keys.api_key(key_digest))
-            if self._credentials and key_digest is not None
-            else None
-        )
+        key_requested = keys.api_key(key_digest) if key_digest is not None else None
         found = self._table.get_all(
-            requested, (key_requested[0], [key_requested[1]]) if key_requested else None
+            requested,
+            (self._credentials, [key_requested]) if self._credentials and key_requested else None,
         )
         items = {(item["pk"], item["sk"]): item for item in found}
 
@@ -59,9 +55,7 @@ class DynamoDirectory:
             return items.get((key["pk"]["S"], key["sk"]["S"]))
 
         account = item(keys.account(account_id))
-        key = item(key_requested[1]) if key_requested else None
-        if key_requested and account and KEYS_MOVED not in account:
-            key = read_former_key(self._table, *key_requested)
+        key = item(key_requested) if key_requested else None
         suppressions = {
             mailbox: entry["reason"]
             for mailbox in mailboxes

@@ -3,8 +3,7 @@
 An entry takes 26 bytes: reading entries costs a twentieth of reading records. An item also says
 which key and which template each of its messages came from, if that is known: the names once, and
 for each entry the two numbers of its names, of one byte each, or of two if there are many names.
-Older releases ignore these attributes, and their items lack them. A rollup of a subset has the
-entries of its messages (`few`), if they are few.
+A rollup of a subset has the entries of its messages (`few`), if they are few.
 """
 
 import struct

@@ -264,6 +264,4 @@ class TokenBucket:
 
 
 def _state(item: dict[str, Any]) -> BucketState:
-    # An item of an older version lacks some of them.
-    names = [field.name for field in fields(BucketState) if field.name in item]
-    return BucketState(**{name: item[name] for name in names})
+    return BucketState(**{field.name: item[field.name] for field in fields(BucketState)})

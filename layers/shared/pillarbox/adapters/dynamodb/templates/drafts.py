@@ -83,13 +83,6 @@ class DynamoTemplateVersions:
         items = self._table.query(first, last, newest_first=True, page=limit)
         return [_version_of(item) for _, item in zip(range(limit), items, strict=False)]
 
-    def keep(self, version: TemplateVersion) -> None:
-        """Put a version, unless it exists."""
-        try:
-            self._table.put(version_item(version), condition="attribute_not_exists(pk)")
-        except ConditionFailed:
-            return  # it is the same
-
     def delete(self, account_id: str, template_id: UUID, version: int) -> None:
         """Delete one item."""
         self._table.delete(keys.template_version(account_id, template_id, version))
