@@ -179,6 +179,7 @@ def test_an_unknown_account_is_not_found(operator: Api, account_id: str) -> None
 
 def month(account: dict[str, Any]) -> dict[str, Any]:
     """Return an account's limit of a month."""
+    found: dict[str, Any]
     (found,) = (one for one in account["limits"] if one["name"] == "month")
     return found
 
