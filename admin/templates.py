@@ -15,7 +15,7 @@ from pillarbox.application.templates.authoring import (
     TemplateChanges,
     TemplateSource,
 )
-from pillarbox.application.templates.preview import check_file
+from pillarbox.application.templates.rendered_source import check_file
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.domain.templates.template import SavedTemplate

@@ -27,13 +27,13 @@ from pillarbox.http.messages.reply_types import (
     ItemPage,
     MessageDetail,
     MessageItem,
-    PreviewResult,
+    RenderedStarterItem,
     SendResult,
     StarterItem,
     TemplateDetail,
     TemplateItem,
 )
-from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.templates.wire import MAX_VERSION
 
@@ -211,10 +211,10 @@ OPERATIONS: Final = (
         summary="Preview a starter template",
         description="Renders the template with samples, which the given variables replace."
         " Nothing is sent. The method is POST so that access logs do not have the variables.",
-        body=PreviewRequest,
+        body=RenderStarterRequest,
         body_required=False,
         body_examples=examples.PREVIEWS,
-        response=PreviewResult,
+        response=RenderedStarterItem,
         response_example=examples.PREVIEW,
         errors=("template_not_found", "route_not_found"),
     ),

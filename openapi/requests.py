@@ -29,7 +29,7 @@ from pillarbox.http.accounts.wire import (
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.wire import (
     AttachmentModel,
-    PreviewRequest,
+    RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
@@ -238,7 +238,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "maxItems": 100,
         },
     },
-    PreviewRequest: {
+    RenderStarterRequest: {
         "variables": {"description": "They replace samples of the template.", **_VARIABLES},
         "brandName": {
             "description": "Shown instead of the account's brand.",
@@ -547,7 +547,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ],
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
-    PreviewRequest: {"description": "Values for the preview."},
+    RenderStarterRequest: {"description": "Values for the preview."},
     ChallengeRequest: {"description": "A request for the work that a code needs."},
     PreviewCodeRequest: {"description": "A request for the code for a preview key."},
     PreviewKeyRequest: {"description": "A code and its flow."},

@@ -20,7 +20,7 @@ _PUBLISHED_NAMES: Final = {
     "MessageItem": "Message",
     "ItemPage_MessageItem_": "MessagePage",
     "ItemPage_TemplateItem_": "SavedTemplatePage",
-    "PreviewResult": "StarterPreview",
+    "RenderedStarterItem": "StarterPreview",
     "StarterItem": "StarterTemplate",
     "TemplateDetail": "SavedTemplateDetail",
     "TemplateItem": "SavedTemplate",

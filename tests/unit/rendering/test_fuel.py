@@ -15,7 +15,7 @@ from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE, OutOfFuel, RequestFuel
 from pillarbox.rendering.saved import check_template, missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, find_starter
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import values_or_samples
 from tests.unit.rendering.test_saved import JSON, PIECES
 
 ROWS: list[Json] = [1] * MAX_ROWS
@@ -227,7 +227,7 @@ def test_starters_take_the_same_steps_with_long_values(slug: str) -> None:
     """The instructions for a starter do not depend on the length of the values."""
     starter = find_starter(slug)
     assert starter
-    samples = preview_values(starter, {})
+    samples = values_or_samples(starter, {})
     counts = set()
     for size in (50, 5000):
         values: dict[str, Json] = dict.fromkeys(samples, "x" * size)

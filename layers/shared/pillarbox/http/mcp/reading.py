@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final
 
-from pillarbox.application.templates.starters import list_starters, preview_starter
+from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
 from pillarbox.http.accounts.replies import checked_record, suppression_item
-from pillarbox.http.bodies import parse_preview
+from pillarbox.http.bodies import parse_render_values
 from pillarbox.http.mcp.calls import Lines, ToolCall, tool_result
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.replies import (
@@ -65,15 +65,15 @@ def _list_starters(call: ToolCall) -> dict[str, Json]:
     return tool_result({"items": [starter_item(starter) for starter in list_starters()]})
 
 
-def _preview_starter(call: ToolCall) -> dict[str, Json]:
+def _render_starter(call: ToolCall) -> dict[str, Json]:
     from pillarbox.application.render import to_text  # noqa: PLC0415  loads the engine
 
     arguments = call.arguments
     slug = arguments.pop("slug", None)
     if not isinstance(slug, str):
         raise ValidationFailed(FieldError("slug", "is required", "required"))
-    values = parse_preview(arguments)
-    shown = preview_starter(slug, values, call.principal.account, call.now)
+    values = parse_render_values(arguments)
+    shown = render_with_samples(slug, values, call.principal.account, call.now)
     return tool_result(
         {
             "slug": shown.slug,
@@ -180,7 +180,7 @@ def _no_arguments(call: ToolCall) -> None:
 
 TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
     "list_starters": _list_starters,
-    "preview_starter": _preview_starter,
+    "preview_starter": _render_starter,
     "list_templates": _list_templates,
     "get_template": _get_template,
     "render_template": _render_template,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
-    from pillarbox.application.templates.starters import Preview
+    from pillarbox.application.templates.starters import RenderedStarter
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.messages.message import Event, Message
     from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
@@ -231,13 +231,13 @@ def starter_item(starter: StarterTemplate) -> reply_types.StarterItem:
     }
 
 
-def preview_result(preview: Preview) -> reply_types.PreviewResult:
+def rendered_starter_item(rendered: RenderedStarter) -> reply_types.RenderedStarterItem:
     """Return a rendered starter template (contract 4.7)."""
     return {
-        "slug": preview.slug,
-        "subject": preview.subject,
-        "html": preview.html,
-        "sampleVariables": dict(preview.values),
+        "slug": rendered.slug,
+        "subject": rendered.subject,
+        "html": rendered.html,
+        "sampleVariables": dict(rendered.values),
     }
 
 

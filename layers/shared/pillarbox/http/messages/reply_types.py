@@ -267,7 +267,7 @@ class StarterItem(TypedDict):
     variables: Annotated[list[str], Field(description="The names of its variables.")]
 
 
-class PreviewResult(TypedDict):
+class RenderedStarterItem(TypedDict):
     """A starter template as an email would show it. Nothing is sent."""
 
     slug: str

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pillarbox.application.templates.editing import DraftState
-    from pillarbox.application.templates.preview import (
+    from pillarbox.application.templates.rendered_source import (
         Problem,
         RenderedSource,
         TemplateReference,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
-from pillarbox.application.templates.preview import Severity
+from pillarbox.application.templates.rendered_source import Severity
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.http.messages.reply_types import NextCursor, Timestamp, Uuid
 
