@@ -20,6 +20,7 @@ _PUBLISHED_NAMES: Final = {
     "MessageItem": "Message",
     "ItemPage_MessageItem_": "MessagePage",
     "ItemPage_TemplateItem_": "SavedTemplatePage",
+    "RenderStarterRequest": "PreviewRequest",
     "RenderedStarterItem": "StarterPreview",
     "StarterItem": "StarterTemplate",
     "TemplateDetail": "SavedTemplateDetail",

@@ -1,6 +1,6 @@
-"""The JSON of each response to operators, as `operator_replies.py` writes it.
+"""The JSON of each response to operators, as `replies.py` writes it.
 
-As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+The OpenAPI document is made from these types, and no function loads them.
 """
 
 from typing import Annotated, TypedDict

@@ -1,6 +1,6 @@
-"""The JSON of each response about sessions, as `session_replies.py` writes it.
+"""The JSON of each response about sessions, as `replies.py` writes it.
 
-As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+The OpenAPI document is made from these types, and no function loads them.
 """
 
 from typing import Annotated, Literal, TypedDict
