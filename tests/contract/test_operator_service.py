@@ -38,7 +38,7 @@ def test_the_rates_of_all_accounts(operator: Api) -> None:
         result: dict[str, Any] = operator.raw("GET", "/operator/rates", query=query).json
         return result
 
-    before = rates()["total"]
+    before = rates()["allAccounts"]
     store(by_name["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
     store(by_name["Bouncing"], 2, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3)
     store(by_name["Bouncing"], 50, *[EventKind.BOUNCED] * 4)

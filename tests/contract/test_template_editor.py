@@ -192,7 +192,7 @@ def test_what_the_command_publishes_is_the_next_draft(account: str, user: Api) -
 
 def test_a_starter_and_a_copy_begin_a_template(user: Api) -> None:
     """A starter brings its subject and samples along; a copy has the draft of the other."""
-    made = begin(user, starter="otp")
+    made = begin(user, starterTemplate="otp")
     assert "otp_code" in made["samples"]["sample"]
     copy = call(user, "POST", f"/{made['id']}/duplicate")
     assert copy.status == 201
