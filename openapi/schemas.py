@@ -20,7 +20,7 @@ _PUBLISHED_NAMES: Final = {
     "MessageItem": "Message",
     "ItemPage_MessageItem_": "MessagePage",
     "ItemPage_TemplateItem_": "SavedTemplatePage",
-    "RenderStarterRequest": "PreviewRequest",
+    "RenderStarterRequest": "RenderStarterRequest",
     "RenderedStarterItem": "StarterPreview",
     "StarterItem": "StarterTemplate",
     "TemplateDetail": "SavedTemplateDetail",
