@@ -16,7 +16,7 @@ import pytest
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import Wiring
-from tests.integration.admin.conftest import SETTINGS, TABLE
+from tests.integration.admin.conftest import CREDENTIALS, SETTINGS, TABLE
 from tests.integration.admin.operator_command import Operator, refusal
 from tests.stack import PATIENCE
 
@@ -312,7 +312,7 @@ DESCRIBED = """<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.co
 <DescribeStacksResult><Stacks><member><StackName>a</StackName><StackStatus>CREATE_COMPLETE</StackStatus>
 <CreationTime>2026-03-14T15:09:26Z</CreationTime><Outputs>{}</Outputs></member></Stacks>
 </DescribeStacksResult></DescribeStacksResponse>"""
-OUTPUT = "<member><OutputKey>TableName</OutputKey><OutputValue>{}</OutputValue></member>"
+OUTPUT = "<member><OutputKey>{}</OutputKey><OutputValue>{}</OutputValue></member>"
 ABSENT = """<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error>
 <Type>Sender</Type><Code>ValidationError</Code>
 <Message>Stack with id pillarbox does not exist</Message>
@@ -320,11 +320,13 @@ ABSENT = """<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-0
 
 
 class CloudFormation(BaseHTTPRequestHandler):
-    """Has two stacks: mail-eu with a table, and other without outputs."""
+    """Has two stacks: mail-eu with its tables, and other without outputs."""
 
     def do_POST(self) -> None:
         query = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        stacks = {"mail-eu": DESCRIBED.format(OUTPUT.format(TABLE)), "other": DESCRIBED.format("")}
+        tables = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}
+        outputs = "".join(OUTPUT.format(*output) for output in tables.items())
+        stacks = {"mail-eu": DESCRIBED.format(outputs), "other": DESCRIBED.format("")}
         stack = stacks.get(query["StackName"][0])
         body = (stack or ABSENT).encode()
         self.send_response(200 if stack else 400)
