@@ -1,17 +1,23 @@
 """The commands `pillarbox account …`."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Final
 
 import typer
 
 from admin.progress import progress
-from admin.session import connected
-from admin.views import account_view, usage_view
+from admin.session import StackSession, connected
+from admin.tables import Record
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.http.messages.replies import limit_states, timestamp
+from pillarbox.http.operator.replies import account_page, operated_account
+
+#: Accounts that are read at a time.
+_PAGE: Final = 100
 
 app = typer.Typer(no_args_is_help=True, help="Accounts, their plans and limits.")
 
@@ -72,7 +78,7 @@ def create(  # noqa: PLR0913  one parameter for each option
         hold_uncertain=hold_uncertain,
         contact=contact,
     )
-    session.show(account_view(account))
+    _show(session, account)
 
 
 @app.command("update")
@@ -113,7 +119,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         hold_uncertain=hold_uncertain,
         contact=contact,
     )
-    session.show(account_view(session.wiring.accounts.update(account_id, changes, by=COMMAND)))
+    _show(session, session.wiring.accounts.update(account_id, changes, by=COMMAND))
 
 
 @app.command("brand")
@@ -147,7 +153,7 @@ def brand(  # noqa: PLR0913  one parameter for each option
     session = connected(ctx)
     given = Brand(name=name, logo_url=logo, accent=accent, from_name=from_name)
     changes = AccountChanges(brand=given)
-    session.show(account_view(session.wiring.accounts.update(account_id, changes, by=COMMAND)))
+    _show(session, session.wiring.accounts.update(account_id, changes, by=COMMAND))
 
 
 @app.command("shard")
@@ -165,7 +171,7 @@ def shard(
     Example: `pillarbox account shard qh4ybvcvbqzk 8`
     """
     session = connected(ctx)
-    session.show(account_view(session.wiring.accounts.raise_shards(account_id, shards)))
+    _show(session, session.wiring.accounts.raise_shards(account_id, shards))
 
 
 @app.command("usage")
@@ -178,9 +184,10 @@ def usage(ctx: typer.Context, account_id: AccountId) -> None:
     Example: `pillarbox account usage qh4ybvcvbqzk`
     """
     session = connected(ctx)
+    quota = session.wiring.account_usage.of(session.wiring.accounts.get(account_id))
     session.show_list(
-        [usage_view(window) for window in session.wiring.quota_usage.of_account(account_id)],
-        ("window", "used", "limit", "left", "ends"),
+        limit_states(quota),
+        ("name", "used", "limit", "remaining", "resetsAt"),
         {"accountId": account_id},
     )
 
@@ -203,7 +210,7 @@ def suspend(
     Example: `pillarbox account suspend qh4ybvcvbqzk --reason "bounces, asked on 20 Nov"`
     """
     session = connected(ctx)
-    session.show(account_view(session.wiring.accounts.suspend(account_id, reason)))
+    _show(session, session.wiring.accounts.suspend(account_id, reason))
 
 
 @app.command("resume")
@@ -213,7 +220,7 @@ def resume(ctx: typer.Context, account_id: AccountId) -> None:
     Example: `pillarbox account resume qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    session.show(account_view(session.wiring.accounts.resume(account_id)))
+    _show(session, session.wiring.accounts.resume(account_id))
 
 
 @app.command("delete")
@@ -242,7 +249,7 @@ def delete(
     deletion = session.wiring.account_deletion
     plan = deletion.plan(account_id, drop_pending=drop_pending)
     if not yes:
-        session.show(account_view(plan.account) | {"messages": plan.messages})
+        _show(session, plan.account, {"messages": plan.messages})
         typer.confirm("Delete this account with everything that it has?", abort=True, err=True)
     with progress("Deleting", "items") as report:
         deleted = deletion.delete(plan, report)
@@ -256,7 +263,7 @@ def show(ctx: typer.Context, account_id: AccountId) -> None:
     Example: `pillarbox account show qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    session.show(account_view(session.wiring.accounts.get(account_id)))
+    _show(session, session.wiring.accounts.get(account_id))
 
 
 @app.command("list")
@@ -267,8 +274,29 @@ def list_all(ctx: typer.Context) -> None:
     """
     session = connected(ctx)
     with progress("Reading accounts"):
-        accounts = [*session.wiring.accounts.all()]
-    session.show_list(
-        [*map(account_view, accounts)],
-        ("accountId", "name", "plan", "limits", "defaultSender", "suspendedAt"),
-    )
+        items = [*_all(session)]
+    session.show_list(items, ("id", "name", "plan", "createdAt", "suspendedAt"))
+
+
+def _all(session: StackSession) -> Iterator[Record]:
+    cursor: str | None = ""
+    while cursor is not None:
+        page = account_page(session.wiring.account_list.page(None, cursor or None, _PAGE))
+        yield from page["items"]
+        cursor = page["nextCursor"]
+
+
+def _show(session: StackSession, account: Account, more: Record | None = None) -> None:
+    """Show an account as the HTTP API does, with what only operators of a stack set."""
+    wiring = session.wiring
+    quota, log = wiring.account_usage.of(account), wiring.accounts.log(account.account_id)
+    view: Record = {
+        **operated_account(account, quota, log),
+        "senders": [*sorted(account.senders)],
+        "holdUncertain": account.hold_uncertain,
+        "shardedFrom": timestamp(account.sharded_from) if account.sharded_from else None,
+        **(more or {}),
+    }
+    # People get the limits alone; `account usage` shows the rest.
+    limits = {usage.window: usage.limit for usage in quota.windows}
+    session.show(view if session.json else {**view, "limits": limits})

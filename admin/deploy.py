@@ -20,13 +20,14 @@ from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.programs import ROOT, Runner, execute
 from admin.session import StackSession
+from admin.tables import Record
 from admin.use_cases import parameters, preflight
 from admin.use_cases.first_steps import FirstStepsResult
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.ses_plans import SesPlan
-from admin.views import View, issued_key_view, sender_view
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.http.accounts.replies import new_key, sender_item
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"
 _SAM: Final = ".venv-sam/bin/sam"
@@ -366,7 +367,7 @@ class _TemplateLoader(yaml.SafeLoader):
 _TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
 
 
-def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> View:
+def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> Record:
     key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
     body = (
         '{"to": "success@simulator.amazonses.com", "subject": "A first email",'
@@ -377,8 +378,8 @@ def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) 
         "region": region,
         "baseUrl": api_url,
         "accountId": result.account.account_id,
-        "key": issued_key_view(result.new_key) if result.new_key else None,
-        "sender": sender_view(result.sender) if result.sender else result.account.default_sender,
+        "key": new_key(result.new_key) if result.new_key else None,
+        "sender": sender_item(result.sender) if result.sender else result.account.default_sender,
         "firstMail": (
             f"curl {api_url}/api/v1/emails -H 'X-API-Key: {key}'"
             f" -H 'Content-Type: application/json' -d '{body}'"

@@ -9,6 +9,7 @@ from admin.progress import progress
 from admin.session import StackSession, connected
 from admin.tables import Record
 from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.http.operator.replies import check_list
 
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {
@@ -83,15 +84,7 @@ def show_findings(
 ) -> None:
     """Show the findings; `more` is added to the JSON output only."""
     session.show_list(
-        [
-            {
-                "check": finding.check,
-                "verdict": finding.verdict.value,
-                "message": finding.message,
-                "remedy": finding.remedy or None,
-            }
-            for finding in findings
-        ],
+        check_list(findings)["items"],
         ("verdict", "check", "message", "remedy"),
         {"failed": count_failures(findings), **(more or {})},
     )

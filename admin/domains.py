@@ -8,8 +8,10 @@ import typer
 
 from admin.progress import progress
 from admin.session import StackSession, connected
-from admin.views import View, to_text
+from admin.tables import Record, to_text
 from pillarbox.application.accounts.domains import Domain
+from pillarbox.http.accounts.replies import checked_record
+from pillarbox.http.accounts.reply_types import CheckedRecord
 
 app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
 
@@ -79,39 +81,29 @@ def verify(
 
 def _show(session: StackSession, domain: Domain) -> None:
     identity = domain.identity
-    summary: View = {
+    summary: Record = {
         "domain": identity.name,
         "verified": domain.verified,
         "dkim": identity.dkim,
         "mailFrom": identity.mail_from,
         "mailFromStatus": identity.mail_from_status,
     }
-    records: list[View] = [
-        {
-            "for": check.record.purpose,
-            "type": check.record.type,
-            "name": check.record.name,
-            "value": check.record.value,
-            "state": check.state.value,
-            "advice": check.advice or None,
-        }
-        for check in domain.records
-    ]
+    records = [checked_record(check) for check in domain.records]
     session.show({**summary, "records": [*records]} if session.json else summary)
     if not session.json:
         _print_records(records)
 
 
-def _print_records(records: Sequence[View]) -> None:
+def _print_records(records: Sequence[CheckedRecord]) -> None:
     """Print columns without a frame, so that copied text contains no added line breaks."""
-    columns = ("state", "type", "name", "value")
-    widths = [max(len(to_text(record[column])) for record in records) for column in columns]
+    rows = [
+        [*map(to_text, (one["dns"]["status"], one["type"], one["host"], one["value"]))]
+        for one in records
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     typer.echo()
-    for record in records:
-        cells = (
-            to_text(record[column]).ljust(width)
-            for column, width in zip(columns, widths, strict=True)
-        )
+    for row, record in zip(rows, records, strict=True):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         typer.echo("  ".join(cells).rstrip())
-        if record["advice"]:
-            typer.echo(f"{' ' * widths[0]}  {record['for']}: {to_text(record['advice'])}")
+        if advice := record["dns"]["advice"]:
+            typer.echo(f"{' ' * widths[0]}  {record['purpose']}: {to_text(advice)}")

@@ -1,17 +1,19 @@
 """The commands `pillarbox key …`."""
 
 import sys
+from datetime import datetime
 from getpass import getpass
 from typing import Annotated, Final
 
 import typer
 
 from admin.session import connected
-from admin.views import issued_key_view, key_view, used_key_view
+from admin.tables import Record
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.domain.accounts.agent import DEFAULT_PER_DAY, Confirmation
-from pillarbox.domain.accounts.key import SCOPES, Preset
+from pillarbox.domain.accounts.key import SCOPES, ApiKey, Preset
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.http.accounts.replies import key_item, new_key
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -119,7 +121,8 @@ def create(  # noqa: PLR0913  one parameter for each option
     else:
         issued = session.wiring.api_keys.issue_preview(account, name, self_service=self_service)
     session.show(
-        issued_key_view(issued), hint="Save the key now: it cannot be shown a second time."
+        {**_view(issued.record, None), **new_key(issued)},
+        hint="Save the key now: it cannot be shown a second time.",
     )
 
 
@@ -135,9 +138,9 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     keys = session.wiring.api_keys.of_account(account)
     last_uses = session.wiring.key_uses.last_uses(account)
     session.show_list(
-        [used_key_view(key, last_uses.get(key.key_id)) for key in keys],
+        [_view(key, last_uses.get(key.key_id)) for key in keys],
         (
-            *("keyId", "name", "type", "selfService", "preset", "scopes", "agent"),
+            *("id", "name", "type", "selfService", "preset", "scopes", "agent"),
             *("createdAt", "lastUsedAt", "revokedAt"),
         ),
     )
@@ -155,10 +158,9 @@ def find(ctx: typer.Context) -> None:
     session = connected(ctx)
     text = getpass("The key (not shown): ") if sys.stdin.isatty() else sys.stdin.read(_MAX_INPUT)
     key = session.wiring.api_keys.find(text.strip())
-    last_use = session.wiring.key_uses.last_uses(key.account_id).get(key.key_id)
+    last_use = session.wiring.key_uses.last_use(key.account_id, key.key_id)
     session.show(
-        {"accountId": key.account_id, "state": "revoked" if key.revoked_at else "valid"}
-        | used_key_view(key, last_use),
+        _view(key, last_use),
         hint=None if key.revoked_at else f"Revoke it: pillarbox key revoke {key.key_id}",
     )
 
@@ -175,4 +177,14 @@ def revoke(
     Example: `pillarbox key revoke key_qh4ybvcvbqzkkbkzysxg`
     """
     session = connected(ctx)
-    session.show(key_view(session.wiring.api_keys.revoke(key_id)))
+    key = session.wiring.api_keys.revoke(key_id)
+    session.show(_view(key, session.wiring.key_uses.last_use(key.account_id, key.key_id)))
+
+
+def _view(key: ApiKey, last_used_at: datetime | None) -> Record:
+    """Return a key as the HTTP API does, with what only operators ask for."""
+    return {
+        **key_item(key, last_used_at),
+        "accountId": key.account_id,
+        "selfService": key.self_service,
+    }

@@ -7,14 +7,16 @@ import typer
 
 from admin.progress import progress
 from admin.session import connected
+from admin.tables import Record
 from admin.times import HELP, parse_time
 from admin.use_cases.messages import Search
-from admin.views import View, event_view, message_row, message_view, time_text
 from pillarbox.application.accounts.keys import account_of_key_id
 from pillarbox.application.history.terms import search_recipient
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm
+from pillarbox.http.messages.replies import message_detail, message_list_item, timestamp
 from pillarbox.wiring import utc_now
 
 #: Before every message.
@@ -42,13 +44,19 @@ def show(
     session = connected(ctx)
     with progress("Asking", "accounts") as report:
         message = session.wiring.message_search.get(message_id, account, report)
-    view, events = message_view(message), [*map(event_view, message.events)]
+    detail = message_detail(message)
+    view: dict[str, object] = {
+        **detail,
+        "accountId": message.account_id,
+        "attempts": message.attempt,
+        "leasedUntil": timestamp(message.lease.expires_at) if message.lease else None,
+    }
     if session.json:
-        session.show(view | {"events": [*events]})
+        session.show(view)
         return
+    del view["events"]
     session.show(view)
-    if events:
-        session.show_list(events, ("at", "event", "recipient", "code", "reason"))
+    session.show_list(detail["events"], ("at", "type", "recipient", "code", "reason"))
 
 
 _To = Annotated[
@@ -112,24 +120,34 @@ def find(  # noqa: PLR0913  one parameter for each option
     )
     with progress("Reading", "messages") as report:
         result = session.wiring.message_search.find(of_key, search, report)
-    searched: View = {
+    start, end = timestamp(result.since), timestamp(result.until)
+    rest = timestamp(result.rest) if result.rest else None
+    searched: Record = {
         "read": result.read,
-        "since": time_text(result.since),
-        "until": time_text(result.until),
+        "windowStart": start,
+        "windowEnd": end,
         "complete": result.rest is None,
-        "next": time_text(result.rest) if result.rest else None,
+        "nextTo": rest,
     }
     session.show_list(
-        [message_row(message) for message in result.found],
-        ("messageId", "createdAt", "status", "to", "subject"),
+        [_row(message) for message in result.found],
+        ("messageId", "createdAt", "status", "recipients", "subject"),
         searched,
     )
     session.note(
-        f"Read {result.read:,} messages from {searched['until']} back to {searched['since']}."
+        f"Read {result.read:,} messages from {end} back to {start}."
         if result.rest is None
-        else f"Read {result.read:,} messages from {searched['until']} back to {searched['next']},"
-        f" and stopped there. Go on with --until {searched['next']}"
+        else f"Read {result.read:,} messages from {end} back to {rest}, and stopped there."
+        f" Go on with --until {rest}"
     )
+
+
+def _row(message: Message) -> Record:
+    return {
+        **message_list_item(message),
+        "accountId": message.account_id,
+        "recipients": [*message.recipients],
+    }
 
 
 def _account_of_key(key_id: str) -> str:

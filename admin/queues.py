@@ -1,16 +1,21 @@
 """The commands `pillarbox queue …`."""
 
+from datetime import datetime, timedelta
 from typing import Annotated, Final
 
 import typer
 
 from admin.progress import progress
 from admin.session import connected
-from admin.views import dead_letter_view
+from admin.tables import Record
+from admin.use_cases.dead_letters import ExaminedLetter
+from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.operator.replies import moved_letters, queue_list
 from pillarbox.wiring import utc_now
 
+_MINUTE: Final = timedelta(minutes=1)
 _SHOWN: Final = (
-    *("queueMessageId", "accountId", "messageId", "endpointId", "task", "template", "bytes"),
+    *("id", "accountId", "messageId", "endpointId", "task", "template", "bytes"),
     *("receives", "ageMinutes", "status", "reason"),
 )
 
@@ -28,19 +33,12 @@ def status(ctx: typer.Context) -> None:
     Example: `pillarbox queue status`
     """
     session = connected(ctx)
+    queues = session.wiring.queue_operations
+    listed = queue_list(queues.status(), queues.oldest_message_ages(), queues.redrives())
     session.show_list(
-        [
-            {
-                "queue": name,
-                "waiting": queue.waiting,
-                "inFlight": queue.in_flight,
-                "delayed": queue.delayed,
-                "dead": dead_letters.waiting if dead_letters else 0,
-                "deadInFlight": dead_letters.in_flight if dead_letters else 0,
-            }
-            for name, (queue, dead_letters) in session.wiring.queue_operations.status().items()
-        ],
-        ("queue", "waiting", "inFlight", "delayed", "dead"),
+        listed["items"],
+        ("name", "waiting", "inFlight", "delayed", "oldestSeconds", "dead"),
+        {"redrives": listed["redrives"]},
     )
 
 
@@ -62,12 +60,10 @@ def show(
     with progress("Looking"):
         letters = session.wiring.dead_letter_inspection.look(queue, limit)
     now = utc_now()
-    views = [dead_letter_view(letter, now) for letter in letters]
+    views = [_view(letter, now) for letter in letters]
     # People get what is known of these letters, and SQS's id only for lack of a better one.
     known = {name for view in views for name, value in view.items() if value is not None}
-    shown = (
-        known if any(view["accountId"] is None for view in views) else known - {"queueMessageId"}
-    )
+    shown = known if any(view["accountId"] is None for view in views) else known - {"id"}
     session.show_list(views, [name for name in _SHOWN if name in shown])
 
 
@@ -90,4 +86,23 @@ def redrive(
     session = connected(ctx)
     with progress("Moving messages"):
         moved = session.wiring.queue_operations.redrive(queue, limit)
-    session.show({"queue": queue, "moved": moved})
+    session.show(moved_letters(queue, moved))
+
+
+def _view(examined: ExaminedLetter, now: datetime) -> Record:
+    """Return what is known of a dead letter."""
+    letter, message = examined.letter, examined.message
+    return {
+        "id": letter.queue_message_id,
+        "accountId": letter.account_id,
+        "messageId": str(letter.message_id) if letter.message_id else None,
+        "endpointId": letter.endpoint_id,
+        "task": letter.task,
+        "template": examined.template,
+        "bytes": letter.size,
+        "receives": letter.receive_count,
+        "sentAt": timestamp(letter.sent_at),
+        "ageMinutes": max((now - letter.sent_at) // _MINUTE, 0),
+        "status": message.status if message else None,
+        "reason": examined.reason,
+    }

@@ -13,8 +13,8 @@ from admin.dry_run import DryRun, dry_run
 from admin.programs import ROOT, Docker
 from admin.use_cases import certificate as certificates
 from admin.use_cases.image_sources import image_tag
-from admin.views import time_text
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.http.messages.replies import timestamp
 from pillarbox.wiring import utc_now
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def certificate(  # noqa: PLR0913  one parameter for each option
                 "relayCertificate": name,
                 "state": state,
                 "names": [*checked.names],
-                "expiresAt": time_text(checked.expires_at),
+                "expiresAt": timestamp(checked.expires_at),
             },
             hint="Containers that run use it within five minutes."
             if parameters.get("RelayCertificate") == name

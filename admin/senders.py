@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.session import connected
-from admin.views import sender_view
+from pillarbox.http.accounts.replies import sender_item
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account sends from.")
 
@@ -47,7 +47,7 @@ def add(
         "Pending. Follow the link that SES emails to the address, or verify its domain"
         f" (pillarbox domain add {domain}). Then run this command again."
     )
-    session.show(sender_view(sender), hint=None if sender.verified else hint)
+    session.show(sender_item(sender), hint=None if sender.verified else hint)
 
 
 @app.command("list")
@@ -58,8 +58,8 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     session = connected(ctx)
     session.show_list(
-        [sender_view(sender) for sender in session.wiring.senders.of_account(account)],
-        ("address", "status", "default"),
+        [sender_item(sender) for sender in session.wiring.senders.of_account(account)],
+        ("address", "verified", "default"),
     )
 
 
@@ -84,4 +84,4 @@ def make_default(ctx: typer.Context, address: Address, *, account: Account) -> N
     Example: `pillarbox sender default --account qh4ybvcvbqzk hello@shop.example`
     """
     session = connected(ctx)
-    session.show(sender_view(session.wiring.senders.make_default(account, address)))
+    session.show(sender_item(session.wiring.senders.make_default(account, address)))

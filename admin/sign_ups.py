@@ -6,10 +6,11 @@ import typer
 
 from admin.confirm import confirm, require_yes
 from admin.session import connected
+from admin.tables import Record
 from admin.team import Address, sign_in_url
-from admin.views import View, time_text
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.sign_up import SignUpRequest
+from pillarbox.http.sign_in.replies import pending_sign_up
 
 app = typer.Typer(no_args_is_help=True, help="Users who ask for an account.")
 
@@ -22,7 +23,7 @@ def list_pending(ctx: typer.Context) -> None:
     """
     session = connected(ctx)
     found = session.wiring.sign_up_approval.pending()
-    session.show_list([*map(_view, found)], ("email", "name", "asked"))
+    session.show_list([*map(_view, found)], ("email", "name", "createdAt"))
 
 
 @app.command("approve")
@@ -43,9 +44,9 @@ def approve(
     session.show(
         {
             "email": account.contact,
-            "account": account.account_id,
+            "accountId": account.account_id,
             "name": account.name,
-            "plan": account.plan.value,
+            "plan": account.plan,
         }
     )
 
@@ -81,10 +82,5 @@ def invite(ctx: typer.Context, address: Address) -> None:
     session.show({"url": sign_in_url(session.wiring.settings.api_url, link)})
 
 
-def _view(request: SignUpRequest) -> View:
-    return {
-        "email": request.address,
-        "name": request.name,
-        "state": request.state.value,
-        "asked": time_text(request.at),
-    }
+def _view(request: SignUpRequest) -> Record:
+    return {**pending_sign_up(request), "status": request.state}

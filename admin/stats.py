@@ -6,11 +6,11 @@ import typer
 
 from admin.progress import progress
 from admin.session import connected
+from admin.tables import Record
 from admin.times import HELP, parse_time
-from admin.views import time_text
 from pillarbox.application.history.audit import AuditReport
-from pillarbox.application.operator.ranking import AccountCounts, RankBy, rank
-from pillarbox.domain.errors import Json
+from pillarbox.application.operator.ranking import RankBy
+from pillarbox.http.operator.replies import rates_result
 from pillarbox.wiring import utc_now
 
 app = typer.Typer(no_args_is_help=True, help="Who sends what, and the statistics behind it.")
@@ -39,11 +39,12 @@ def top(
     now = utc_now()
     start = parse_time("since", since, now)
     with progress("Counting", "accounts") as report:
-        ranked = rank(session.wiring.account_rates.counts(start, now, report), by)
+        counted = session.wiring.account_rates.counts(start, now, report)
+    rates = rates_result(counted, by, start, now, limit)
     session.show_list(
-        [_row(counts) for counts in ranked[:limit]],
-        ("accountId", "name", "emails", "bounced", "bounceRate", "complained", "complaintRate"),
-        {"since": time_text(start), "until": time_text(now), "accounts": len(ranked)},
+        rates["items"],
+        ("id", "name", "totalMessages", "bounced", "bounceRate", "complained", "complaintRate"),
+        {name: value for name, value in rates.items() if name != "items"},
     )
 
 
@@ -97,20 +98,7 @@ def rebuild(ctx: typer.Context, *, account: Account) -> None:
     session.show(_view(account, rebuilt))
 
 
-def _row(counted: AccountCounts) -> dict[str, Json]:
-    return {
-        "accountId": counted.account.account_id,
-        "name": counted.account.name,
-        "emails": counted.number(RankBy.VOLUME),
-        "bounced": counted.number(RankBy.BOUNCES),
-        "bounceRate": counted.rate(RankBy.BOUNCES),
-        "complained": counted.number(RankBy.COMPLAINTS),
-        "complaintRate": counted.rate(RankBy.COMPLAINTS),
-        "suspended": counted.account.suspension is not None,
-    }
-
-
-def _view(account_id: str, report: AuditReport) -> dict[str, Json]:
+def _view(account_id: str, report: AuditReport) -> Record:
     return {
         "accountId": account_id,
         "messages": report.messages,

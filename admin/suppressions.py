@@ -9,7 +9,7 @@ import typer
 
 from admin.progress import progress
 from admin.session import connected
-from admin.views import suppression_view
+from pillarbox.http.accounts.replies import suppression_item
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
 
@@ -28,7 +28,7 @@ def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
     Example: `pillarbox suppression add --account qh4ybvcvbqzk ann@example.com`
     """
     session = connected(ctx)
-    session.show(suppression_view(session.wiring.suppression_list.add(account, address)))
+    session.show(suppression_item(session.wiring.suppression_list.add(account, address)))
 
 
 @app.command("list")
@@ -41,7 +41,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     with progress("Reading suppressions"):
         entries = [*session.wiring.suppression_list.of_account(account)]
     session.show_list(
-        [*map(suppression_view, entries)], ("address", "reason", "createdAt", "messageId")
+        [*map(suppression_item, entries)], ("address", "reason", "createdAt", "messageId")
     )
 
 

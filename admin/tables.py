@@ -1,5 +1,6 @@
 """Draw records and lists of them for people."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -7,15 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from admin.views import label, to_text
-from pillarbox.domain.errors import Json
-
 #: The least width of a column whose text may be folded.
 _FOLDED: Final = 8
 #: What a border and the padding of a column take.
 _BORDER: Final = 3
 
-type Record = Mapping[str, Json]
+#: A reply of the HTTP API, or what only the command says.
+type Record = Mapping[str, object]
 
 
 def print_record(console: Console, record: Record) -> None:
@@ -38,18 +37,18 @@ def print_list(console: Console, items: Sequence[Record], columns: Sequence[str]
         for position, item in enumerate(items):
             if position:
                 console.print()
-            print_record(console, {column: item[column] for column in columns})
+            print_record(console, {column: item.get(column) for column in columns})
         return
     table = Table()
     for column in columns:
         table.add_column(label(column), overflow="fold", no_wrap=_is_id(column))
     for item in items:
-        table.add_row(*(Text(to_text(item[column])) for column in columns))
+        table.add_row(*(Text(to_text(item.get(column))) for column in columns))
     console.print(table)
 
 
 def _least_width(column: str, items: Sequence[Record]) -> int:
-    whole = max(len(to_text(item[column])) for item in items)
+    whole = max(len(to_text(item.get(column))) for item in items)
     if _is_id(column):
         return max(whole, len(label(column)))
     heading = max(map(len, label(column).split()))
@@ -58,3 +57,22 @@ def _least_width(column: str, items: Sequence[Record]) -> int:
 
 def _is_id(column: str) -> bool:
     return column == "id" or column.endswith("Id")
+
+
+def label(name: str) -> str:
+    """Return the label of a field: `Default sender` for `defaultSender`."""
+    return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name).capitalize()
+
+
+def to_text(value: object) -> str:
+    """Return a value as text without control characters, which could control the terminal."""
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(to_text, value)) or "-"
+        case dict():
+            return ", ".join(f"{label(name)} {to_text(part)}" for name, part in value.items())
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(value))

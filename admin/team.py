@@ -6,9 +6,10 @@ import typer
 
 from admin.confirm import confirm, require_yes
 from admin.session import connected
-from admin.views import View, time_text
+from admin.tables import Record
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import Member
+from pillarbox.http.accounts.replies import member_item
 
 dashboard = typer.Typer(no_args_is_help=True, help="The dashboard.")
 members = typer.Typer(no_args_is_help=True, help="The users of an account, and their roles.")
@@ -62,7 +63,7 @@ def list_members(ctx: typer.Context, *, account: Account) -> None:
     """
     session = connected(ctx)
     found = session.wiring.team.members_of(account)
-    session.show_list([*map(_member_view, found)], ("email", "role", "added"))
+    session.show_list([*map(_member_view, found)], ("email", "role", "createdAt"))
 
 
 @members.command("remove")
@@ -81,7 +82,7 @@ def remove_member(
     session = connected(ctx)
     confirm(session, f"Remove {address} from the account {account}?", yes=yes)
     session.wiring.team.remove_member(account, address)
-    session.show({"email": address, "account": account, "removed": True})
+    session.show({"email": address, "accountId": account, "removed": True})
 
 
 @operators.command("add")
@@ -118,11 +119,5 @@ def sign_in_url(base_url: str, link_text: str) -> str:
     return f"{base_url}/app/sign-in#{link_text}"
 
 
-def _member_view(member: Member) -> View:
-    return {
-        "email": member.address,
-        "user": member.user_id,
-        "account": member.account_id,
-        "role": member.role.value,
-        "added": time_text(member.added_at),
-    }
+def _member_view(member: Member) -> Record:
+    return {**member_item(member, user_id=""), "accountId": member.account_id}

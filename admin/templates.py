@@ -9,15 +9,18 @@ from uuid import UUID
 import typer
 
 from admin.session import StackSession, connected
-from admin.views import problem_view, template_view
+from admin.tables import Record
 from pillarbox.application.templates.authoring import (
     TemplateAuthoring,
     TemplateChanges,
     TemplateSource,
 )
-from pillarbox.application.templates.preview import check_file
+from pillarbox.application.templates.rendered_source import check_file
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
+from pillarbox.domain.templates.template import SavedTemplate
+from pillarbox.http.messages.replies import template_item
+from pillarbox.http.templates.replies import problem_item
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
@@ -69,7 +72,7 @@ def create(  # noqa: PLR0913  one parameter for each option
     else:
         source = replace(authoring.starter_source(account, from_starter), **given)
     template = authoring.create(account, source, internal=internal, kind=_kind(html))
-    session.show(template_view(template))
+    session.show(_view(template))
 
 
 @app.command("update")
@@ -96,7 +99,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         html=_text(html) if html else None,
     )
     authoring = _templates(session, account)
-    session.show(template_view(authoring.update(account, template_id, changes, _kind(html))))
+    session.show(_view(authoring.update(account, template_id, changes, _kind(html))))
 
 
 @app.command("list")
@@ -114,7 +117,7 @@ def list_all(
     session = connected(ctx)
     page = _templates(session, account).page(account, skip=skip, limit=limit)
     session.show_list(
-        [template_view(template) for template in page.items],
+        [_view(template) for template in page.items],
         ("id", "name", "subject", "category", "variables", "updatedAt"),
         {"total": page.total, "skip": skip, "limit": limit},
     )
@@ -129,7 +132,7 @@ def show(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> No
     session = connected(ctx)
     template = _templates(session, account).get(account, template_id)
     body = {"html": template.html} if session.json else {}
-    session.show(template_view(template) | body)
+    session.show({**_view(template), **body})
 
 
 @app.command("preview")
@@ -179,7 +182,7 @@ def check(
     session: StackSession = ctx.obj
     problems = check_file(_kind(file), _text(file))
     session.show_list(
-        [problem_view(problem) for problem in problems],
+        [problem_item(problem) for problem in problems],
         ("line", "severity", "code", "message", "suggestion"),
     )
     if any(problem.stops_publication for problem in problems):
@@ -205,7 +208,7 @@ def reference(ctx: typer.Context, template_id: TemplateId, *, account: Account, 
     --account qh4ybvcvbqzk --by campaign-42`
     """
     session = connected(ctx)
-    session.show(template_view(_templates(session, account).reference(account, template_id, by)))
+    session.show(_view(_templates(session, account).reference(account, template_id, by)))
 
 
 @app.command("unreference")
@@ -216,7 +219,18 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
     --account qh4ybvcvbqzk --by campaign-42`
     """
     session = connected(ctx)
-    session.show(template_view(_templates(session, account).unreference(account, template_id, by)))
+    session.show(_view(_templates(session, account).unreference(account, template_id, by)))
+
+
+def _view(template: SavedTemplate) -> Record:
+    """Return a saved template as the HTTP API does, with what only operators see."""
+    return {
+        **template_item(template),
+        "required": [*template.required],
+        "internal": template.internal,
+        "version": template.version,
+        "usedBy": [*sorted(template.references)],
+    }
 
 
 def _templates(session: StackSession, account: str) -> TemplateAuthoring:

@@ -1,6 +1,6 @@
 """The commands `pillarbox webhook …`."""
 
-from typing import Annotated
+from typing import Annotated, cast
 from uuid import UUID
 
 import typer
@@ -8,17 +8,17 @@ import typer
 from admin.confirm import confirm, require_yes
 from admin.progress import progress
 from admin.session import StackSession, connected
+from admin.tables import Record
 from admin.times import HELP, parse_time
-from admin.views import View, time_text
-from admin.webhook_views import (
-    attempt_view,
-    delivery_view,
-    queued_event_view,
-    webhook_secret_view,
-    webhook_view,
-)
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES, ReplayRequest
+from pillarbox.http.webhooks.replies import (
+    delivery_page,
+    queued_event,
+    replay_result,
+    webhook_item,
+    webhook_with_secret,
+)
 from pillarbox.wiring import utc_now
 
 app = typer.Typer(no_args_is_help=True, help="Webhook endpoints, and the deliveries to them.")
@@ -56,7 +56,7 @@ def create(
     """
     session = _checked(ctx, account)
     state = session.wiring.webhooks.create(account, url, types or [ALL_TYPES])
-    session.show(webhook_secret_view(state), hint=_SAVE)
+    session.show(webhook_with_secret(state), hint=_SAVE)
 
 
 @app.command("list")
@@ -67,7 +67,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     session = _checked(ctx, account)
     session.show_list(
-        [webhook_view(state) for state in session.wiring.webhook_queries.of_account(account)],
+        [webhook_item(state) for state in session.wiring.webhook_queries.of_account(account)],
         ("id", "url", "types", "enabled", "failingSince", "disabledReason"),
     )
 
@@ -79,7 +79,7 @@ def show(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> None
     Example: `pillarbox webhook show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     session = _checked(ctx, account)
-    session.show(webhook_view(session.wiring.webhook_queries.get(account, webhook_id)))
+    session.show(webhook_item(session.wiring.webhook_queries.get(account, webhook_id)))
 
 
 @app.command("change")
@@ -109,7 +109,7 @@ def change(  # noqa: PLR0913  one parameter for each option
     changes = EndpointChanges(
         url=url, types=None if types is None else frozenset(types), enabled=enabled
     )
-    session.show(webhook_view(session.wiring.webhooks.change(account, webhook_id, changes)))
+    session.show(webhook_item(session.wiring.webhooks.change(account, webhook_id, changes)))
 
 
 @app.command("remove")
@@ -140,7 +140,7 @@ def rotate(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> No
     """
     session = _checked(ctx, account)
     session.show(
-        webhook_secret_view(session.wiring.webhooks.rotate(account, webhook_id)), hint=_SAVE
+        webhook_with_secret(session.wiring.webhooks.rotate(account, webhook_id)), hint=_SAVE
     )
 
 
@@ -151,7 +151,7 @@ def send_test(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) ->
     Example: `pillarbox webhook test 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     session = _checked(ctx, account)
-    session.show(queued_event_view(session.wiring.webhook_replays.test(account, webhook_id)))
+    session.show(queued_event(session.wiring.webhook_replays.test(account, webhook_id)))
 
 
 @app.command("deliveries")
@@ -172,17 +172,12 @@ def deliveries(
     """
     session = _checked(ctx, account)
     page = session.wiring.webhook_queries.newest_deliveries(account, webhook_id, limit, cursor)
-    more: View = {"nextCursor": page.next}
-    if session.json:
-        items = [
-            delivery_view(delivery) | {"attempts": [*map(attempt_view, delivery.attempts)]}
-            for delivery in page.items
-        ]
-        session.show_list(items, (), more)
-        return
+    listed = delivery_page(page)
+    items = listed["items"]
     session.show_list(
-        [delivery_view(delivery) for delivery in page.items],
-        ("id", "at", "type", "status", "tries", "lastStatusCode", "lastError", "next"),
+        items if session.json else [*map(_last_attempt, items)],
+        ("id", "at", "type", "status", "attempts", "lastStatusCode", "lastError", "nextAttemptAt"),
+        {"nextCursor": listed["nextCursor"]},
     )
     if page.next:
         session.note(f"There are more: go on with --cursor {page.next}")
@@ -218,7 +213,7 @@ def replay(  # noqa: PLR0913  one parameter for each option
     session = _checked(ctx, account)
     replays = session.wiring.webhook_replays
     if delivery is not None:
-        session.show(queued_event_view(replays.replay(account, webhook_id, delivery)))
+        session.show(queued_event(replays.replay(account, webhook_id, delivery)))
         return
     now = utc_now()
     request = ReplayRequest(
@@ -228,10 +223,22 @@ def replay(  # noqa: PLR0913  one parameter for each option
     )
     with progress("Reading messages"):
         result = replays.replay_all(account, webhook_id, request)
-    rest = time_text(result.rest) if result.rest else None
-    session.show({"queued": result.queued, "next": rest})
-    if rest:
+    replayed = replay_result(result)
+    session.show(replayed)
+    if rest := replayed["nextTo"]:
         session.note(f"Emails before {rest} are left. After a minute go on with --until {rest}")
+
+
+def _last_attempt(delivery: Record) -> Record:
+    """Return a delivery for people: the number of attempts, and the result of the last one."""
+    attempts = cast("list[Record]", delivery["attempts"])
+    last = attempts[-1] if attempts else {}
+    return {
+        **delivery,
+        "attempts": len(attempts),
+        "lastStatusCode": last.get("statusCode"),
+        "lastError": last.get("error"),
+    }
 
 
 def _checked(ctx: typer.Context, account: str) -> StackSession:

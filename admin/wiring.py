@@ -24,7 +24,6 @@ from admin.use_cases.first_steps import FirstSteps
 from admin.use_cases.messages import MessageSearch
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
-from admin.use_cases.usage import QuotaUsage
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
@@ -45,11 +44,6 @@ class OperatorWiring(Wiring):
     def accounts(self) -> Accounts:
         """Work on accounts."""
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
-
-    @cached_property
-    def quota_usage(self) -> QuotaUsage:
-        """Read what accounts have used of their quotas."""
-        return QuotaUsage(counts=self.quota_store, accounts=self.account_store, clock=utc_now)
 
     @cached_property
     def account_deletion(self) -> AccountDeletion:

@@ -25,7 +25,7 @@ from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, RequestFuel
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import text_from_html
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import values_or_samples
 from tools import assemble_starters
 
 ROUNDS: Final = 7
@@ -79,7 +79,7 @@ def values(slug: str) -> dict[str, Json]:
     starter = find_starter(slug)
     if starter is None:
         raise LookupError(slug)
-    return preview_values(starter, {})
+    return values_or_samples(starter, {})
 
 
 def row(name: str, goal: str, ours: float, other: float, note: str = "") -> None:

@@ -39,7 +39,7 @@ _KEY: Final = {
     "type": "live",
     "preset": "send",
     "scopes": _SEND,
-    "agent": False,
+    "agent": None,
     "createdAt": _AT,
     "lastUsedAt": None,
     "revokedAt": None,
@@ -74,7 +74,7 @@ _SUPPRESSION: Final = {
     "address": "ada@customer.example",
     "erased": False,
     "reason": "manual",
-    "at": _AT,
+    "createdAt": _AT,
     "messageId": None,
 }
 _MEMBER: Final = {
@@ -82,7 +82,7 @@ _MEMBER: Final = {
     "email": "ada@shop.example",
     "role": "owner",
     "current": True,
-    "addedAt": _AT,
+    "createdAt": _AT,
 }
 LOG_ITEM: Final = {
     "id": "019b7a2e-3f80-7c41-9d5e-0a1b2c3d4e5f",
@@ -91,7 +91,7 @@ LOG_ITEM: Final = {
     "changes": [{"name": "plan", "before": "free", "after": "standard"}],
 }
 _LIMIT: Final = {"remaining": 59, "resetsAt": "2026-01-01T12:01:00.000+00:00"}
-_ACCOUNT: Final = {
+ACCOUNT_EXAMPLE: Final = {
     "id": "qh4ybvcvbqzk",
     "name": "Shop",
     "plan": "free",
@@ -279,7 +279,7 @@ ACCOUNT: Final = (
         "The account with its plan, its limits and what is left of them, and its brand.",
         scope=ACCOUNT_READ,
         response=AccountDetail,
-        response_example=_ACCOUNT,
+        response_example=ACCOUNT_EXAMPLE,
     ),
     _operation(
         "manage_account",
@@ -294,7 +294,7 @@ ACCOUNT: Final = (
             "brand", "A brand", {"brandName": "Shop", "accent": "#0a7d5a", "logoUrl": ""}
         ),
         response=AccountDetail,
-        response_example=_ACCOUNT,
+        response_example=ACCOUNT_EXAMPLE,
     ),
     _operation(
         "manage_account",

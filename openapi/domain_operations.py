@@ -4,14 +4,14 @@ from typing import Any, Final
 
 from openapi.operation import Operation, example, session_operation
 from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
-from pillarbox.http.accounts.domain_types import (
+from pillarbox.http.accounts.reply_types import (
     DomainDetail,
     DomainItem,
     DomainList,
     SenderItem,
     SenderList,
 )
-from pillarbox.http.accounts.domains import AddDomainRequest, AddSenderRequest
+from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _RECORDS: Final = (
@@ -30,15 +30,16 @@ _RECORDS: Final = (
 )
 _DOMAIN: Final = {
     "domain": "shop.example",
-    "state": "pending",
-    "addedAt": _AT,
+    "status": "pending",
+    "createdAt": _AT,
     "checkedAt": _AT,
     "records": [*_RECORDS],
 }
 _CHECKED: Final = _DOMAIN | {
     "records": [
-        _RECORDS[0] | {"dns": {"state": "present", "values": [_RECORDS[0]["value"]], "advice": ""}},
-        _RECORDS[1] | {"dns": {"state": "missing", "values": [], "advice": ""}},
+        _RECORDS[0]
+        | {"dns": {"status": "present", "values": [_RECORDS[0]["value"]], "advice": ""}},
+        _RECORDS[1] | {"dns": {"status": "missing", "values": [], "advice": ""}},
     ]
 }
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}

@@ -148,12 +148,15 @@ _STARTER: Final = {
     "variables": ["otp_code", "expiry_minutes", "app_name"],
 }
 CALLER: Final = {
-    "keyId": "key_qh4ybvcvbqzkkbkzysxg",
+    "id": "key_qh4ybvcvbqzkkbkzysxg",
     "name": "web",
     "type": "live",
+    "preset": "send",
     "scopes": ["emails:read", "emails:send"],
+    "agent": None,
     "createdAt": "2026-01-01T09:00:00.000+00:00",
     "lastUsedAt": "2026-01-31T11:02:07.113+00:00",
+    "revokedAt": None,
     "accountId": "qh4ybvcvbqzk",
     "plan": "free",
     "limits": [
@@ -226,7 +229,7 @@ WEBHOOK_CHANGES: Final = {
     "enable": {"summary": "Enable it again", "value": {"enabled": True}},
     "types": {"summary": "Other types", "value": {"types": ["*"]}},
 }
-QUEUED_EVENT: Final = {"id": _DELIVERY_ID, "webhookId": _EVENT_ID, "type": "email.bounced"}
+QUEUED_EVENT: Final = {"id": _DELIVERY_ID, "eventId": _EVENT_ID, "type": "email.bounced"}
 QUEUED_TEST: Final = QUEUED_EVENT | {"type": "webhook.test"}
 DELIVERIES: Final = {
     "items": [
@@ -243,7 +246,7 @@ DELIVERIES: Final = {
                     "error": "try later",
                 }
             ],
-            "next": "2026-01-01T12:00:08.470+00:00",
+            "nextAttemptAt": "2026-01-01T12:00:08.470+00:00",
         }
     ],
     "nextCursor": None,
@@ -258,4 +261,4 @@ REPLAYS: Final = {
         },
     }
 }
-REPLAYED: Final = {"queued": 12, "next": None}
+REPLAYED: Final = {"queued": 12, "nextTo": None}

@@ -13,7 +13,7 @@ from openapi.schemas import Schemas
 from pillarbox.http.mcp import reading
 from pillarbox.http.mcp.tools import SCOPES
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
-from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.wire import WireModel
 from pillarbox.rendering.starters import all_starters
@@ -86,7 +86,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
         title="Preview a starter template",
         description="Render a built-in template as text, with samples that the given variables"
         " replace. Nothing is sent.",
-        shape=PreviewRequest,
+        shape=RenderStarterRequest,
         others={"slug": _SLUG},
         required=("slug",),
     ),

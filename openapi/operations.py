@@ -18,22 +18,22 @@ from pillarbox.domain.accounts.key import (
     TEMPLATES_READ,
     TEMPLATES_WRITE,
 )
+from pillarbox.http.accounts.reply_types import CallerDetail
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
     BatchResult,
-    CallerDetail,
     ItemPage,
     MessageDetail,
     MessageItem,
-    PreviewResult,
+    RenderedStarterItem,
     SendResult,
     StarterItem,
     TemplateDetail,
     TemplateItem,
 )
-from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.templates.wire import MAX_VERSION
 
@@ -202,10 +202,10 @@ OPERATIONS: Final = (
         summary="Preview a starter template",
         description="Renders the template with samples, which the given variables replace."
         " Nothing is sent. The method is POST so that access logs do not have the variables.",
-        body=PreviewRequest,
+        body=RenderStarterRequest,
         body_required=False,
         body_examples=examples.PREVIEWS,
-        response=PreviewResult,
+        response=RenderedStarterItem,
         response_example=examples.PREVIEW,
         errors=("template_not_found", "route_not_found"),
     ),

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openapi.account_operations import LOG_ITEM
+from openapi.account_operations import ACCOUNT_EXAMPLE, LOG_ITEM
 from openapi.operation import SESSION, Operation, example
 from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.http.operator.reply_types import (
@@ -20,9 +20,8 @@ from pillarbox.http.operator.wire import (
     RedriveRequest,
     SuspendRequest,
 )
-from pillarbox.http.sign_in.reply_types import ChosenAccount
+from pillarbox.http.sign_in.reply_types import ChosenAccount, PendingList
 from pillarbox.http.sign_in.sign_up import ApprovalBody
-from pillarbox.http.sign_in.sign_up_types import PendingList
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _LISTED: Final = {
@@ -31,14 +30,6 @@ _LISTED: Final = {
     "plan": "standard",
     "createdAt": _AT,
     "suspendedAt": None,
-    "usedThisMonth": 482,
-    "monthlyLimit": 15_000,
-}
-_ACCOUNT: Final = _LISTED | {
-    "suspensionReason": None,
-    "contact": "ada@shop.example",
-    "defaultSender": "post@shop.example",
-    "shards": 1,
     "limits": [
         {
             "name": "month",
@@ -48,18 +39,24 @@ _ACCOUNT: Final = _LISTED | {
             "resetsAt": "2026-02-01T00:00:00.000+00:00",
         }
     ],
+}
+_ACCOUNT: Final = ACCOUNT_EXAMPLE | {
+    **_LISTED,
+    "suspensionReason": None,
+    "contact": "ada@shop.example",
+    "shards": 1,
     "ownLimits": {"perMinute": None, "perDay": 5_000, "perMonth": None, "recipientsPerDay": None},
     "log": [LOG_ITEM | {"by": "root@pillarbox.example", "reason": None}],
 }
 _RATES: Final = {
-    "emails": 482,
+    "totalMessages": 482,
     "delivered": 470,
     "bounced": 9,
     "complained": 1,
     "bounceRate": 0.0187,
     "complaintRate": 0.0021,
 }
-_RATED: Final = {"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "standard", "suspended": False}
+_RATED: Final = {"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "standard", "suspendedAt": None}
 _REDRIVE: Final = {
     "id": "019f9db3-d140-7b3c-8d6d-000000000000",
     "at": _AT,
@@ -130,7 +127,7 @@ OPERATOR: Final = (
         " keep their permissions.",
         body=OperateAccountRequest,
         body_examples=example("plan", "Another plan", {"plan": "standard"})
-        | example("limits", "A limit of its own", {"limits": {"perDay": 5_000}}),
+        | example("limits", "A limit of its own", {"ownLimits": {"perDay": 5_000}}),
         response=OperatedAccount,
         response_example=_ACCOUNT,
         errors=("account_not_found",),
@@ -165,10 +162,10 @@ OPERATOR: Final = (
         query=RatesQuery,
         response=RatesResult,
         response_example={
-            "since": "2025-12-31T12:00:00.000+00:00",
-            "until": _AT,
-            "total": _RATES,
-            "accounts": 1,
+            "windowStart": "2025-12-31T12:00:00.000+00:00",
+            "windowEnd": _AT,
+            "allAccounts": _RATES,
+            "total": 1,
             "items": [_RATES | _RATED],
         },
     ),
@@ -199,7 +196,9 @@ OPERATOR: Final = (
         "Those that wait for an operator, because `SignUp` is `approved`.",
         function="create_account",
         response=PendingList,
-        response_example={"items": [{"email": "ada@shop.example", "name": "Shop", "askedAt": _AT}]},
+        response_example={
+            "items": [{"email": "ada@shop.example", "name": "Shop", "createdAt": _AT}]
+        },
     ),
     _operation(
         "POST /v1/operator/sign-ups/{address}",

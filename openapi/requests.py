@@ -15,9 +15,10 @@ from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.messages.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.templates.draft import MAX_SOURCE
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES
-from pillarbox.http.accounts.domains import AddDomainRequest, AddSenderRequest
 from pillarbox.http.accounts.wire import (
     MAX_ADDRESSES,
+    AddDomainRequest,
+    AddSenderRequest,
     AddSuppressionsRequest,
     ChangeAccountRequest,
     ChangeMemberRequest,
@@ -28,7 +29,7 @@ from pillarbox.http.accounts.wire import (
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.wire import (
     AttachmentModel,
-    PreviewRequest,
+    RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
@@ -237,7 +238,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "maxItems": 100,
         },
     },
-    PreviewRequest: {
+    RenderStarterRequest: {
         "variables": {"description": "They replace samples of the template.", **_VARIABLES},
         "brandName": {
             "description": "Shown instead of the account's brand.",
@@ -276,16 +277,17 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " range; more are refused with `too_many_matches`.",
             "examples": ["order:10442"],
         },
-        "key": {
+        "keyId": {
             "description": "Only messages that the API key with this id sent: the `keyId` of a"
             " message, not the key itself. An id that the account does not have has no messages."
-            " A search by recipient or tag with `key` or `template` may find at most 200 messages.",
+            " A search by recipient or tag with `keyId` or `template` may find at most 200"
+            " messages.",
             "pattern": f"^{KEY_ID}$",
         },
         "template": {
             "description": "Only messages from the saved template with this id, or from the starter"
             " template with this slug. One that the account does not have has no messages."
-            " Together with `key`, one of them may have at most 200 messages in the time range;"
+            " Together with `keyId`, one of them may have at most 200 messages in the time range;"
             " more are refused with `too_many_matches`.",
             "anyOf": [
                 {"type": "string", "format": "uuid"},
@@ -304,7 +306,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "examples": ["2026-02-01T00:00:00Z"],
         },
         "bucket": {"description": "The length of time that one row of `volume` covers."},
-        "key": {
+        "keyId": {
             "description": "Only messages that the API key with this id sent: the `keyId` of a"
             " message, not the key itself. An id that the account does not have has no messages.",
             "pattern": f"^{KEY_ID}$",
@@ -312,7 +314,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "template": {
             "description": "Only messages from the saved template with this id, or from the starter"
             " template with this slug. One that the account does not have has no messages. Not"
-            " together with `key`.",
+            " together with `keyId`.",
             "anyOf": [
                 {"type": "string", "format": "uuid"},
                 {"type": "string", "pattern": f"^{SLUG}$"},
@@ -335,14 +337,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "link": {"description": "The text of a one-time link, in place of flow and code."},
     },
     TokenRequest: {
-        "account": {
+        "accountId": {
             "description": "The id of one of the user's accounts. By default the one whose member"
             " the user is longest."
         },
     },
-    ChallengeRequest: {"address": {"description": "Where the code is to go."}},
+    ChallengeRequest: {"email": {"description": "Where the code is to go."}},
     PreviewCodeRequest: {
-        "address": {"description": "Where the code is to go."},
+        "email": {"description": "Where the code is to go."},
         "proof": {"description": "The challenge for this address, solved."},
     },
     PreviewKeyRequest: {
@@ -396,7 +398,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     OperateAccountRequest: {
         "plan": {"description": "The account's plan."},
-        "limits": {"description": "All limits of its own, in place of those that it has."},
+        "ownLimits": {"description": "All limits of its own, in place of those that it has."},
     },
     RatesQuery: {
         "days": {"description": "The time that is counted, up to now."},
@@ -428,12 +430,12 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     VersionsQuery: {
         "limit": {"description": "The maximum number of items."},
-        "before": {"description": "Only versions with a smaller number: `nextBefore` of a page."},
+        "cursor": {"description": "The `nextCursor` of the page before."},
     },
     CreateTemplateRequest: {
         "name": {"description": "For people."},
         "category": {"description": "A label for sorting."},
-        "starter": {"description": "The starter to begin with.", **STARTER_SLUG},
+        "starterTemplate": {"description": "The starter to begin with.", **STARTER_SLUG},
         "html": {"description": "HTML to begin with.", **_SOURCE},
     },
     SaveDraftRequest: {
@@ -454,11 +456,17 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "kind": {"description": "The language of `source`."},
         "subject": {"description": "Text with plain references."},
         "source": {"description": "The body.", **_SOURCE},
-        "values": {"description": "The values to show: at most 256 KB and 8 levels.", **_VARIABLES},
+        "variables": {
+            "description": "The values to show: at most 256 KB and 8 levels.",
+            **_VARIABLES,
+        },
     },
     TestTemplateRequest: {
         "to": {"description": "The address of a member of the account.", "format": "email"},
-        "values": {"description": "The values to send: at most 256 KB and 8 levels.", **_VARIABLES},
+        "variables": {
+            "description": "The values to send: at most 256 KB and 8 levels.",
+            **_VARIABLES,
+        },
     },
     CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
     ChangeWebhookRequest: {
@@ -539,7 +547,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ],
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
-    PreviewRequest: {"description": "Values for the preview."},
+    RenderStarterRequest: {"description": "Values for the preview."},
     ChallengeRequest: {"description": "A request for the work that a code needs."},
     PreviewCodeRequest: {"description": "A request for the code for a preview key."},
     PreviewKeyRequest: {"description": "A code and its flow."},

@@ -5,16 +5,21 @@ from typing import Final
 
 from openapi.operation import COOKIE, Operation, example, session_operation
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
-from pillarbox.http.sign_in.preview_key_types import ChallengeOffer, PreviewKeyItem
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
 )
-from pillarbox.http.sign_in.reply_types import AccessItem, FlowItem, SessionList
+from pillarbox.http.sign_in.reply_types import (
+    AccessItem,
+    ChallengeOffer,
+    FlowItem,
+    PreviewKeyItem,
+    SessionList,
+    SignUpItem,
+)
 from pillarbox.http.sign_in.sign_up import SignUpBody
-from pillarbox.http.sign_in.sign_up_types import SignUpItem
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
@@ -173,7 +178,7 @@ SESSIONS: Final = (
         description="Returns a challenge for the address, in the form of `GET /v1/sign-up`. It is"
         " valid for five minutes and works once.",
         body=ChallengeRequest,
-        body_examples=example("default", "For an address", {"address": "ada@shop.example"}),
+        body_examples=example("default", "For an address", {"email": "ada@shop.example"}),
         response=ChallengeOffer,
         response_example={"challenge": _SIGNED | {"maxnumber": MAX_NUMBER}},
         errors=("preview_keys_closed",),
@@ -188,7 +193,7 @@ SESSIONS: Final = (
         body_examples=example(
             "default",
             "With the number that was found",
-            {"address": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
+            {"email": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
         ),
         response=FlowItem,
         status=202,
@@ -207,7 +212,7 @@ SESSIONS: Final = (
         status=201,
         response_example={
             "key": "bx_preview_qh4ybvcvbqzk" + "0" * 40,
-            "address": "ada@shop.example",
+            "email": "ada@shop.example",
             "expiresInDays": 90,
         },
         errors=(

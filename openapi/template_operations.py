@@ -100,7 +100,7 @@ TEMPLATE_EDITOR: Final = (
         body_examples=example(
             "starter",
             "From a starter",
-            {"name": "Receipt", "category": "billing", "starter": "payment_receipt"},
+            {"name": "Receipt", "category": "billing", "starterTemplate": "payment_receipt"},
         )
         | example("html", "From HTML", {"name": "Receipt", "category": "billing", "html": _SOURCE}),
         response=DraftItem,
@@ -124,7 +124,7 @@ TEMPLATE_EDITOR: Final = (
             {
                 "subject": _CONTENT["subject"],
                 **_BODY,
-                "values": _SAMPLES["ada"],
+                "variables": _SAMPLES["ada"],
             },
         ),
         response=RenderedItem,
@@ -188,7 +188,7 @@ TEMPLATE_EDITOR: Final = (
         description="What was published, the newest first.",
         query=VersionsQuery,
         response=VersionList,
-        response_example={"items": [_VERSION], "nextBefore": None},
+        response_example={"items": [_VERSION], "nextCursor": None},
         errors=_NOT_FOUND,
     ),
     _operation(
@@ -232,7 +232,7 @@ TEMPLATE_EDITOR: Final = (
         description="Sends the draft to a member of the account. The email counts like any other."
         " Its tag `test` has the template's id.",
         body=TestTemplateRequest,
-        body_examples=example("default", "To oneself", {"to": _BY, "values": _SAMPLES["ada"]}),
+        body_examples=example("default", "To oneself", {"to": _BY, "variables": _SAMPLES["ada"]}),
         response=SendResult,
         response_example={"messageId": _ID, "status": "queued", "from": "post@shop.example"},
         errors=(

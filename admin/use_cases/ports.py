@@ -7,7 +7,6 @@ from typing import Protocol
 from uuid import UUID
 
 from admin.use_cases.queue_policies import QueuePolicy
-from pillarbox.domain.accounts.quota import Window
 from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.message import Message
 
@@ -24,14 +23,6 @@ class AccountData(Protocol):
 
     def delete_account(self, account_id: str) -> None:
         """Delete the account's record."""
-        ...
-
-
-class UsedQuotas(Protocol):
-    """The counts of accepted messages."""
-
-    def used(self, account_id: str, now: datetime) -> Mapping[Window, int]:
-        """Return the counts of the windows that contain a moment."""
         ...
 
 

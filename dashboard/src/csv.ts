@@ -16,7 +16,7 @@ export function addressesOf(text: string): string[] {
 }
 
 export function toCsv(items: Suppression[]): string {
-  const rows = items.map((one) => [one.address, one.reason, one.at, one.messageId ?? ""]);
+  const rows = items.map((one) => [one.address, one.reason, one.createdAt, one.messageId ?? ""]);
   return [COLUMNS, ...rows].map((row) => `${row.map(quote).join(",")}\r\n`).join("");
 }
 

@@ -34,7 +34,7 @@ export function renew(): Promise<Session | null> {
 async function exchangeCookie(): Promise<Session | null> {
   const account = sessionStorage.getItem(CHOSEN);
   try {
-    return begin(await post("POST /v1/session/token", account ? { account } : {}));
+    return begin(await post("POST /v1/session/token", account ? { accountId: account } : {}));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (account && error.status === 422) {

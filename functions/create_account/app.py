@@ -5,8 +5,8 @@ from urllib.parse import unquote
 from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
 from pillarbox.http.sign_in.sign_up import read_plan, read_sign_up
-from pillarbox.http.sign_in.sign_up_replies import created_account, pending_list, sign_up_item
 from pillarbox.http.sign_in.wire import client_address, read_session
 from pillarbox.wiring import services
 
@@ -37,7 +37,7 @@ def list_pending() -> Reply:
 def approve(address: str) -> Reply:
     operator, plan = _operator(), read_plan(app.current_event)
     account = services().sign_up_approval.approve(unquote(address), plan, by=operator)
-    return reply(created_account(account), 201)
+    return reply(chosen_account(account), 201)
 
 
 @app.delete("/v1/operator/sign-ups/<address>")

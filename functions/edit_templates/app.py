@@ -87,7 +87,7 @@ def list_versions(template_id: str) -> Reply:
     account_id, found = _account(_reader()), _id(template_id)
     query = read_query(app.current_event, VersionsQuery)
     versions, published = services().template_editing.versions(
-        account_id, found, query.limit, query.before
+        account_id, found, query.limit, int(query.cursor) if query.cursor else None
     )
     return reply(version_list(versions, published, query.limit))
 

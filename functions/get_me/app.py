@@ -1,7 +1,8 @@
 """GET /v1/me: show the API key of the caller, its limits and what is left of them."""
 
+from pillarbox.http.accounts.replies import caller_detail
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.messages.replies import Reply, caller_detail, reply
+from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 

@@ -1,6 +1,6 @@
 """GET /v1/templates/{id}: get a saved template with a preview (contract 4.9)."""
 
-from pillarbox.application.templates.saved import preview
+from pillarbox.application.templates.saved import preview_html
 from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, template_detail
@@ -18,7 +18,7 @@ def get_template(template_id: str) -> Reply:
     template = services().template_library.get(
         principal.account.account_id, read_uuid(template_id, "id")
     )
-    return reply(template_detail(template, preview(template)))
+    return reply(template_detail(template, preview_html(template)))
 
 
 lambda_handler = entrypoint(app)

@@ -3,14 +3,13 @@
 from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.sign_in.preview_key_replies import challenge_offer, key_item
 from pillarbox.http.sign_in.preview_keys import (
     read_address,
     read_code_request,
     read_key_request,
     read_report,
 )
-from pillarbox.http.sign_in.replies import flow_item
+from pillarbox.http.sign_in.replies import challenge_offer, flow_item, preview_key_item
 from pillarbox.http.sign_in.wire import client_address, refuse_other_sites
 from pillarbox.wiring import services
 
@@ -37,7 +36,7 @@ def issue() -> Reply:
     flow, code = read_key_request(app.current_event)
     client = client_address(app.current_event)
     issued, address = services().preview_keys.issue(parse_flow(flow), code, client)
-    return reply(key_item(issued, address), 201)
+    return reply(preview_key_item(issued, address), 201)
 
 
 @app.post("/v1/preview-keys/reports")

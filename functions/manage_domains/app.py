@@ -3,14 +3,14 @@
 from urllib.parse import unquote
 
 from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
-from pillarbox.http.accounts.domain_replies import (
+from pillarbox.http.accounts.replies import (
     domain_detail,
     domain_item,
     domain_list,
     sender_item,
     sender_list,
 )
-from pillarbox.http.accounts.domains import read_domain, read_sender
+from pillarbox.http.accounts.wire import read_domain, read_sender
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.wire import read_session

@@ -1,9 +1,9 @@
 """POST /v1/starter-templates/{slug}/preview: render without sending (contract 4.7)."""
 
-from pillarbox.application.templates.starters import preview_starter
+from pillarbox.application.templates.starters import render_with_samples
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.bodies import read_preview
-from pillarbox.http.messages.replies import Reply, preview_result, reply
+from pillarbox.http.bodies import read_render_values
+from pillarbox.http.messages.replies import Reply, rendered_starter_item, reply
 from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services, utc_now
 
@@ -13,8 +13,10 @@ app = build_app()
 @app.post("/v1/starter-templates/<slug>/preview")
 def preview_starter_template(slug: str) -> Reply:
     principal = services().caller_authentication.authenticate(read_credential(app.current_event))
-    values = read_preview(app.current_event)
-    return reply(preview_result(preview_starter(slug, values, principal.account, utc_now())))
+    values = read_render_values(app.current_event)
+    return reply(
+        rendered_starter_item(render_with_samples(slug, values, principal.account, utc_now()))
+    )
 
 
 lambda_handler = entrypoint(app)

@@ -236,7 +236,7 @@ def _mail_to(stack: dict[str, Any], email: str) -> dict[str, Any] | None:
 
 def test_the_last_owner_stays(enter: Enter) -> None:
     """Leaving and another role, which needs two answers, are refused with the reason."""
-    account = operate("account", "create", "--name", HOSTILE, "--plan", "free")["accountId"]
+    account = operate("account", "create", "--name", HOSTILE, "--plan", "free")["id"]
     member = enter(f"{uuid4().hex[:8]}@acme.example", account)
     page = member.go("/app/members")
     with member.holding("PATCH") as changes:

@@ -26,7 +26,7 @@ _RECORD: Final = {
     "host": "t._domainkey.acme.example",
     "value": "t.dkim.amazonses.com",
 }
-_DOMAIN: Final = {"domain": "acme.example", "addedAt": _AT, "checkedAt": _AT}
+_DOMAIN: Final = {"domain": "acme.example", "createdAt": _AT, "checkedAt": _AT}
 
 
 def answering(**answers: Any) -> Callable[[Route], bool]:
@@ -134,7 +134,7 @@ def test_a_new_account_is_led_to_its_first_email(user: User, emails: dict[str, s
     expect(page.locator(".checklist .primary")).to_have_text("Add a domain")
     assert violations(page) == []
     done: list[dict[str, Any]] = [
-        {"domains": [_DOMAIN | {"state": "verified", "records": []}]},
+        {"domains": [_DOMAIN | {"status": "verified", "records": []}]},
         {"senders": [{"address": "a@acme.example", "verified": True, "default": True}]},
         {"keys": [{"id": "key_1", "revokedAt": None}]},
     ]
@@ -153,7 +153,7 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
     """A failed domain and a quota above 80 % are named, each with a link."""
     limit = {"name": "month", "limit": 100, "used": 81, "remaining": 19, "resetsAt": _AT}
     user.interfere = answering(
-        domains=[_DOMAIN | {"state": "failed", "records": [_RECORD]}],
+        domains=[_DOMAIN | {"status": "failed", "records": [_RECORD]}],
         account={"id": "a", "name": "Acme", "plan": "free", "limits": [limit]},
     )
     page = user.go("/app/")
@@ -166,13 +166,13 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
 
 def test_a_failed_domain_is_checked_again(user: User) -> None:
     """The button lets the provider look for the records again; then the domain waits."""
-    domain = _DOMAIN | {"state": "failed", "records": []}
+    domain = _DOMAIN | {"status": "failed", "records": []}
 
     def answer(route: Route) -> bool:
         if not route.request.url.endswith("/v1/domains/acme.example"):
             return False
         if route.request.method == "POST":
-            domain["state"] = "pending"
+            domain["status"] = "pending"
         route.fulfill(json=domain)
         return True
 
@@ -187,9 +187,9 @@ def test_a_failed_domain_is_checked_again(user: User) -> None:
 @pytest.mark.both_browsers
 def test_what_dns_says_is_only_text(user: User) -> None:
     """Another value is shown with advice; markup in it, and in any name, does nothing."""
-    answer = {"state": "differs", "values": [HOSTILE], "advice": HOSTILE}
+    answer = {"status": "differs", "values": [HOSTILE], "advice": HOSTILE}
     records = [_RECORD | {"host": HOSTILE, "value": HOSTILE, "purpose": HOSTILE, "dns": answer}]
-    domain = _DOMAIN | {"domain": HOSTILE, "state": "failed", "records": records}
+    domain = _DOMAIN | {"domain": HOSTILE, "status": "failed", "records": records}
     sender = {"address": HOSTILE, "verified": False, "default": False}
     user.interfere = answering(
         **{"domains": [domain], "domains/acme.example": domain, "senders": [sender]}
@@ -211,9 +211,9 @@ def test_what_dns_says_is_only_text(user: User) -> None:
 @pytest.mark.parametrize("empty", [True, False], ids=["empty", "full"])
 def test_the_pages_of_domains_meet_wcag_aa(user: User, *, empty: bool) -> None:
     """With and without data: axe's rules for A and AA, light and dark, and within 360 pixels."""
-    answer = {"state": "differs", "values": ["x" * 300], "advice": "replace it"}
+    answer = {"status": "differs", "values": ["x" * 300], "advice": "replace it"}
     records = [_RECORD, _RECORD | {"host": "u" * 60 + ".acme.example"}]
-    domain = _DOMAIN | {"state": "verified", "records": [one | {"dns": answer} for one in records]}
+    domain = _DOMAIN | {"status": "verified", "records": [one | {"dns": answer} for one in records]}
     senders = [
         {"address": f"{name * 20}@acme.example", "verified": name != "c", "default": name == "a"}
         for name in "abc"

@@ -59,7 +59,7 @@ def begin(dashboard: dict[str, Any]) -> Iterator[Callable[..., str]]:
     )
     token = api.post(
         "session/token",
-        json={"account": dashboard["accounts"]["live"]},
+        json={"accountId": dashboard["accounts"]["live"]},
         headers={
             "Cookie": f"{COOKIE}={session(base, ADA, dashboard['accounts']['live'], 'author')}",
             "Sec-Fetch-Site": "same-origin",

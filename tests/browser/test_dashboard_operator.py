@@ -35,7 +35,7 @@ def account() -> tuple[str, str]:
     """The id and the name of a new account; its name is hostile."""
     name = f"Shop {uuid4().hex[:8]} {_HOSTILE}"
     made = operate("account", "create", "--name", name, "--plan", "free")
-    return str(made["accountId"]), name
+    return str(made["id"]), name
 
 
 def heading(page: Page, name: str) -> None:
@@ -108,7 +108,7 @@ def test_dead_letters_are_moved_after_a_question(operator: User) -> None:
 def test_a_sign_up_is_approved_or_refused(operator: User) -> None:
     """The page says who asks for which account, and sends the decision after a question."""
     waiting = [
-        {"email": f"{name}@shop.example", "name": f"{name} {_HOSTILE}", "askedAt": _ASKED}
+        {"email": f"{name}@shop.example", "name": f"{name} {_HOSTILE}", "createdAt": _ASKED}
         for name in ("ada", "bob")
     ]
     decisions = list[tuple[str, str, Any]]()

@@ -201,7 +201,7 @@ def test_a_token_is_renewed_until_the_session_ends(user: User, owner: str) -> No
 def test_tabs_show_the_accounts_that_the_user_has(user: User) -> None:
     """Each tab keeps its account; who leaves one sees the other, and who has none is told."""
     email = f"tabs-{RUN}@acme.example"
-    second = operate("account", "create", "--name", HOSTILE, "--plan", "free")["accountId"]
+    second = operate("account", "create", "--name", HOSTILE, "--plan", "free")["id"]
     operate("member", "add", email, "--account", user.account["id"], "--role", "viewer")
     page = user.page
     user.sign_in(link(email, second))

@@ -146,7 +146,7 @@ class Visitor:
         return 202, {"flow": FLOW}
 
     def key_for(self, _body: Any) -> tuple[int, Any]:
-        return 201, {"key": KEY, "address": ADDRESS, "expiresInDays": 90}
+        return 201, {"key": KEY, "email": ADDRESS, "expiresInDays": 90}
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +236,7 @@ def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
     expect(alert.first).to_have_text("Enter an email address, such as ada@shop.example.")
     expect(email).to_have_attribute("aria-invalid", "true")
     assert visitor.asked == []
-    wrong = {"field": "address", "message": "has a domain that accepts no mail", "code": "c"}
+    wrong = {"field": "email", "message": "has a domain that accepts no mail", "code": "c"}
     visitor.refusals["/preview-keys/codes"] = (
         400,
         {"code": "validation_failed", "message": "m", "details": {"errors": [wrong]}},
@@ -250,7 +250,7 @@ def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
     enter(visitor, email)
     expect(digits).to_be_focused()
     expect(frame.locator("#code-hint")).to_contain_text(ADDRESS)
-    assert visitor.asked[-2] == ("/preview-keys/challenges", {"address": ADDRESS})
+    assert visitor.asked[-2] == ("/preview-keys/challenges", {"email": ADDRESS})
     check(visitor, "code")
 
     press(visitor, frame, "Send a new code")

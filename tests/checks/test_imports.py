@@ -85,6 +85,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.application",
         "pillarbox.settings",
         "pillarbox.domain",
+        "pillarbox.http",
         "pillarbox.wiring",
     },
     "dashboard": set(),

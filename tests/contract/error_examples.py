@@ -208,7 +208,7 @@ def _ask(
 def _without_widget() -> Any:
     with mock.patch.dict(vars(services())):
         vars(services())["preview_keys"] = replace(services().preview_keys, is_open=False)
-        body = json.dumps({"address": "ada@shop.example"})
+        body = json.dumps({"email": "ada@shop.example"})
         return Api().raw("POST", "/preview-keys/challenges", body).json
 
 

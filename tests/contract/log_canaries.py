@@ -189,8 +189,8 @@ def sign_in_everywhere(service: Service) -> None:
                 service.mail_code(event)
             for body in ({"flow": CANARY, "code": CANARY[:6]}, {"link": CANARY}, {CANARY: CANARY}):
                 browser.post("", body)
-            browser.post("/token", {"account": CANARY})
-            Browser(CANARY).post("/token", {"account": CANARY}, Origin=CANARY)
+            browser.post("/token", {"accountId": CANARY})
+            Browser(CANARY).post("/token", {"accountId": CANARY}, Origin=CANARY)
             for token in (CANARY, f"pbs_{CANARY}"):
                 Api(session=token).raw("GET", "/session", query={CANARY: CANARY})
                 Api(session=token).raw("DELETE", f"/session/{CANARY}")

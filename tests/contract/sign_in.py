@@ -44,7 +44,7 @@ class Browser:
         return self.post("", {"flow": flow, "code": code})
 
     def token(self, account: str | None = None) -> ApiResponse:
-        return self.post("/token", {} if account is None else {"account": account})
+        return self.post("/token", {} if account is None else {"accountId": account})
 
     def _store(self, response: ApiResponse) -> None:
         jar = SimpleCookie(response.headers.get("set-cookie", ""))

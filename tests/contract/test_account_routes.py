@@ -210,7 +210,7 @@ def test_an_import_reports_what_it_left_out(service: Service, owner: Owner) -> N
     }
     answer = owner.post("/suppressions", body).json
     assert [one["reason"] for one in answer["items"]] == ["bounce", "manual"]
-    assert [one["position"] for one in answer["refused"]] == [1, 2]
+    assert [one["idx"] for one in answer["refused"]] == [1, 2]
     many = [f"{number}@x.example" for number in range(MAX_ADDRESSES)]
     assert len(owner.post("/suppressions", {"addresses": many}).json["items"]) == MAX_ADDRESSES
     over = owner.post("/suppressions", {"addresses": [*many, "one@x.example"]})

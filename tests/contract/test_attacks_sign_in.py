@@ -111,6 +111,6 @@ def test_unusual_text_is_an_ordinary_wrong_value(service: Service, text: str) ->
         ("", {"flow": text, "code": "123456"}),
         ("", {"flow": flow, "code": text[:1] * 6}),
         ("/codes", {"email": f"{text}@shop.example"}),
-        ("/token", {"account": text}),
+        ("/token", {"accountId": text}),
     ):
         assert browser.post(path, body).status in {401, 422}, (path, body)

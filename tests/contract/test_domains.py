@@ -50,7 +50,7 @@ def states(detail: Any) -> dict[str, set[str]]:
     """Return what DNS says of the records of each purpose."""
     found: dict[str, set[str]] = {}
     for record in detail["records"]:
-        found.setdefault(record["purpose"], set()).add(record["dns"]["state"])
+        found.setdefault(record["purpose"], set()).add(record["dns"]["status"])
     return found
 
 
@@ -59,7 +59,7 @@ def verified(service: Service, api: Api, domain: str) -> None:
     publish(add(api, domain).json["records"])
     service.ses.domains.known[domain] = True
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
-        assert api.raw("GET", f"/domains/{domain}").json["state"] == "verified"
+        assert api.raw("GET", f"/domains/{domain}").json["status"] == "verified"
 
 
 def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
@@ -67,7 +67,7 @@ def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
     account = service.account(senders={}, default=None)
     api = member(service, account)
     added = add(api, domain.upper())
-    assert (added.status, added.json["domain"], added.json["state"]) == (201, domain, "pending")
+    assert (added.status, added.json["domain"], added.json["status"]) == (201, domain, "pending")
     purposes = [record["purpose"] for record in added.json["records"]]
     assert purposes == ["OWNERSHIP", *["DKIM"] * 3, "MAIL FROM", "MAIL FROM SPF", "SPF", "DMARC"]
     assert add(api, domain).json == added.json
@@ -82,13 +82,13 @@ def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
     publish(added.json["records"], but="DMARC")
     present = api.raw("GET", f"/domains/{domain}").json
     expected = {one: {"present"} for one in purposes} | {"DMARC": {"missing"}}
-    assert (present["state"], states(present)) == ("pending", expected)
+    assert (present["status"], states(present)) == ("pending", expected)
 
     service.ses.domains.known[domain] = True
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
-        assert api.raw("GET", f"/domains/{domain}").json["state"] == "verified"
+        assert api.raw("GET", f"/domains/{domain}").json["status"] == "verified"
     (listed,) = api.raw("GET", "/domains").json["items"]
-    assert (listed["state"], listed["records"]) == ("verified", added.json["records"])
+    assert (listed["status"], listed["records"]) == ("verified", added.json["records"])
 
     first, second = f"hello@{domain}", f"news@sub.{domain}"
     assert add_sender(api, first).json == {"address": first, "verified": True, "default": True}
@@ -119,15 +119,15 @@ def test_a_domain_of_others_needs_the_owners_consent(
     else:
         service.ses.domains.known |= {domain: True, f"early.{domain}": True}
     late = add(thief, domain)
-    assert (late.status, late.json["state"]) == (201, "pending")
+    assert (late.status, late.json["status"]) == (201, "pending")
     with service.at(wiring.utc_now() + timedelta(minutes=1)):
         for name in (domain, f"early.{domain}"):
             detail = thief.raw("GET", f"/domains/{name}").json
-            assert (detail["state"], states(detail)["OWNERSHIP"]) == ("pending", {"missing"})
+            assert (detail["status"], states(detail)["OWNERSHIP"]) == ("pending", {"missing"})
             assert add_sender(thief, f"hello@{name}").errors == {"address": "unverified_domain"}
         publish(early["records"][:1])
         consent = thief.raw("GET", f"/domains/early.{domain}").json
-        assert consent["state"] == "verified"
+        assert consent["status"] == "verified"
     assert add_sender(thief, f"hello@early.{domain}").status == 201
     assert add_sender(thief, f"hello@{domain}").errors == {"address": "unverified_domain"}
 
@@ -152,7 +152,7 @@ def test_a_domain_of_others_looks_new(service: Service, domain: str) -> None:
         assert foreign.status == absent.status >= 400
         assert foreign.text == absent.text.replace(other, domain)
     foreign, absent = add(stranger, domain).json, add(stranger, other).json
-    assert [foreign[name] for name in ("state", "domain")] == ["pending", domain]
+    assert [foreign[name] for name in ("status", "domain")] == ["pending", domain]
     assert [r["purpose"] for r in foreign["records"]] == [r["purpose"] for r in absent["records"]]
 
 
@@ -178,11 +178,11 @@ def test_dns_may_say_anything(service: Service, domain: str) -> None:
     RECORDS[records[1]["host"], "CNAME"] = ["elsewhere.example."]
     detail = api.raw("GET", f"/domains/{domain}").json
     first, second = (record["dns"] for record in detail["records"][:2])
-    assert (first["state"], len(first["values"])) == ("differs", 10)
+    assert (first["status"], len(first["values"])) == ("differs", 10)
     RECORDS[records[0]["host"], "TXT"] = [f'"{hostile}"']
     shown = api.raw("GET", f"/domains/{domain}").json["records"][0]["dns"]
     assert shown["values"] == [hostile]
-    assert (second["state"], second["values"]) == ("differs", ["elsewhere.example"])
+    assert (second["status"], second["values"]) == ("differs", ["elsewhere.example"])
     assert second["advice"] == "replace elsewhere.example"
     slow = f"{domain.partition('.')[0]}.slow.example"
     add(api, slow)
@@ -225,7 +225,7 @@ def test_the_pages_work_without_ses(service: Service, domain: str) -> None:
         refused = add(api, f"b.{domain}")
     finally:
         ses.failure = None
-    assert (known.status, known.json["state"]) == (200, "verified")
+    assert (known.status, known.json["status"]) == (200, "verified")
     assert known.json["checkedAt"] < later.isoformat()
     assert (refused.status, refused.code) == (503, "service_unavailable")
 
@@ -236,7 +236,7 @@ def test_a_domain_that_fails_says_so(service: Service, domain: str) -> None:
     verified(service, api, domain)
     ses.dkim[domain] = "TEMPORARY_FAILURE"
     with service.at(wiring.utc_now() + timedelta(minutes=11)):
-        assert api.raw("GET", "/domains").json["items"][0]["state"] == "failed"
+        assert api.raw("GET", "/domains").json["items"][0]["status"] == "failed"
     assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
 
 
@@ -255,7 +255,7 @@ def test_a_domain_that_ses_gave_up_begins_again(service: Service, domain: str) -
         assert "delete" not in ses.calls
         publish(records)
         again = api.raw("POST", path)
-    assert (again.status, again.json["state"]) == (200, "pending")
+    assert (again.status, again.json["status"]) == (200, "pending")
     changes = [call for call in ses.calls if call != "get"]
     assert (changes, ses.mail_from[domain]) == (
         ["delete", "create", "mail-from"],
@@ -263,7 +263,7 @@ def test_a_domain_that_ses_gave_up_begins_again(service: Service, domain: str) -
     )
     service.ses.domains.known[domain] = True
     with service.at(wiring.utc_now() + timedelta(seconds=30)):
-        assert api.raw("GET", path).json["state"] == "verified"
+        assert api.raw("GET", path).json["status"] == "verified"
 
 
 @pytest.mark.parametrize("dkim", ["SUCCESS", "PENDING", "TEMPORARY_FAILURE"])
@@ -299,7 +299,7 @@ def test_a_domain_that_the_operator_deleted_begins_again(service: Service, domai
     verified(service, api, domain)
     del ses.known[domain]
     with service.at(wiring.utc_now() + timedelta(minutes=11)):
-        assert api.raw("GET", f"/domains/{domain}").json["state"] == "pending"
+        assert api.raw("GET", f"/domains/{domain}").json["status"] == "pending"
     assert ses.known[domain] is False
 
 

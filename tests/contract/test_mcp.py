@@ -319,7 +319,7 @@ def test_search_and_figures_of_a_subset(service: Service, account: str, agent: M
     now = wiring.utc_now()
     window = {"from": str(now - timedelta(days=1))[:10], "to": str(now + timedelta(days=1))[:10]}
     own = agent.data("get_email", {"messageId": sent})["keyId"]
-    for subset, count in (({}, 2), ({"key": own}, 1), ({"template": "otp"}, 1)):
+    for subset, count in (({}, 2), ({"keyId": own}, 1), ({"template": "otp"}, 1)):
         assert agent.data("get_analytics", window | subset)["totalMessages"] == count
         assert agent.data("list_emails", subset)["total"] == count
 

@@ -32,13 +32,16 @@ def test_a_key_shows_itself_its_account_and_what_is_left(service: Service) -> No
         shown = me(api)
     assert shown.status == 200
     body = shown.json
-    assert body.pop("keyId").startswith(f"key_{account}")
+    assert body.pop("id").startswith(f"key_{account}")
     assert datetime.fromisoformat(body.pop("createdAt")).tzinfo is not None
     assert body == {
         "name": "Test",
         "type": "live",
+        "preset": "send",
         "scopes": ["emails:read", "emails:send"],
+        "agent": None,
         "lastUsedAt": None,
+        "revokedAt": None,
         "accountId": account,
         "plan": "standard",
         "limits": [
@@ -79,8 +82,10 @@ def test_an_agents_key_shows_its_own_limit(service: Service) -> None:
         for _ in range(2):
             sent = api.send(otp(), idempotency_key="once")
         batch = api.raw("POST", "/emails/batch", json.dumps({"messages": [otp(), otp(to="x")]}))
-        shown = me(api).json["limits"]
+        own = me(api).json
         accounts = me(other).json["limits"]
+    assert own["agent"] == {"recipients": ["*"], "confirmation": "off", "perDay": 3}
+    shown = own["limits"]
     assert '"day";r=2;' in sent.headers["ratelimit"]
     assert '"day";r=1;' in batch.headers["ratelimit"]
     assert '"day";q=3;' in batch.headers["ratelimit-policy"]

@@ -38,7 +38,7 @@ def test_the_rates_of_all_accounts(operator: Api) -> None:
         result: dict[str, Any] = operator.raw("GET", "/operator/rates", query=query).json
         return result
 
-    before = rates()["total"]
+    before = rates()["allAccounts"]
     store(by_name["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
     store(by_name["Bouncing"], 2, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3)
     store(by_name["Bouncing"], 50, *[EventKind.BOUNCED] * 4)
@@ -46,23 +46,24 @@ def test_the_rates_of_all_accounts(operator: Api) -> None:
     services().accounts.suspend(by_name["Complained"], "complaints")
     day, week = rates(by="bounces"), rates(by="bounces", days="7")
     added = {
-        name: day["total"][name] - before[name] for name in ("emails", "bounced", "complained")
+        name: day["allAccounts"][name] - before[name]
+        for name in ("totalMessages", "bounced", "complained")
     }
-    assert added == {"emails": 11, "bounced": 4, "complained": 1}
+    assert added == {"totalMessages": 11, "bounced": 4, "complained": 1}
     found = {one["id"]: one for one in day["items"]}
     assert found.keys() >= {by_name["Busy"], by_name["Bouncing"]}
     assert by_name["Silent"] not in found
-    assert day["accounts"] == len(found)
+    assert day["total"] == len(found)
     assert [one["bounced"] for one in day["items"]] == sorted(
         (one["bounced"] for one in day["items"]), reverse=True
     )
     bouncing = found[by_name["Bouncing"]]
-    assert (bouncing["emails"], bouncing["bounced"], bouncing["bounceRate"]) == (4, 3, 0.75)
+    assert (bouncing["totalMessages"], bouncing["bounced"], bouncing["bounceRate"]) == (4, 3, 0.75)
     assert {one["id"]: one["bounced"] for one in week["items"]}[by_name["Bouncing"]] == 7
     (complained,) = (
         one for one in rates(by="complaints")["items"] if one["id"] == by_name["Complained"]
     )
-    assert (complained["complaintRate"], complained["suspended"]) == (1.0, True)
+    assert (complained["complaintRate"], bool(complained["suspendedAt"])) == (1.0, True)
 
 
 def test_a_quiet_account_takes_few_reads(operator: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def quick() -> object:
     handler("issue_preview_key")  # loads the modules, which keep the number that they find
     with (
         mock.patch("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 500),
-        mock.patch("pillarbox.http.sign_in.sign_up_replies.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_in.replies.MAX_NUMBER", 500),
     ):
         yield
 
@@ -42,14 +42,14 @@ def post(path: str, **body: Any) -> ApiResponse:
 
 
 def request_code(address: str) -> ApiResponse:
-    item = post("/challenges", address=address).json["challenge"]
+    item = post("/challenges", email=address).json["challenge"]
     solution: Any = solve_challenge(
         challenge=item["challenge"],
         salt=item["salt"],
         algorithm=item["algorithm"],
         max_number=item.pop("maxnumber"),
     )
-    return post("/codes", address=address, proof={**item, "number": solution.number})
+    return post("/codes", email=address, proof={**item, "number": solution.number})
 
 
 def last_mail(service: Service) -> str:
@@ -79,7 +79,7 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     address = "ada@example.com"
     answer = get_key(service, address)
     assert answer.status == 201
-    assert answer.json == {"key": answer.json["key"], "address": address, "expiresInDays": 90}
+    assert answer.json == {"key": answer.json["key"], "email": address, "expiresInDays": 90}
     api = Api(answer.json["key"])
     assert api.send(otp(to="bob@customer.example")).code == "recipient_not_allowed"
     assert api.send(otp(to=address)).status == 200
@@ -116,7 +116,7 @@ def test_a_second_form_of_an_address_gets_its_mail(service: Service) -> None:
         get_key(service, "kay@example.com")
         issued = get_key(service, "Kay+two@example.com").json
         api = Api(issued["key"])
-        assert api.send(otp(to=issued["address"])).status == 200
+        assert api.send(otp(to=issued["email"])).status == 200
         assert api.send(otp(to="ray@example.com")).code == "recipient_not_allowed"
 
 
@@ -218,7 +218,7 @@ def test_a_body_needs_its_fields(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/preview-keys/codes", {"address": "dan@example.com", "proof": WRONG_PROOF}),
+        ("/preview-keys/codes", {"email": "dan@example.com", "proof": WRONG_PROOF}),
         ("/session/codes", {"email": "ada@shop.example"}),
     ],
 )

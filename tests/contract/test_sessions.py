@@ -297,7 +297,7 @@ def test_a_token_is_for_one_account(service: Service) -> None:
         assert api.get(messages[own]).status == 200
         assert api.get(messages[other]).code == "message_not_found"
     refused = browser.token(service.account())
-    assert (refused.status, refused.errors) == (422, {"account": "unknown_account"})
+    assert (refused.status, refused.errors) == (422, {"accountId": "unknown_account"})
     assert browser.token("nonsense").text == refused.text
 
 

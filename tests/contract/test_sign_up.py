@@ -32,7 +32,7 @@ def quick() -> object:
     handler("create_account")  # loads the modules, which keep the number that they find
     with (
         mock.patch("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 500),
-        mock.patch("pillarbox.http.sign_in.sign_up_replies.MAX_NUMBER", 500),
+        mock.patch("pillarbox.http.sign_in.replies.MAX_NUMBER", 500),
     ):
         yield
 

@@ -86,11 +86,11 @@ def test_a_preview_is_what_the_worker_sends(
     service: Service, account: str, user: Api, kind: str, source: str
 ) -> None:
     """For the same values the preview has the bytes of subject, HTML and text of the email."""
-    shown = call(user, "POST", "/render", content(source, kind) | {"values": _VALUES})
+    shown = call(user, "POST", "/render", content(source, kind) | {"variables": _VALUES})
     # A preview takes only what it needs.
     assert shown.status == 422
     draft = content(source, kind)
-    body = {name: draft[name] for name in ("kind", "subject", "source")} | {"values": _VALUES}
+    body = {name: draft[name] for name in ("kind", "subject", "source")} | {"variables": _VALUES}
     shown = call(user, "POST", "/render", body).json
     assert [one for one in shown["problems"] if one["severity"] == "error"] == []
     template_id = begin(user)["id"]
@@ -109,7 +109,7 @@ def test_a_preview_is_what_the_worker_sends(
 
 def test_a_preview_names_variables_and_problems(user: Api) -> None:
     """Variables have their lines, kinds and defaults; a missing value shows its name."""
-    body = {"kind": "html", "subject": "S", "source": f"\n{_SOURCE}", "values": {}}
+    body = {"kind": "html", "subject": "S", "source": f"\n{_SOURCE}", "variables": {}}
     shown = call(user, "POST", "/render", body).json
     rows = {one["path"]: one for one in shown["variables"]}
     assert (rows["name"]["line"], rows["name"]["default"]) == (3, "you")
@@ -160,9 +160,9 @@ def test_versions_are_kept_and_restored(user: Api) -> None:
     first = user.raw("GET", f"/templates{path}", query={"limit": "2"}).json
     assert [one["version"] for one in first["items"]] == [3, 2]
     assert [one["published"] for one in first["items"]] == [True, False]
-    query: dict[str, str | list[str]] = {"before": str(first["nextBefore"])}
+    query: dict[str, str | list[str]] = {"cursor": first["nextCursor"]}
     rest = user.raw("GET", f"/templates{path}", query=query).json
-    assert ([one["version"] for one in rest["items"]], rest["nextBefore"]) == ([1], None)
+    assert ([one["version"] for one in rest["items"]], rest["nextCursor"]) == ([1], None)
     assert call(user, "GET", f"{path}/1").json["html"] == "v1"
     assert call(user, "GET", f"{path}/4").code == "version_not_found"
     restored = call(user, "POST", f"/{template_id}/restore", {"version": 1}, 4).json
@@ -192,13 +192,13 @@ def test_what_the_command_publishes_is_the_next_draft(account: str, user: Api) -
 
 def test_a_starter_and_a_copy_begin_a_template(user: Api) -> None:
     """A starter brings its subject and samples along; a copy has the draft of the other."""
-    made = begin(user, starter="otp")
+    made = begin(user, starterTemplate="otp")
     assert "otp_code" in made["samples"]["sample"]
     copy = call(user, "POST", f"/{made['id']}/duplicate")
     assert copy.status == 201
     assert (copy.json["name"], copy.json["source"]) == ("Copy of Receipt", made["source"])
     assert copy.json["id"] != made["id"]
-    both = {"name": "a", "category": "b", "starter": "otp", "html": "c"}
+    both = {"name": "a", "category": "b", "starterTemplate": "otp", "html": "c"}
     assert call(user, "POST", "", both).errors == {"html": "incomplete"}
     assert begin(user, html="<p>x</p>")["source"] == "<p>x</p>"
 
@@ -247,18 +247,18 @@ def test_a_test_goes_to_members_only(service: Service, account: str, user: Api) 
     template_id = begin(user)["id"]
     call(user, "PUT", f"/{template_id}/draft", content(), 1)
     path = f"/{template_id}/test"
-    stranger = call(user, "POST", path, {"to": "eve@customer.example", "values": _VALUES})
+    stranger = call(user, "POST", path, {"to": "eve@customer.example", "variables": _VALUES})
     assert (stranger.status, stranger.code) == (403, "recipient_not_allowed")
-    missing = call(user, "POST", path, {"to": _ADA, "values": {"order": {"id": 7}}})
+    missing = call(user, "POST", path, {"to": _ADA, "variables": {"order": {"id": 7}}})
     assert missing.errors == {"values.order.lines": "missing_variable"}
-    sent = call(user, "POST", path, {"to": _ADA.upper(), "values": _VALUES})
+    sent = call(user, "POST", path, {"to": _ADA.upper(), "variables": _VALUES})
     assert sent.status == 200
     detail = Api(service.key(account)).get(sent.json["messageId"]).json
     assert detail["tags"] == {"test": template_id}
     assert (detail["templateId"], detail["templateVersion"], detail["keyId"]) == (None, None, None)
     assert service.deliver() == []
     service.suppress(account, _ADA)
-    refused = call(user, "POST", path, {"to": _ADA, "values": _VALUES})
+    refused = call(user, "POST", path, {"to": _ADA, "variables": _VALUES})
     assert refused.code == "recipient_suppressed"
 
 

@@ -303,7 +303,7 @@ def _edit(service: Service) -> None:
     assert api.raw("PUT", f"{path}/draft", body, {"If-Match": "1"}).status == 200
     with mock.patch("pillarbox.application.templates.publication.MAX_VERSIONS", 1):
         assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
-    test = json.dumps({"to": "ada@shop.example", "values": {"a": "z" * 240_000}})
+    test = json.dumps({"to": "ada@shop.example", "variables": {"a": "z" * 240_000}})
     assert api.raw("POST", f"{path}/test", test).status == 200
     with _failing("PutItem"):
         assert api.raw("POST", f"{path}/test", test).status == 503

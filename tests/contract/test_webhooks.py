@@ -171,7 +171,7 @@ def test_a_test_is_queued(service: Service, api: Api) -> None:
     (event,) = queued(service, made["id"])
     assert tested.json == {
         "id": event.delivery_id,
-        "webhookId": str(event.event_id),
+        "eventId": str(event.event_id),
         "type": "webhook.test",
     }
 
@@ -191,12 +191,16 @@ def test_deliveries_are_listed_and_replayed(service: Service, account: str, api:
     newest = first["items"][0]
     (attempt,) = newest["attempts"]
     assert attempt == {"at": newest["at"], "statusCode": 204, "milliseconds": 7, "error": None}
-    assert (newest["status"], newest["next"], newest["messageId"]) == ("delivered", None, None)
+    assert (newest["status"], newest["nextAttemptAt"], newest["messageId"]) == (
+        "delivered",
+        None,
+        None,
+    )
     replayed = call(api, "POST", f"{deliveries}/{newest['id']}/replay")
     assert replayed.status == 202
-    assert replayed.json == {name: newest[name] for name in ("id", "webhookId", "type")}
+    assert replayed.json == {name: newest[name] for name in ("id", "eventId", "type")}
     (event,) = queued(service, made["id"])
-    assert str(event.event_id) == newest["webhookId"]
+    assert str(event.event_id) == newest["eventId"]
     assert event.replayed_at is not None
     for unknown in ("x", f"1767268802317-{uuid4()}"):
         refused = call(api, "POST", f"{deliveries}/{unknown}/replay")
@@ -243,7 +247,7 @@ def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> N
     sent = api.send(otp()).json["messageId"]
     body = {"from": (now - timedelta(hours=1)).isoformat()}
     replayed = call(api, "POST", f"/{made['id']}/replay", body)
-    assert (replayed.status, replayed.json) == (202, {"queued": 1, "next": None})
+    assert (replayed.status, replayed.json) == (202, {"queued": 1, "nextTo": None})
     (event,) = queued(service, made["id"])
     assert (event.type, str(event.message_id)) == ("email.accepted", sent)
     refused = call(api, "POST", f"/{made['id']}/replay", body)

@@ -67,7 +67,7 @@ def test_an_email_sent_by_curl_is_delivered(stack: dict[str, Any]) -> None:
 def test_an_operator_creates_an_account_that_sends(stack: dict[str, Any]) -> None:
     """A new account, sender and key work at once, and a revoked key stops working at once."""
     account = operate("account", "create", "--name", "Acme", "--plan", "standard")
-    account_id = account["accountId"]
+    account_id = account["id"]
     sender = "billing@acme.example"
     operate("sender", "add", "--account", account_id, sender, "--verified", "--default")
     made = operate("key", "create", "--account", account_id, "--name", "web", "--preset", "send")
@@ -76,7 +76,7 @@ def test_an_operator_creates_an_account_that_sends(stack: dict[str, Any]) -> Non
     answer = httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
     assert answer.json()["from"] == sender
     wait_for(lambda: inbox(stack, answer.json()["messageId"]))
-    operate("key", "revoke", made["keyId"])
+    operate("key", "revoke", made["id"])
     refused = httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_api_key")
 

@@ -23,7 +23,7 @@ _TEMPLATES = 4
 def key(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a key with every scope, of an account without limits that has a few templates."""
     assert stack
-    account = operate("account", "create", "--name", "Fuzz", "--plan", "enterprise")["accountId"]
+    account = operate("account", "create", "--name", "Fuzz", "--plan", "enterprise")["id"]
     sender = ("hello@fuzz.example", "--verified", "--default")
     operate("sender", "add", "--account", account, *sender)
     html = tmp_path_factory.mktemp("template") / "body.html"

@@ -21,7 +21,7 @@ _AGREED = ["initialize", "tools/list", "tools/call", "tools/call"]
 def key(stack: dict[str, Any]) -> str:
     """Return the key of an agent that asks and may send to one domain."""
     assert stack
-    account = operate("account", "create", "--name", "Agents", "--plan", "standard")["accountId"]
+    account = operate("account", "create", "--name", "Agents", "--plan", "standard")["id"]
     sender = ("hello@agents.example", "--verified", "--default")
     operate("sender", "add", "--account", account, *sender)
     options = ("--preset", "send", "--agent", "--agent-recipient", "example.com")

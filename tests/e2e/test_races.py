@@ -134,7 +134,7 @@ def test_a_revoked_key_sends_nothing(stack: dict[str, Any]) -> None:
     url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}
     body = {"to": "ada@customer.example", "html": "<p>No</p>", "subject": "No"}
     assert httpx.post(url, json=body, headers=headers, timeout=PATIENCE).status_code == 200
-    operate("key", "revoke", made["keyId"])
+    operate("key", "revoke", made["id"])
 
     def send(_: int) -> int:
         return httpx.post(

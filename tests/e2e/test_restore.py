@@ -85,7 +85,7 @@ def test_a_lost_account_works_again_and_webhooks_are_silent(
     stack: dict[str, Any], tables: list[Table]
 ) -> None:
     """Key, sender, member, suppression and endpoint work again; only new events are posted."""
-    account = operate("account", "create", "--name", "Lost", "--plan", "standard")["accountId"]
+    account = operate("account", "create", "--name", "Lost", "--plan", "standard")["id"]
     of_account = ("--account", account)
     operate("sender", "add", *of_account, "shop@lost.example", "--verified", "--default")
     issued_key = operate("key", "create", *of_account, "--name", "web", "--preset", "send")

@@ -145,7 +145,7 @@ def _started(
 def _new_key(number: int) -> str:
     """Create an account that may send as much as it likes, and return its key."""
     account = _operate("account", "create", "--name", f"Memory {number}", "--plan", "enterprise")
-    to = ("--account", account["accountId"])
+    to = ("--account", account["id"])
     _operate("sender", "add", *to, SENDER, "--verified", "--default")
     issued = _operate("key", "create", *to, "--name", "k", "--preset", "send")
     key: str = issued["key"]

@@ -57,7 +57,7 @@ def main() -> int:
 def _run(stack: dict[str, Any], options: argparse.Namespace) -> int:
     started = datetime.now(UTC) - timedelta(minutes=1)
     account = _operate("account", "create", "--name", "Overload", "--plan", "enterprise")
-    account_id: str = account["accountId"]
+    account_id: str = account["id"]
     _operate("sender", "add", "--account", account_id, _SENDER, "--verified", "--default")
     issued = _operate("key", "create", "--account", account_id, "--name", "k", "--preset", "send")
     wiring = OperatorWiring(Settings(stack["environment"]))

@@ -81,7 +81,7 @@ function toQuery(filters: Filters, page: number) {
   return {
     recipient: filters["recipient"] && recipient(filters["recipient"]),
     status: STATUSES.find((known) => known === status),
-    key,
+    keyId: key,
     template,
     tag,
     from: from && midnight(from, 0),

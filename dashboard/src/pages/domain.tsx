@@ -32,7 +32,7 @@ export default function DomainPage() {
             <a class="button" download={`${data.domain}.zone`} href={zoneFile(data)}>
               Zone file
             </a>
-            {may("domains") && data.state === "failed" && <Restart name={data.domain} onDone={domain.reload} />}
+            {may("domains") && data.status === "failed" && <Restart name={data.domain} onDone={domain.reload} />}
             {may("domains") && <Remove name={data.domain} />}
           </>
         )
@@ -46,10 +46,10 @@ export default function DomainPage() {
       {data && (
         <>
           <p class="state" role="status">
-            <DomainState of={data} /> {ADVICE[data.state]}
+            <DomainState of={data} /> {ADVICE[data.status]}
           </p>
           <p class="lead">
-            {data.state === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
+            {data.status === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 to 30 seconds while you look.`}
           </p>
           <ul class="zone">
@@ -63,7 +63,7 @@ export default function DomainPage() {
   );
 }
 
-const ADVICE: Record<DomainDetail["state"], string> = {
+const ADVICE: Record<DomainDetail["status"], string> = {
   pending: "You can send from it when DNS has its records. That takes minutes, and for some providers hours.",
   verified: "You can send from its addresses.",
   failed: "The provider does not find the DKIM records. Create them again, then check again: it looks for 72 hours.",
@@ -78,7 +78,7 @@ const PURPOSES: Record<string, string> = {
   DMARC: "Says what receivers do with emails that are not signed.",
 };
 
-const ANSWERS: Record<CheckedDnsRecord["dns"]["state"], [string, string]> = {
+const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
   present: ["delivered", "found"],
   missing: ["pending", "not found"],
   differs: ["bounced", "another value"],
@@ -86,7 +86,7 @@ const ANSWERS: Record<CheckedDnsRecord["dns"]["state"], [string, string]> = {
 };
 
 function Record({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedDnsRecord; domain: string }) {
-  const [kind, text] = ANSWERS[dns.state];
+  const [kind, text] = ANSWERS[dns.status];
   return (
     <li class="card">
       <h2>
@@ -99,7 +99,7 @@ function Record({ of: { purpose, type, host, value, dns }, domain }: { of: Check
       <dl class="facts">
         <Value name="Host" text={host} label={`Copy the host of ${purpose} ${labelOf(host, domain)}`} />
         <Value name="Value" text={value} label={`Copy the value of ${purpose} ${labelOf(host, domain)}`} />
-        {dns.state === "differs" && (
+        {dns.status === "differs" && (
           <div>
             <dt>DNS says</dt>
             <dd>

@@ -55,7 +55,7 @@ export default function Domains() {
                   <DomainState of={one} />
                 </td>
                 <td class="when">
-                  <Time at={one.addedAt} />
+                  <Time at={one.createdAt} />
                 </td>
               </tr>
             ))}
@@ -70,10 +70,10 @@ export default function Domains() {
 
 export const placeOf = (domain: string) => `/app/domains/${encodeURIComponent(domain)}`;
 
-const BADGES: Record<Domain["state"], string> = { verified: "delivered", pending: "pending", failed: "failed" };
+const BADGES: Record<Domain["status"], string> = { verified: "delivered", pending: "pending", failed: "failed" };
 
-export function DomainState({ of: { state } }: { of: Pick<Domain, "state"> }) {
-  return <Badge status={BADGES[state]}>{state}</Badge>;
+export function DomainState({ of: { status } }: { of: Pick<Domain, "status"> }) {
+  return <Badge status={BADGES[status]}>{status}</Badge>;
 }
 
 function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain: string) => void }) {
@@ -98,7 +98,7 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain
 function Senders({ domains }: { domains: Domain[] }) {
   const senders = useResource("GET /v1/senders");
   const [adding, setAdding] = useState(false);
-  const ready = domains.filter(({ state }) => state === "verified");
+  const ready = domains.filter(({ status }) => status === "verified");
   return (
     <section class="part" id="senders">
       <header class="head">

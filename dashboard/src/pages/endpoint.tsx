@@ -165,9 +165,9 @@ function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
               {one.error && <div class="reason">{one.error}</div>}
             </li>
           ))}
-          {delivery.next && (
+          {delivery.nextAttemptAt && (
             <li class="is-pending">
-              <b>Next attempt</b> <Time at={delivery.next} />
+              <b>Next attempt</b> <Time at={delivery.nextAttemptAt} />
             </li>
           )}
         </ol>

@@ -63,7 +63,7 @@ export default function Members() {
                   <RoleOf member={member} onChanged={replace} />
                 </td>
                 <td data-label="Member since">
-                  <Time at={member.addedAt} />
+                  <Time at={member.createdAt} />
                 </td>
                 <td class="do">
                   <button

@@ -21,7 +21,7 @@ export default function Overview() {
   const [filters, change] = useFilters();
   const range = (filters["range"] ?? "") in RANGES ? (filters["range"] as RangeName) : "24h";
   const { template, key } = filters;
-  const figures = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range), template, key } }, true);
+  const figures = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range), template, keyId: key } }, true);
   return (
     <Page
       title="Overview"
@@ -152,7 +152,7 @@ function Attention() {
   const domains = useResource("GET /v1/domains");
   const account = useResource("GET /v1/account");
   const broken = webhooks.data?.items.filter((endpoint) => endpoint.disabledAt ?? endpoint.failingSince) ?? [];
-  const failed = domains.data?.items.filter(({ state }) => state === "failed") ?? [];
+  const failed = domains.data?.items.filter(({ status }) => status === "failed") ?? [];
   const full = account.data?.limits.filter(({ name, limit, used }) => name in WINDOWS && limit !== null && used >= limit * HIGH_USE) ?? [];
   if (broken.length + failed.length + full.length === 0) return null;
   return (

@@ -76,7 +76,7 @@ export default function Suppressions() {
                   {one.messageId && <a href={`/app/activity/${one.messageId}`}>Show the email</a>}
                 </td>
                 <td data-label="Since">
-                  <Time at={one.at} />
+                  <Time at={one.createdAt} />
                 </td>
                 <td class="do">
                   <button type="button" class="button small" disabled={!writable || one.erased} aria-label={`Remove ${one.address}`} onClick={() => setRemoving(one)}>
@@ -139,7 +139,7 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
       const part = addresses.slice(start, start + LARGEST);
       const answer = await call("POST /v1/suppressions", { body: { addresses: part } });
       sum.added += answer.items.length;
-      sum.refused.push(...answer.refused.map(({ position, message }) => ({ address: part[position] ?? "", message })));
+      sum.refused.push(...answer.refused.map(({ idx, message }) => ({ address: part[idx] ?? "", message })));
     }
     setResult(sum);
     onAdded();

@@ -23,7 +23,7 @@ export function Checklist() {
   const steps: Step[] = [
     {
       // An operator may have set the sender up without a domain of the account.
-      done: sender || domains.data.items.some(({ state }) => state === "verified"),
+      done: sender || domains.data.items.some(({ status }) => status === "verified"),
       title: "Verify a domain",
       text: "DNS records show that it is yours.",
       href: "/app/domains",

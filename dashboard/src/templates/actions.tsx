@@ -67,7 +67,7 @@ function Test({ draft, values, set, onClose }: { draft: Draft; values: Values; s
   const own = session.value?.user.email ?? "";
   const [to, setTo] = useState(own);
   const { busy, error, run } = useAction(async () => {
-    await draft.onSaved(({ path }) => call("POST /v1/templates/{id}/test", { path, body: { to, values } }));
+    await draft.onSaved(({ path }) => call("POST /v1/templates/{id}/test", { path, body: { to, variables: values } }));
     toast(`The test is on its way to ${to}.`);
     onClose();
   });

@@ -49,7 +49,7 @@ function Editor({ draft }: { draft: Draft }) {
   const set = chosen && chosen in content.samples ? chosen : (Object.keys(content.samples)[0] ?? FIRST);
   const values = valuesOf(content, set);
   const { kind, subject, source } = content;
-  const rendering = useRendering({ kind, subject, source, values });
+  const rendering = useRendering({ kind, subject, source, variables: values });
   const problems = rendering.answer?.problems ?? [];
   const variables = rendering.email?.variables ?? [];
   const go = (line: number) => editor?.go(line);

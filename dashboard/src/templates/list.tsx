@@ -129,7 +129,7 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
   const [origin, setOrigin] = useState("html");
   const { busy, error, run } = useAction(async () => {
     const starter = starters.data?.some(({ slug }) => slug === origin) ? (origin as StarterSlug) : undefined;
-    const { id, revision, subject, samples } = await call("POST /v1/templates", { body: { name, category, starter } });
+    const { id, revision, subject, samples } = await call("POST /v1/templates", { body: { name, category, starterTemplate: starter } });
     if (origin === "mjml") {
       const body = { name, category, subject, samples, kind: "mjml" as const, source: MJML };
       await call("PUT /v1/templates/{id}/draft", { path: { id }, body, ifMatch: revision });

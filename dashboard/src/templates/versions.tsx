@@ -15,8 +15,8 @@ import type { Draft } from "./draft";
 
 export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void }) {
   const path = { id: draft.id };
-  const [before, setBefore] = useState<number>();
-  const list = useResource("GET /v1/templates/{id}/versions", { path, query: { before } });
+  const [cursor, setCursor] = useState<string>();
+  const list = useResource("GET /v1/templates/{id}/versions", { path, query: { cursor } });
   return (
     <Dialog drawer title="Versions" onClose={onClose}>
       <Trouble of={list} />
@@ -30,12 +30,12 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
           </li>
         ))}
       </ul>
-      {(before || list.data?.nextBefore) && (
+      {(cursor || list.data?.nextCursor) && (
         <nav class="pager" aria-label="Pages of the list">
-          <button type="button" class="button small" disabled={!before} onClick={() => setBefore(undefined)}>
+          <button type="button" class="button small" disabled={!cursor} onClick={() => setCursor(undefined)}>
             Newest
           </button>
-          <button type="button" class="button small" disabled={!list.data?.nextBefore} onClick={() => setBefore(list.data?.nextBefore ?? undefined)}>
+          <button type="button" class="button small" disabled={!list.data?.nextCursor} onClick={() => setCursor(list.data?.nextCursor ?? undefined)}>
             Older
           </button>
         </nav>

@@ -17,7 +17,7 @@ interface Flow {
 }
 interface Issued {
   key: string;
-  address: string;
+  email: string;
   expiresInDays: number;
 }
 
@@ -72,14 +72,14 @@ async function attempt(step: HTMLElement, doing: string, action: () => Promise<v
 function isAboutInput(error: unknown): boolean {
   if (!(error instanceof ApiError)) return error instanceof WrongInput;
   const fields = error.details["errors"];
-  return error.code === "invalid_code" || (Array.isArray(fields) && fields.some(({ field }) => field === "address"));
+  return error.code === "invalid_code" || (Array.isArray(fields) && fields.some(({ field }) => field === "email"));
 }
 
 function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return (error as Error).message;
   const fields = error.details["errors"];
   if (!Array.isArray(fields)) return error.message;
-  const wrong = fields.find(({ field }) => field === "address");
+  const wrong = fields.find(({ field }) => field === "email");
   if (wrong) return `This address ${wrong.message}.`.replace(/\.+$/, ".");
   if (fields.some(({ field }) => String(field).startsWith("proof"))) return "That took too long. Try again.";
   return error.message;
@@ -88,8 +88,8 @@ function explain(error: unknown): string {
 async function requestCode(): Promise<void> {
   // Browsers hash only in a page that came over https, in a page that did too.
   if (!isSecureContext) throw new Error("Open this page over https: your browser cannot go on without it.");
-  const { challenge } = await api<{ challenge: ChallengeItem }>("/challenges", { address });
-  ({ flow } = await api<Flow>("/codes", { address, proof: await solve(challenge) }));
+  const { challenge } = await api<{ challenge: ChallengeItem }>("/challenges", { email: address });
+  ({ flow } = await api<Flow>("/codes", { email: address, proof: await solve(challenge) }));
 }
 
 function onSubmit(step: HTMLElement, action: () => Promise<void>, doing: string): void {
@@ -143,7 +143,7 @@ function startKey(): void {
 }
 
 function showKey(issued: Issued): void {
-  address = issued.address;
+  address = issued.email;
   find("#key-text").textContent = issued.key;
   const email = { to: address, starterTemplate: "welcome", variables: { name: "Ada" } };
   const body = JSON.stringify(email).replaceAll("'", "'\\''"); // an address may contain a quote

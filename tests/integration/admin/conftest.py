@@ -125,5 +125,5 @@ def run(mailbox: MailStore) -> Operator:
 
 @pytest.fixture
 def account(run: Operator) -> str:
-    made: str = run("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
+    made: str = run("account", "create", "--name", "Shop", "--plan", "standard")["id"]
     return made

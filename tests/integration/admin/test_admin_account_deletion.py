@@ -73,7 +73,7 @@ def test_an_account_is_deleted_with_everything_of_it(
     run: Operator, table: Table, account: str, tmp_path: Any
 ) -> None:
     """Nothing under the account's id stays, and other accounts keep everything."""
-    other = run("account", "create", "--name", "Other", "--plan", "standard")["accountId"]
+    other = run("account", "create", "--name", "Other", "--plan", "standard")["id"]
     fill(run, table, other, tmp_path, 3)
     kept = all_items(table)
     fill(run, table, account, tmp_path, MESSAGES)
@@ -161,7 +161,7 @@ def test_only_a_suspended_account_without_waiting_mail_is_deleted(
     run("account", "resume", account)
     suspend(table, account)
     assert refusal(lambda: run(*delete)) == (1, "validation_failed")
-    assert run("account", "show", account)["accountId"] == account
+    assert run("account", "show", account)["id"] == account
     assert run(*delete, "--drop-pending")["messages"] == 1
 
 
@@ -174,4 +174,4 @@ def test_a_person_is_asked_first(run: Operator, table: Table, account: str) -> N
     assert account in refused.stdout
     assert "Delete this account" in refused.stderr
     assert refusal(lambda: run("account", "delete", account)) == (2, "validation_failed")
-    assert run("account", "show", account)["accountId"] == account
+    assert run("account", "show", account)["id"] == account

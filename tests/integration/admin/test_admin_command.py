@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -15,7 +16,7 @@ import pytest
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import Wiring
-from tests.integration.admin.conftest import SETTINGS, TABLE
+from tests.integration.admin.conftest import CREDENTIALS, SETTINGS, TABLE
 from tests.integration.admin.operator_command import Operator, refusal
 from tests.stack import PATIENCE
 
@@ -49,35 +50,45 @@ COMMANDS = {
 SINGLE = ("doctor", "deploy")
 
 
+def settings(account: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not change with time."""
+    return {name: value for name, value in account.items() if name not in {"limits", "log"}}
+
+
+def limits(account: dict[str, Any]) -> dict[str, int | None]:
+    return {one["name"]: one["limit"] for one in account["limits"]}
+
+
 def test_the_commands_for_accounts(run: Operator) -> None:
     """An account can be created, shown, changed and listed."""
     made = run(
         *("account", "create", "--name", "Shop", "--plan", "standard"),
         *("--per-minute", 9, "--per-month", 50_000),
     )
-    account_id = made["accountId"]
-    assert made["limits"] == {
-        "perMinute": 9,
-        "perDay": 5_000,
-        "perMonth": 50_000,
-        "recipientsPerDay": 25_000,
-    }
-    assert run("account", "show", account_id) == made
+    account_id = made["id"]
+    assert limits(made) == {"minute": 9, "day": 5_000, "month": 50_000, "recipients": 25_000}
+    assert settings(run("account", "show", account_id)) == settings(made)
     changed = run(
         *("account", "update", account_id, "--plan", "enterprise", "--hold-uncertain"),
         *("--plan-limits", "--per-day", 0, "--recipients-per-day", 7),
     )
+    assert limits(changed) == {"minute": None, "day": 0, "month": None, "recipients": 7}
     no_limits = {"perMinute": None, "perMonth": None}
-    assert changed == made | {
+    assert settings(changed) == settings(made) | {
         "plan": "enterprise",
         "holdUncertain": True,
-        "limits": no_limits | {"perDay": 0, "recipientsPerDay": 7},
         "ownLimits": no_limits | {"perDay": 0, "recipientsPerDay": 7},
     }
-    assert run("account", "list") == {"items": [changed]}
+    assert [entry["action"] for entry in changed["log"]] == ["changed"]
+    (listed,) = run("account", "list")["items"]
+    assert settings(listed).items() <= changed.items()
+    assert limits(listed) == limits(changed)
     assert (changed["shards"], changed["shardedFrom"]) == (1, None)
     sharded = run("account", "shard", account_id, 8)
-    assert sharded == changed | {"shards": 8, "shardedFrom": sharded["shardedFrom"]}
+    assert settings(sharded) == settings(changed) | {
+        "shards": 8,
+        "shardedFrom": sharded["shardedFrom"],
+    }
     assert sharded["shardedFrom"].endswith(":00:00.000+00:00")
     assert run("account", "shard", account_id, 16)["shardedFrom"] == sharded["shardedFrom"]
 
@@ -90,23 +101,29 @@ def test_a_brand_is_set_and_removed(run: Operator, account: str) -> None:
         *("account", "brand", account, "--name", "Acme", "--logo", logo),
         *("--accent", "#0A7D5A", "--from-name", "Acme Billing"),
     )
-    brand = {"name": "Acme", "logoUrl": logo, "accent": "#0a7d5a", "fromName": "Acme Billing"}
-    assert branded == before | {"brand": brand}
-    assert run("account", "brand", account, "--logo", "")["brand"] == brand | {"logoUrl": None}
-    assert run("account", "show", account)["brand"] == brand | {"logoUrl": None}
+    brand = {
+        "brandName": "Acme",
+        "logoUrl": logo,
+        "accent": "#0a7d5a",
+        "fromName": "Acme Billing",
+    }
+    assert settings(branded) == settings(before) | brand
+    without_logo = settings(before) | brand | {"logoUrl": None}
+    assert settings(run("account", "brand", account, "--logo", "")) == without_logo
+    assert settings(run("account", "show", account)) == without_logo
 
 
 def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     """A new key authenticates until it is revoked."""
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
-    assert made["prefix"] == "bx_live_"
+    assert made["type"] == "live"
     assert made["scopes"] == ["emails:read", "emails:send"]
     authentication = Wiring(SETTINGS).authentication
     assert authentication.authenticate(made["key"]).account.account_id == account
     (listed,) = run("key", "list", "--account", account)["items"]
-    assert (listed["keyId"], listed["revokedAt"]) == (made["keyId"], None)
+    assert (listed["id"], listed["revokedAt"]) == (made["id"], None)
     assert made["key"] not in json.dumps(listed)
-    assert run("key", "revoke", made["keyId"])["revokedAt"] is not None
+    assert run("key", "revoke", made["id"])["revokedAt"] is not None
     with pytest.raises(Exception, match="not valid"):
         authentication.authenticate(made["key"])
 
@@ -143,14 +160,13 @@ def test_a_starter_is_copied_and_shown(
 def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
     """Preview and custom keys are created; invalid scopes and combinations are refused."""
     key = ("key", "create", "--name", "web", "--account")
-    assert run(*key, account, "--preview")["prefix"] == "bx_preview_"
+    assert run(*key, account, "--preview")["type"] == "preview"
     made_for_strangers = run(*key, account, "--preview", "--self-service")
     listed = {
-        one["keyId"]: one["selfService"]
-        for one in run("key", "list", "--account", account)["items"]
+        one["id"]: one["selfService"] for one in run("key", "list", "--account", account)["items"]
     }
     assert sorted(listed.values()) == [False, True]
-    assert listed[made_for_strangers["keyId"]]
+    assert listed[made_for_strangers["id"]]
     custom = (*key, account, "--preset", "custom")
     made = run(*custom, "--scope", "templates:read", "--scope", "marketing:campaigns:read")
     assert made["scopes"] == ["marketing:campaigns:read", "templates:read"]
@@ -175,14 +191,12 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
     limited = run(*agent, "--agent-recipient", "Shop.example", "--agent-per-day", "5")
     limits: dict[str, object] = {"recipients": ["shop.example"], "confirmation": "ask", "perDay": 5}
     assert limited["agent"] == limits
-    shown = {
-        one["keyId"]: one["agent"] for one in run("key", "list", "--account", account)["items"]
-    }
-    assert shown.pop(limited["keyId"]) == limits
+    shown = {one["id"]: one["agent"] for one in run("key", "list", "--account", account)["items"]}
+    assert shown.pop(limited["id"]) == limits
     assert set(shown.values()) == {None}
     assert refusal(lambda: run(*agent)) == (1, "validation_failed")
     assert refusal(lambda: run(*agent, "--agent-recipient", "a@b@c")) == (1, "validation_failed")
-    free = run("account", "create", "--name", "Hobby", "--plan", "free")["accountId"]
+    free = run("account", "create", "--name", "Hobby", "--plan", "free")["id"]
     assert refusal(lambda: run(*key, free, "--preset", "marketing")) == (
         1,
         "SCOPE_NOT_ALLOWED_FOR_TIER",
@@ -194,15 +208,15 @@ def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: MailS
     """An unknown address is registered at SES; a verified domain covers its addresses."""
     sender = ("sender", "add", "--account", account)
     pending = run(*sender, "hello@unverified.example", "--default")
-    assert pending == {"address": "hello@unverified.example", "status": "pending", "default": False}
+    assert pending == {"address": "hello@unverified.example", "verified": False, "default": False}
     assert mailbox.identity_verified("hello@unverified.example") is False
-    assert run(*sender, "hello@unverified.example")["status"] == "pending"
+    assert run(*sender, "hello@unverified.example")["verified"] is False
     assert refusal(
         lambda: run("sender", "default", "--account", account, "hello@unverified.example")
     ) == (1, "no_verified_sender")
     mailbox.create_identity("shop.example")
     verified = run(*sender, "hello@mail.shop.example")
-    assert verified == {"address": "hello@mail.shop.example", "status": "verified", "default": True}
+    assert verified == {"address": "hello@mail.shop.example", "verified": True, "default": True}
     assert mailbox.identity_verified("hello@mail.shop.example") is None
     assert run("sender", "list", "--account", account)["items"] == [verified, pending]
 
@@ -217,7 +231,7 @@ def test_a_sender_added_as_verified(run: Operator, account: str, mailbox: MailSt
     removed = run("sender", "remove", "--account", account, "b@shop.example")
     assert removed == {"address": "b@shop.example", "removed": True}
     (left,) = run("sender", "list", "--account", account)["items"]
-    assert left == {"address": "a@shop.example", "status": "verified", "default": False}
+    assert left == {"address": "a@shop.example", "verified": True, "default": False}
 
 
 def test_the_commands_for_templates(run: Operator, account: str, tmp_path: Path) -> None:
@@ -281,7 +295,7 @@ def test_people_see_tables(run: Operator) -> None:
     made = run.plain("--local", "account", "create", "--name", "[red]Shop", "--plan", "free")
     assert made.exit_code == 0
     assert "[red]Shop" in made.stdout
-    account_id = made.stdout.split()[2]
+    account_id = made.stdout.split()[1]
     issued = run.plain(
         "--local", "key", "create", "--account", account_id, "--name", "k", "--preview"
     )
@@ -298,7 +312,7 @@ DESCRIBED = """<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.co
 <DescribeStacksResult><Stacks><member><StackName>a</StackName><StackStatus>CREATE_COMPLETE</StackStatus>
 <CreationTime>2026-03-14T15:09:26Z</CreationTime><Outputs>{}</Outputs></member></Stacks>
 </DescribeStacksResult></DescribeStacksResponse>"""
-OUTPUT = "<member><OutputKey>TableName</OutputKey><OutputValue>{}</OutputValue></member>"
+OUTPUT = "<member><OutputKey>{}</OutputKey><OutputValue>{}</OutputValue></member>"
 ABSENT = """<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error>
 <Type>Sender</Type><Code>ValidationError</Code>
 <Message>Stack with id pillarbox does not exist</Message>
@@ -306,11 +320,13 @@ ABSENT = """<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-0
 
 
 class CloudFormation(BaseHTTPRequestHandler):
-    """Has two stacks: mail-eu with a table, and other without outputs."""
+    """Has two stacks: mail-eu with its tables, and other without outputs."""
 
     def do_POST(self) -> None:
         query = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        stacks = {"mail-eu": DESCRIBED.format(OUTPUT.format(TABLE)), "other": DESCRIBED.format("")}
+        tables = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}
+        outputs = "".join(OUTPUT.format(*output) for output in tables.items())
+        stacks = {"mail-eu": DESCRIBED.format(outputs), "other": DESCRIBED.format("")}
         stack = stacks.get(query["StackName"][0])
         body = (stack or ABSENT).encode()
         self.send_response(200 if stack else 400)

@@ -164,7 +164,7 @@ def test_what_cannot_be_read_is_not_quoted(run: Operator, dead: dict[str, str], 
     printed = run.plain("--local", "queue", "show", queue).output
     assert SECRET not in printed + str(shown)
     for one in shown:
-        assert (one["queueMessageId"] in printed) == (one["accountId"] is None)
+        assert (one["id"] in printed) == (one["accountId"] is None)
 
 
 @pytest.mark.usefixtures("dead")

@@ -214,7 +214,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     )
     assert "pass plan: The SES plan here is essentials (0.16 dollars" in log
     assert "Could not" not in log
-    assert output["sender"]["status"] == "verified"
+    assert output["sender"]["verified"]
     assert (output["stack"], output["baseUrl"]) == ("pillarbox-dev", script.address)
     key = output["key"]["key"]
     assert key in output["firstMail"]

@@ -70,7 +70,7 @@ def test_a_healthy_local_stack(doctor_run: Operator) -> None:
 
 def test_send_sends_a_test_email(doctor_run: Operator) -> None:
     """With --send a test email is delivered, and its key is revoked."""
-    account = doctor_run("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
+    account = doctor_run("account", "create", "--name", "Shop", "--plan", "standard")["id"]
     assert verdicts(doctor_run("doctor", "--send", "--account", account))["mail"] == "pass"
     (key,) = doctor_run("key", "list", "--account", account)["items"]
     assert key["revokedAt"] is not None

@@ -12,7 +12,7 @@ def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
     """A new domain is shown with its records, and the local SES verifies it at once."""
     added = run("domain", "add", "shop.example")
     assert (added["domain"], added["mailFrom"]) == ("shop.example", "mail.shop.example")
-    assert [(record["for"], record["type"]) for record in added["records"]] == [
+    assert [(record["purpose"], record["type"]) for record in added["records"]] == [
         *[("DKIM", "CNAME")] * 3,
         ("MAIL FROM", "MX"),
         ("MAIL FROM SPF", "TXT"),
@@ -41,9 +41,9 @@ def test_records_are_created_in_route_53(run: Operator) -> None:
     )
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     made = run("domain", "add", "shop.example", "--route53")
-    assert {record["state"] for record in made["records"]} == {"created"}
+    assert {record["dns"]["status"] for record in made["records"]} == {"created"}
     again = run("domain", "add", "shop.example", "--route53")
-    assert {record["state"] for record in again["records"]} == {"present"}
+    assert {record["dns"]["status"] for record in again["records"]} == {"present"}
 
 
 def test_people_can_copy_the_records(run: Operator, mailbox: MailStore) -> None:

@@ -35,21 +35,21 @@ def test_the_text_of_a_key_finds_the_key(run: Operator, table: Table, account: s
     """Account, id, name, last use and state are shown, among several keys; the text is not."""
     create(run, account, "other")
     made = create(run, account, "web")
-    DynamoKeyUses(table).record(account, made["keyId"], USED)
+    DynamoKeyUses(table).record(account, made["id"], USED)
     result = find(f"  {made['key']}\n", "--json")
     shown = json.loads(result.stdout)
-    assert {name: shown[name] for name in ("accountId", "keyId", "name", "lastUsedAt")} == {
+    assert {name: shown[name] for name in ("accountId", "id", "name", "lastUsedAt")} == {
         "accountId": account,
-        "keyId": made["keyId"],
+        "id": made["id"],
         "name": "web",
         "lastUsedAt": "2026-03-14T15:00:00.000+00:00",
     }
-    assert (shown["state"], shown["revokedAt"]) == ("valid", None)
+    assert shown["revokedAt"] is None
     plain = find(made["key"])
-    assert f"pillarbox key revoke {made['keyId']}" in plain.stderr
+    assert f"pillarbox key revoke {made['id']}" in plain.stderr
     assert made["key"] not in result.output + plain.output
-    run("key", "revoke", made["keyId"])
-    assert json.loads(find(made["key"], "--json").stdout)["state"] == "revoked"
+    run("key", "revoke", made["id"])
+    assert json.loads(find(made["key"], "--json").stdout)["revokedAt"] is not None
 
 
 def test_a_terminal_does_not_show_the_key(
@@ -60,7 +60,7 @@ def test_a_terminal_does_not_show_the_key(
     terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("admin.keys.sys", terminal)
     monkeypatch.setattr("admin.keys.getpass", lambda _: made["key"])
-    assert made["keyId"] in find("").stdout
+    assert made["id"] in find("").stdout
 
 
 def test_a_key_is_no_argument(run: Operator, account: str) -> None:
@@ -87,7 +87,7 @@ def test_what_is_no_key_is_not_quoted(run: Operator, account: str) -> None:
 
 def test_the_messages_of_a_key_are_found(run: Operator, table: Table, account: str) -> None:
     """The id of the key is enough: it names the account. Other conditions apply too."""
-    leaked, other = (create(run, account, name)["keyId"] for name in ("leaked", "other"))
+    leaked, other = (create(run, account, name)["id"] for name in ("leaked", "other"))
     sent = []
     for ago, key_id, subject in ((3, leaked, "Hi"), (2, other, "Hi"), (1, leaked, "Receipt")):
         stored = message(account, new_id(datetime.now(UTC) - timedelta(hours=ago)))

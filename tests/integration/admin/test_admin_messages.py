@@ -38,11 +38,11 @@ def test_a_message_is_found_by_its_id_alone(
     message_id = put(table, account, minutes(5), shards, subject="Hello", events=(bounce,))
     shown = run("message", "show", message_id)
     assert (shown["accountId"], shown["subject"]) == (account, "Hello")
-    assert (shown["status"], shown["error"]) == ("bounced", "no_such_user")
-    assert shown["events"] == [
+    assert (shown["status"], shown["errorMessage"]) == ("bounced", "No")
+    assert shown["events"][1:] == [
         {
             "at": "2026-03-14T15:09:26.000+00:00",
-            "event": "bounced",
+            "type": "bounced",
             "recipient": "ann@example.com",
             "code": "no_such_user",
             "reason": "No",
@@ -56,7 +56,7 @@ def test_a_message_is_found_by_its_id_alone(
 
 def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str) -> None:
     """An unknown id, an id of another account and a text that is no id are errors."""
-    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     message_id = put(table, account, minutes(5))
     unknown = new_id(datetime.now(UTC))
     show = ("message", "show")
@@ -108,9 +108,9 @@ def test_the_search_says_what_it_read_and_how_to_go_on(
     first = run(*find, "--limit", 2)
     assert [item["messageId"] for item in first["items"]] == stored[:2]
     assert (first["read"], first["complete"]) == (2, False)
-    rest = run(*find, "--until", first["next"])
+    rest = run(*find, "--until", first["nextTo"])
     assert [item["messageId"] for item in rest["items"]] == stored[2:]
-    assert (rest["read"], rest["complete"], rest["next"]) == (3, True, None)
+    assert (rest["read"], rest["complete"], rest["nextTo"]) == (3, True, None)
     bounded = run(*find, "--max-read", 1)
     assert (len(bounded["items"]), bounded["complete"]) == (1, False)
     told = run.plain("--local", *find, "--limit", "2").stderr

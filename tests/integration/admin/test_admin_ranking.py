@@ -22,10 +22,7 @@ def send(table: Table, account_id: str, hours_ago: int, *kinds: EventKind) -> No
 def test_accounts_are_ranked(run: Operator, table: Table) -> None:
     """By volume, bounces and complaints of the time range; accounts without any are left out."""
     names = ("Busy", "Bouncing", "Complained", "Silent")
-    ids = {
-        name: run("account", "create", "--name", name, "--plan", "free")["accountId"]
-        for name in names
-    }
+    ids = {name: run("account", "create", "--name", name, "--plan", "free")["id"] for name in names}
     send(table, ids["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
     send(table, ids["Bouncing"], 1, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3)
     send(table, ids["Bouncing"], 50, *[EventKind.BOUNCED] * 9)
@@ -42,14 +39,16 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
     assert top("--limit", "1") == ["Busy"]
     (row, _) = run("stats", "top", "--by", "bounces")["items"]
     assert row == {
-        "accountId": ids["Bouncing"],
+        "id": ids["Bouncing"],
         "name": "Bouncing",
-        "emails": 4,
+        "plan": "free",
+        "totalMessages": 4,
+        "delivered": 1,
         "bounced": 3,
         "bounceRate": 0.75,
         "complained": 0,
         "complaintRate": 0.0,
-        "suspended": False,
+        "suspendedAt": None,
     }
     assert refusal(lambda: run("stats", "top", "--since", "2999-01-01")) == (1, "validation_failed")
     assert ids["Busy"] in run.plain("--local", "stats", "top").stdout
@@ -58,11 +57,11 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
 def test_every_account_is_ranked(run: Operator, table: Table) -> None:
     """Accounts beyond one batch of reads are counted too."""
     ids = [
-        run("account", "create", "--name", f"Shop {number}", "--plan", "free")["accountId"]
+        run("account", "create", "--name", f"Shop {number}", "--plan", "free")["id"]
         for number in range(30)
     ]
     for account_id in ids:
         send(table, account_id, 1, EventKind.BOUNCED)
     ranked = run("stats", "top", "--by", "bounces", "--limit", "100")
-    assert sorted(item["accountId"] for item in ranked["items"]) == sorted(ids)
-    assert ranked["accounts"] == len(list(DynamoAccounts(table).all_ids()))
+    assert sorted(item["id"] for item in ranked["items"]) == sorted(ids)
+    assert ranked["total"] == len(list(DynamoAccounts(table).all_ids()))

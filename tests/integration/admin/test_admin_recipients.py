@@ -24,7 +24,7 @@ def test_a_person_is_erased_from_all_accounts(
     run: Operator, table: Table, account: str, pauses: list[float]
 ) -> None:
     """The command says what it erased where; afterwards nothing has the address."""
-    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     run("account", "create", "--name", "Third", "--plan", "free")
     erased = put(table, account, minutes(5), to=("Ann@Example.com", "bob@example.com"))
     put(table, account, minutes(4), to=("bob@example.com",))
@@ -89,7 +89,7 @@ def test_nothing_is_erased_before_the_operator_agrees(
 
 def test_messages_of_all_accounts_are_found(run: Operator, table: Table, account: str) -> None:
     """Without --account the newest messages of all accounts come first, page after page."""
-    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     stored = [
         put(table, (account, other)[number % 2], minutes(number), to=(ANN,))
         for number in range(1, 8)
@@ -102,5 +102,5 @@ def test_messages_of_all_accounts_are_found(run: Operator, table: Table, account
         found += [item["messageId"] for item in page["items"]]
         if page["complete"]:
             break
-        until = page["next"]
+        until = page["nextTo"]
     assert found == stored

@@ -44,10 +44,10 @@ def sign_ups(table: Table, credentials: Table, run: Operator, tmp_path: Path) ->
 def test_a_request_is_listed_and_approved(run: Operator, sign_ups: DynamoSignUps) -> None:
     """The account exists with its owner, an email is queued, and nothing waits any more."""
     (waiting,) = run("signup", "list")["items"]
-    assert (waiting["email"], waiting["name"], waiting["state"]) == (_ADDRESS, "Acme", "pending")
+    assert (waiting["email"], waiting["name"], waiting["status"]) == (_ADDRESS, "Acme", "pending")
     approved = run("signup", "approve", _ADDRESS, "--plan", "standard")
     assert (approved["email"], approved["name"], approved["plan"]) == (_ADDRESS, "Acme", "standard")
-    (owner,) = run("member", "list", "--account", approved["account"])["items"]
+    (owner,) = run("member", "list", "--account", approved["accountId"])["items"]
     assert (owner["email"], owner["role"]) == (_ADDRESS, "owner")
     assert run("signup", "list") == {"items": []}
     assert refusal(lambda: run("signup", "approve", _ADDRESS)) == (1, "validation_failed")
@@ -62,7 +62,7 @@ def test_a_request_is_refused(run: Operator, sign_ups: DynamoSignUps) -> None:
     """It needs --yes with --json, and an address that nobody asked with is not valid."""
     refuse = ("signup", "refuse", _ADDRESS)
     assert refusal(lambda: run(*refuse)) == (2, "validation_failed")
-    assert run(*refuse, "--yes")["state"] == "refused"
+    assert run(*refuse, "--yes")["status"] == "refused"
     assert run("signup", "list") == {"items": []}
     assert refusal(lambda: run("signup", "refuse", "bob@shop.example", "--yes")) == (
         1,

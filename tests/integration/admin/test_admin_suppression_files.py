@@ -15,7 +15,7 @@ def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: P
     written = run("suppression", "export", "--account", account, exported)
     assert written == {"accountId": account, "file": str(exported), "exported": 130}
     assert exported.read_text().splitlines()[0] == "address,reason,createdAt,messageId"
-    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     read = ("suppression", "import", "--account", other, exported)
     assert run(*read) == {"accountId": other, "added": 130, "known": 0}
     assert run(*read) == {"accountId": other, "added": 0, "known": 130}

@@ -12,17 +12,17 @@ def test_members_are_added_listed_and_removed(run: Operator, account: str) -> No
     """A second `add` changes the role; `remove` needs --yes with --json."""
     of_account = ("--account", account)
     added = run("member", "add", _ADDRESS, *of_account)
-    assert (added["email"], added["account"], added["role"]) == (_ADDRESS, account, "viewer")
+    assert (added["email"], added["accountId"], added["role"]) == (_ADDRESS, account, "viewer")
     changed = run("member", "add", _ADDRESS.upper(), *of_account, "--role", "owner")
-    assert (changed["user"], changed["email"], changed["role"]) == (
-        added["user"],
+    assert (changed["id"], changed["email"], changed["role"]) == (
+        added["id"],
         _ADDRESS,
         "owner",
     )
     assert run("member", "list", *of_account) == {"items": [changed]}
     remove = ("member", "remove", _ADDRESS, *of_account)
     assert refusal(lambda: run(*remove)) == (2, "validation_failed")
-    assert run(*remove, "--yes") == {"email": _ADDRESS, "account": account, "removed": True}
+    assert run(*remove, "--yes") == {"email": _ADDRESS, "accountId": account, "removed": True}
     assert refusal(lambda: run(*remove, "--yes")) == (1, "member_not_found")
     assert run("member", "list", *of_account) == {"items": []}
 

@@ -87,7 +87,7 @@ def test_a_wrong_endpoint_is_refused(run: Operator, account: str, webhook: str) 
             run("webhook", *words)
         assert failed.value.error["code"] == "validation_failed"
         assert [error["field"] for error in failed.value.error["details"]["errors"]] == [field]
-    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     absent = {
         "webhook_not_found": lambda: run("webhook", "show", webhook, "--account", other),
         "account_not_found": lambda: run("webhook", "list", "--account", "0" * 12),
@@ -137,7 +137,7 @@ def test_deliveries_are_shown_and_replayed(
     assert f"--cursor {page['nextCursor']}" in plain.stderr
     replay = ("webhook", "replay", webhook, "--account", account)
     replayed = run(*replay, "--delivery", newest["id"])
-    assert replayed == {name: newest[name] for name in ("id", "webhookId", "type")}
+    assert replayed == {name: newest[name] for name in ("id", "eventId", "type")}
     assert refusal(lambda: run(*replay, "--delivery", "x")) == (1, "delivery_not_found")
 
 
@@ -150,7 +150,7 @@ def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, web
     both = ("--since", "2h", "--delivery", "x")
     assert refusal(lambda: run(*replay, *both)) == (2, "validation_failed")
     replayed = run(*replay, "--since", "2h", "--type", "email.accepted")
-    assert replayed == {"queued": 1, "next": None}
+    assert replayed == {"queued": 1, "nextTo": None}
     assert refusal(lambda: run(*replay, "--since", "2h")) == (1, "rate_limit_exceeded")
 
 
@@ -158,4 +158,4 @@ def test_a_test_is_queued(run: Operator, account: str, webhook: str) -> None:
     """The output has the ids of the event."""
     tested = run("webhook", "test", webhook, "--account", account)
     assert tested["type"] == "webhook.test"
-    assert tested["id"].endswith(tested["webhookId"])
+    assert tested["id"].endswith(tested["eventId"])

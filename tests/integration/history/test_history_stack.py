@@ -34,7 +34,7 @@ class Client:
 
     def __init__(self, stack: dict[str, Any]) -> None:
         made = operate("account", "create", "--name", "History", "--plan", "standard")
-        self.account: str = made["accountId"]
+        self.account: str = made["id"]
         address = f"post@{self.account}.example"
         operate("sender", "add", "--account", self.account, address, "--verified", "--default")
         key = operate("key", "create", "--account", self.account, "--name", "k", "--preset", "send")

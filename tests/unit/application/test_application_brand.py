@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.templates.starters import preview_starter
+from pillarbox.application.templates.starters import render_with_samples
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import Mail, SavedBody, StarterBody
-from pillarbox.domain.templates.template import PreviewValues
+from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, request, starter_request
 from tests.fakes.world import World
@@ -127,29 +127,31 @@ def test_a_test_of_a_self_service_key_shows_no_brand() -> None:
 
 def test_a_preview_looks_like_a_send_of_the_account() -> None:
     """A preview has the brand of the account, the values of its request and today's date."""
-    shown = preview_starter("payment_receipt", PreviewValues(), builders.account(brand=BRAND), NOW)
+    shown = render_with_samples(
+        "payment_receipt", RenderValues(), builders.account(brand=BRAND), NOW
+    )
     for text in (f'src="{LOGO}"', 'alt="Acme"', "#0a7d5a", "14 March 2026"):
         assert text in shown.html
-    given = PreviewValues(brand_name="Other", logo_url=OTHER_LOGO)
-    other = preview_starter("otp", given, builders.account(brand=BRAND), NOW).html
+    given = RenderValues(brand_name="Other", logo_url=OTHER_LOGO)
+    other = render_with_samples("otp", given, builders.account(brand=BRAND), NOW).html
     assert f'src="{OTHER_LOGO}"' in other
     assert 'alt="Other"' in other
     assert LOGO not in other
-    assert "Shop" in preview_starter("otp", PreviewValues(), builders.account(), NOW).html
+    assert "Shop" in render_with_samples("otp", RenderValues(), builders.account(), NOW).html
 
 
 @pytest.mark.parametrize("plan", Plan)
 def test_a_preview_has_the_footer_of_the_plan(plan: Plan) -> None:
     """Only the preview of a free account says that Pillarbox sends the email."""
-    html = preview_starter("otp", PreviewValues(), builders.account(plan=plan), NOW).html
+    html = render_with_samples("otp", RenderValues(), builders.account(plan=plan), NOW).html
     assert ("Sent with Pillarbox" in html) is (plan is Plan.FREE)
 
 
 def test_a_preview_checks_the_logo() -> None:
     """A logoUrl that a send would refuse is refused in a preview, too."""
-    given = PreviewValues(logo_url="http://acme.example/logo.png")
+    given = RenderValues(logo_url="http://acme.example/logo.png")
     with pytest.raises(ValidationFailed) as failed:
-        preview_starter("otp", given, builders.account(), NOW)
+        render_with_samples("otp", given, builders.account(), NOW)
     assert [(error.field, error.code) for error in failed.value.errors] == [
         ("logoUrl", "invalid_url")
     ]

@@ -14,11 +14,11 @@ from pillarbox.application.delivery.feedback import (
 )
 from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 from pillarbox.application.history.lookup import MessageLookup
-from pillarbox.application.templates.starters import list_starters, preview_starter
+from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Message
-from pillarbox.domain.templates.template import PreviewValues
+from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 from tests.fakes.world import World
@@ -284,11 +284,11 @@ def test_starters_are_listed_and_previewed() -> None:
     """Each of the ten starters renders with its samples; values of the request replace them."""
     assert len(list_starters()) == 10
     for starter in list_starters():
-        preview = preview_starter(starter.slug, PreviewValues(), builders.account(), NOW)
+        preview = render_with_samples(starter.slug, RenderValues(), builders.account(), NOW)
         assert preview.subject
         assert preview.html.lstrip().startswith("<!")
         assert set(preview.values) == {variable.name for variable in starter.variables}
-    given = PreviewValues(variables={"otp_code": "424242"})
-    assert "424242" in preview_starter("otp", given, builders.account(), NOW).html
+    given = RenderValues(variables={"otp_code": "424242"})
+    assert "424242" in render_with_samples("otp", given, builders.account(), NOW).html
     with pytest.raises(ServiceError, match="no starter template 'nope'"):
-        preview_starter("nope", PreviewValues(), builders.account(), NOW)
+        render_with_samples("nope", RenderValues(), builders.account(), NOW)

@@ -12,7 +12,7 @@ from pillarbox.http.bodies import read_batch, read_send
 from pillarbox.http.messages.history_query import MessagesQuery
 from pillarbox.http.messages.wire import (
     AttachmentModel,
-    PreviewRequest,
+    RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
@@ -23,7 +23,7 @@ from pillarbox.http.wire import WireModel, fields_of
 from pillarbox.rendering.starters import SLUGS, get_starter
 
 SHAPES = {shape.__name__: shape for shape in (SendEmailRequest, SendBatchRequest)} | {
-    shape.__name__: shape for shape in (AttachmentModel, PreviewRequest)
+    shape.__name__: shape for shape in (AttachmentModel, RenderStarterRequest)
 }
 
 
@@ -93,7 +93,10 @@ def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
 @pytest.mark.parametrize(
     ("shape", "known"),
     [
-        (MessagesQuery, "from, to, status, skip, limit, sortBy, recipient, tag, key and template"),
+        (
+            MessagesQuery,
+            "from, to, status, skip, limit, sortBy, recipient, tag, keyId and template",
+        ),
         (TemplatesQuery, "skip and limit"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import MAX_HTML
-from pillarbox.http.messages.wire import PreviewRequest, SendEmailRequest
+from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
 
@@ -312,7 +312,7 @@ def test_any_object_is_a_request_or_a_422(body: dict[str, Any]) -> None:
 )
 def test_a_preview_has_only_variables(body: Any, expected: dict[str, str]) -> None:
     """The body of a preview may be empty; other fields than variables are refused."""
-    assert errors_of(body, PreviewRequest) == expected
+    assert errors_of(body, RenderStarterRequest) == expected
 
 
 @pytest.mark.parametrize("name", ["to", "cc", "bcc"])

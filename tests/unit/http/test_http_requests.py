@@ -14,8 +14,8 @@ from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import EventKind
-from pillarbox.domain.templates.template import PreviewValues
-from pillarbox.http.bodies import read_preview, read_send
+from pillarbox.domain.templates.template import RenderValues
+from pillarbox.http.bodies import read_render_values, read_send
 from pillarbox.http.messages.replies import message_detail, reply_error, reply_stored, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import canonical_path
@@ -133,13 +133,15 @@ def test_other_idempotency_keys_are_refused(key: Any) -> None:
 def test_the_body_of_a_preview_is_optional() -> None:
     """Without a body there are no variables; any other body is validated."""
     for body in (None, "", "{}", '{"variables": null}'):
-        assert read_preview(request(body)) == PreviewValues()
-    assert read_preview(request('{"variables": {"a": 1}}')).variables == {"a": 1}
-    brand = read_preview(request('{"brandName": "Acme", "logoUrl": "https://a.example/l.png"}'))
-    assert brand == PreviewValues(brand_name="Acme", logo_url="https://a.example/l.png")
+        assert read_render_values(request(body)) == RenderValues()
+    assert read_render_values(request('{"variables": {"a": 1}}')).variables == {"a": 1}
+    brand = read_render_values(
+        request('{"brandName": "Acme", "logoUrl": "https://a.example/l.png"}')
+    )
+    assert brand == RenderValues(brand_name="Acme", logo_url="https://a.example/l.png")
     for body in ("[]", "x", '{"x": 1}', '{"brandName": "a\\nb"}', '{"logoUrl": 1}'):
         with pytest.raises(ValidationFailed):
-            read_preview(request(body))
+            read_render_values(request(body))
 
 
 @given(st.text(max_size=40))

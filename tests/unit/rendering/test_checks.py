@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.application.templates.preview import check_file
+from pillarbox.application.templates.rendered_source import check_file
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering.checks import check_result
 from pillarbox.rendering.suggestions import suggest

@@ -16,7 +16,7 @@ from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE, OutOfFuel
 from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, find_starter
 from pillarbox.rendering.template_check import check_template
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import values_or_samples
 from tests.unit.rendering.test_saved import JSON, PIECES
 
 ROWS: list[Json] = [1] * MAX_ROWS
@@ -228,7 +228,7 @@ def test_starters_take_the_same_steps_with_long_values(slug: str) -> None:
     """The instructions for a starter do not depend on the length of the values."""
     starter = find_starter(slug)
     assert starter
-    samples = preview_values(starter, {})
+    samples = values_or_samples(starter, {})
     counts = set()
     for size in (50, 5000):
         values: dict[str, Json] = dict.fromkeys(samples, "x" * size)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.application.templates.preview import render_source
+from pillarbox.application.templates.rendered_source import render_source
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.rendering.problems import Severity

@@ -15,7 +15,7 @@ from pillarbox.rendering.engine import Branding, RenderTooLarge, render_starter
 from pillarbox.rendering.palette import palette
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
 from pillarbox.rendering.text import text_from_html
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import values_or_samples
 
 BRANDING = Branding(name="Harbour", logo_url=None, attribution=True)
 LAYOUT = (STARTERS / "layout.html").read_text()
@@ -28,7 +28,7 @@ every_starter = pytest.mark.parametrize("slug", SLUGS)
 def sample(slug: str, branding: Branding = BRANDING, **given: Json) -> str:
     starter = find_starter(slug)
     assert starter
-    return render_starter(slug, preview_values(starter, {}) | given, branding)
+    return render_starter(slug, values_or_samples(starter, {}) | given, branding)
 
 
 def shown(html: str) -> LexborNode:

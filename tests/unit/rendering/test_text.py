@@ -10,14 +10,14 @@ from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.markup import attributes_of
 from pillarbox.rendering.starters import SLUGS, find_starter
 from pillarbox.rendering.text import MAX_GROWTH, text_from_html
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import values_or_samples
 
 
 def text_of(slug: str) -> str:
     starter = find_starter(slug)
     assert starter
     return text_from_html(
-        render_starter(slug, preview_values(starter, {}), Branding("Harbour", None, True))
+        render_starter(slug, values_or_samples(starter, {}), Branding("Harbour", None, True))
     )
 
 

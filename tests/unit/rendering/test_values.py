@@ -18,8 +18,8 @@ from pillarbox.rendering.values import (
     format_date,
     format_time,
     grouped,
-    preview_values,
     starter_values,
+    values_or_samples,
 )
 
 LEFT_OUT = "left out"
@@ -171,15 +171,15 @@ def test_preview_fills_from_samples(slug: str) -> None:
     """Samples fill the missing variables of a preview, and are valid values themselves."""
     template = starter(slug)
     samples = {v.name: v.sample for v in template.variables}
-    assert preview_values(template, {}) == samples
-    assert preview_values(template, dict(samples)) == samples
+    assert values_or_samples(template, {}) == samples
+    assert values_or_samples(template, dict(samples)) == samples
     assert values(slug, dict(samples)) == samples
 
 
 def test_preview_checks_kinds() -> None:
     """A preview checks the kinds of values as a send does."""
     with pytest.raises(ValidationFailed, match="verify_url"):
-        preview_values(starter("email_verify"), {"verify_url": "javascript:alert(1)"})
+        values_or_samples(starter("email_verify"), {"verify_url": "javascript:alert(1)"})
 
 
 def test_logo_url() -> None:

@@ -108,7 +108,7 @@ function Settings({ of: account, onSaved }: { of: OperatedAccount; onSaved: (acc
     if (Object.keys(changes).length === 0) return toast("Nothing has changed.");
     const { plan: chosen, ...own } = changes;
     // The service replaces all own limits, if there are any.
-    const body = { plan: chosen, limits: Object.keys(own).length > 0 ? limits : undefined };
+    const body = { plan: chosen, ownLimits: Object.keys(own).length > 0 ? limits : undefined };
     onSaved(await call("PATCH /v1/operator/accounts/{account_id}", { path: { account_id: account.id }, body }));
     saved(changes);
     toast("The account is changed.");

@@ -56,7 +56,7 @@ export default function Accounts() {
                 <td class="what">
                   {account.plan} {account.suspendedAt && <Badge status="failed">suspended</Badge>}
                 </td>
-                <td data-label="Emails this month">{used(account)}</td>
+                <td data-label="Emails this month">{usedThisMonth(account)}</td>
                 <td class="when">
                   <Time at={account.createdAt} />
                 </td>
@@ -79,6 +79,7 @@ export default function Accounts() {
   );
 }
 
-function used({ usedThisMonth, monthlyLimit }: ListedAccount): string {
-  return monthlyLimit === null ? count(usedThisMonth) : `${count(usedThisMonth)} of ${count(monthlyLimit)}`;
+function usedThisMonth({ limits }: ListedAccount): string {
+  const { used = 0, limit = null } = limits.find(({ name }) => name === "month") ?? {};
+  return limit === null ? count(used) : `${count(used)} of ${count(limit)}`;
 }

@@ -29,7 +29,7 @@ export default function Rates() {
       {!rates.data && !rates.error && <Loading />}
       {rates.data && (
         <div class={rates.stale ? "stale" : undefined}>
-          <Figures of={totals(rates.data.total)} />
+          <Figures of={totals(rates.data.allAccounts)} />
           {rates.data.items.length === 0 && (
             <Empty icon="activity" title="Nothing in this time">
               <p>{by === "volume" ? "No account sent an email." : "No account has any of these."}</p>
@@ -53,10 +53,10 @@ export default function Rates() {
                       <a class="row" href={`/app/operator/accounts/${one.id}`}>
                         {one.name}
                       </a>{" "}
-                      {one.suspended && <Badge status="failed">suspended</Badge>}
+                      {one.suspendedAt && <Badge status="failed">suspended</Badge>}
                       <small>{one.id}</small>
                     </td>
-                    <td data-label="Emails">{count(one.emails)}</td>
+                    <td data-label="Emails">{count(one.totalMessages)}</td>
                     <td data-label="Bounced">
                       {count(one.bounced)} ({percent(one.bounceRate)})
                     </td>
@@ -68,9 +68,9 @@ export default function Rates() {
               </tbody>
             </table>
           )}
-          {rates.data.accounts > rates.data.items.length && (
+          {rates.data.total > rates.data.items.length && (
             <p class="hint">
-              The first {count(rates.data.items.length)} of {count(rates.data.accounts)} accounts.
+              The first {count(rates.data.items.length)} of {count(rates.data.total)} accounts.
             </p>
           )}
         </div>
@@ -79,8 +79,8 @@ export default function Rates() {
   );
 }
 
-function totals({ emails, delivered, bounceRate, complaintRate }: SendingRates) {
-  return { totalMessages: emails, deliveryRate: delivered / (emails || 1), bounceRate, complaintRate };
+function totals({ totalMessages, delivered, bounceRate, complaintRate }: SendingRates) {
+  return { totalMessages, deliveryRate: delivered / (totalMessages || 1), bounceRate, complaintRate };
 }
 
 function Choice(props: { name: string; options: Record<string, string>; value: string; onChange: (value: string) => void }) {

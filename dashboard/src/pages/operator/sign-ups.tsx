@@ -53,7 +53,7 @@ export default function SignUps() {
                 <td class="who">{request.email}</td>
                 <td data-label="Account">{request.name}</td>
                 <td class="when">
-                  <Time at={request.askedAt} />
+                  <Time at={request.createdAt} />
                 </td>
                 <td class="do">
                   <button type="button" class="button small" aria-label={`Refuse ${request.email}`} onClick={() => setDecision({ request, approve: false })}>

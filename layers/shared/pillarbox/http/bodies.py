@@ -8,9 +8,9 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.domain.templates.template import PreviewValues
+from pillarbox.domain.templates.template import RenderValues
 from pillarbox.http.body_hash import batch_hash
-from pillarbox.http.messages.wire import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json
 from pillarbox.http.validation import validate
 
@@ -33,25 +33,25 @@ def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchReque
     return _read(event, route, parse_batch)
 
 
-def read_preview(event: APIGatewayProxyEvent) -> PreviewValues:
+def read_render_values(event: APIGatewayProxyEvent) -> RenderValues:
     """Read the body of a preview (contract 4.7); it is optional.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
     if not raw_body(event):
-        return PreviewValues()
-    return parse_preview(read_json(event))
+        return RenderValues()
+    return parse_render_values(read_json(event))
 
 
-def parse_preview(value: Json) -> PreviewValues:
+def parse_render_values(value: Json) -> RenderValues:
     """Parse the values of a preview from JSON.
 
     Raises:
         ValidationFailed: it does not have the documented shape.
     """
-    body = validate(PreviewRequest, value)
-    return PreviewValues(
+    body = validate(RenderStarterRequest, value)
+    return RenderValues(
         variables=body.variables or {}, brand_name=body.brand_name, logo_url=body.logo_url
     )
 

@@ -64,7 +64,7 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "the id goes in contentId, without < and >": "cid id",
         "content is always base64": "encoding contenttransferencoding",
     },
-    "PreviewRequest": {
+    "RenderStarterRequest": {
         _VALUES: "templatemodel templatedata data params values",
     },
 }

@@ -10,6 +10,7 @@ from pillarbox.http.validation import MAX_NAME, validate
 from pillarbox.http.wire import (
     Schema,
     WireModel,
+    after,
     after_fields,
     before,
     enum,
@@ -36,6 +37,7 @@ _TIMESTAMP: Final = re.compile(
 _TIMESTAMP_ERROR: Final = (
     "must be an ISO 8601 timestamp, such as 2026-01-31T12:00:00Z (write a + as %2B)"
 )
+_VERSION: Final = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,99}")
 
 
@@ -103,12 +105,18 @@ class DeliveriesQuery(WireModel):
     cursor = optional(text(least=1, most=_MAX_CURSOR))
 
 
+def _check_version(value: str) -> str:
+    if not _VERSION.fullmatch(value):
+        raise invalid("invalid_cursor", "must be the nextCursor of a page")
+    return value
+
+
 class VersionsQuery(WireModel):
     """The versions of a template; ours."""
 
     in_query = True
     limit = with_default(LIMIT, 20)
-    before = optional(number_in_query(least=1, most=1_000_000_000))
+    cursor = optional(after(text(), _check_version))
 
 
 def read_query[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:

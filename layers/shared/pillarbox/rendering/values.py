@@ -75,7 +75,7 @@ def starter_values(
     )
 
 
-def preview_values(starter: StarterTemplate, variables: Mapping[str, Json]) -> dict[str, Json]:
+def values_or_samples(starter: StarterTemplate, variables: Mapping[str, Json]) -> dict[str, Json]:
     """Return the values of a preview: those of the request, and samples (contract 4.7).
 
     Raises:

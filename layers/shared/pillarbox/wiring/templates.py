@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
-    from pillarbox.application.templates.preview import RenderedSource
+    from pillarbox.application.templates.rendered_source import RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.domain.accounts.brand import Brand
@@ -50,7 +50,7 @@ class TemplateWiring(SendingWiring):
     @cached_property
     def render_source(self) -> "Callable[[Source, Mapping[str, Json], Brand], RenderedSource]":
         """Show what a source would become, which few requests of an author need."""
-        from pillarbox.application.templates.preview import render_source
+        from pillarbox.application.templates.rendered_source import render_source
 
         return render_source
 

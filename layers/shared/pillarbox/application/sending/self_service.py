@@ -5,7 +5,7 @@ from typing import Final
 from pillarbox.domain.messages.mail import Mail, StarterBody
 from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.starters import find_starter
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import values_or_samples
 
 #: The start of the subject of a test.
 TEST_PREFIX: Final = "[Test] "
@@ -23,7 +23,7 @@ def as_test(mail: Mail, report: str | None = None) -> Mail:
     starter = find_starter(mail.body.slug) if isinstance(mail.body, StarterBody) else None
     if starter is None:
         raise TypeError("a self-service key sends starter templates only")
-    samples = preview_values(starter, {})
+    samples = values_or_samples(starter, {})
     return Mail(
         sender=mail.sender,
         from_name=None,

@@ -221,4 +221,4 @@ class PreviewKeys:
 
 
 def _refused(message: str) -> ValidationFailed:
-    return ValidationFailed(FieldError("address", message, "not_allowed"))
+    return ValidationFailed(FieldError("email", message, "not_allowed"))

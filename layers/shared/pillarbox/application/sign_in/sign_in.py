@@ -188,7 +188,7 @@ class SignIn:
             (one for one in choices if account_id in {None, one.account.account_id}), None
         )
         if chosen is None and account_id is not None:
-            error = FieldError("account", "is not an account of yours", "unknown_account")
+            error = FieldError("accountId", "is not an account of yours", "unknown_account")
             raise ValidationFailed(error)
         access, text = new_access(
             session,

@@ -64,7 +64,7 @@ class TemplateLibrary:
         self._templates.delete(account_id, template_id)
 
 
-def preview(template: SavedTemplate) -> str:
+def preview_html(template: SavedTemplate) -> str:
     """Return the first 500 characters of a template's rendered HTML.
 
     Required variables appear as their names, such as `[order.total]`. Defaults, conditions

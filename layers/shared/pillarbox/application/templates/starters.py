@@ -7,13 +7,13 @@ from datetime import datetime
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.mail import StarterBody
-from pillarbox.domain.templates.template import PreviewValues, StarterTemplate, fill_subject
+from pillarbox.domain.templates.template import RenderValues, StarterTemplate, fill_subject
 from pillarbox.rendering.starters import all_starters, get_starter
-from pillarbox.rendering.values import check_logo_url, format_date, preview_values
+from pillarbox.rendering.values import check_logo_url, format_date, values_or_samples
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class RenderedStarter:
     """A starter template, rendered with sample values. Nothing is sent."""
 
     slug: str
@@ -27,7 +27,9 @@ def list_starters() -> tuple[StarterTemplate, ...]:
     return all_starters()
 
 
-def preview_starter(slug: str, values: PreviewValues, account: Account, now: datetime) -> Preview:
+def render_with_samples(
+    slug: str, values: RenderValues, account: Account, now: datetime
+) -> RenderedStarter:
     """Render a starter template with its sample values, as a send of the account would look.
 
     Raises:
@@ -38,7 +40,7 @@ def preview_starter(slug: str, values: PreviewValues, account: Account, now: dat
     starter = get_starter(slug)
     if values.logo_url is not None:
         check_logo_url(values.logo_url)
-    shown = preview_values(starter, values.variables)
+    shown = values_or_samples(starter, values.variables)
     brand = account.brand.override(name=values.brand_name, logo_url=values.logo_url)
     body = StarterBody(
         slug=slug,
@@ -49,4 +51,4 @@ def preview_starter(slug: str, values: PreviewValues, account: Account, now: dat
         accent=brand.accent,
         date=format_date(now),
     )
-    return Preview(slug, fill_subject(starter.subject, shown), render(body), shown)
+    return RenderedStarter(slug, fill_subject(starter.subject, shown), render(body), shown)

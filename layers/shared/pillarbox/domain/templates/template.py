@@ -48,7 +48,7 @@ class StarterTemplate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewValues:
+class RenderValues:
     """What a preview of a starter shows instead of its samples and the account's brand."""
 
     variables: Mapping[str, Json] = field(default_factory=dict)

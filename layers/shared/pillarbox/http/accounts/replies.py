@@ -1,27 +1,37 @@
-"""Write the responses about an account, its keys, members and suppressions."""
+"""Write the responses about an account: its keys, members, suppressions, domains and senders."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
-from pillarbox.application.accounts.keys import refusal, refused_scopes
 from pillarbox.domain.accounts.key import PRESET_SCOPES, SCOPES, Preset
 from pillarbox.domain.accounts.suppression import is_hashed
+from pillarbox.domain.errors import cut
 from pillarbox.http.messages.replies import limit_states, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from pillarbox.application.accounts.account_domains import CheckedDomain
+    from pillarbox.application.accounts.dns_records import RecordCheck
+    from pillarbox.application.accounts.ports import AccountDomain, DnsRecord
+    from pillarbox.application.accounts.senders import AccountSender
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
+    from pillarbox.application.caller import CallerProfile
     from pillarbox.domain.accounts.account import Account, Plan
     from pillarbox.domain.accounts.account_log import LogEntry
+    from pillarbox.domain.accounts.agent import AgentSettings
     from pillarbox.domain.accounts.issued_key import IssuedKey
     from pillarbox.domain.accounts.key import ApiKey
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.accounts.suppression import Suppression
     from pillarbox.domain.sign_in.session import Member
     from pillarbox.http.accounts import reply_types as account_types
+
+#: Strangers may have written DNS records, so a response shows so many values and bytes of each.
+_MAX_VALUES: Final = 10
+_MAX_VALUE: Final = 512
 
 
 def key_list(
@@ -33,33 +43,58 @@ def key_list(
 ) -> account_types.KeyList:
     """Return the keys of an account, and what a new one may be under its plan."""
     return {
-        "items": [_key_item(key, uses.get(key.key_id)) for key in keys],
+        "items": [key_item(key, uses.get(key.key_id)) for key in keys],
         "presets": [_preset_item(preset, plan) for preset in Preset],
         "upgradeUrl": upgrade_url,
         "smtp": {"host": relay[0], "port": relay[1]} if relay else None,
     }
 
 
+def caller_detail(caller: CallerProfile) -> account_types.CallerDetail:
+    """Return the key of a caller with its limits. The contract does not have it."""
+    account = caller.principal.account
+    return {
+        **key_item(caller.principal.key, caller.last_used_at),
+        "accountId": account.account_id,
+        "plan": account.plan,
+        "limits": limit_states(caller.quota),
+    }
+
+
 def new_key(issued: IssuedKey) -> account_types.NewKey:
     """Return a new key with its text."""
-    return {**_key_item(issued.record, None), "key": issued.text}
+    return {**key_item(issued.record, None), "key": issued.text}
 
 
-def _key_item(key: ApiKey, used_at: datetime | None) -> account_types.KeyItem:
+def key_item(key: ApiKey, used_at: datetime | None) -> account_types.KeyItem:
+    """Return a key; `used_at` is when it last sent a message."""
     return {
         "id": key.key_id,
         "name": key.name,
         "type": key.type,
         "preset": key.preset,
         "scopes": sorted(key.scopes),
-        "agent": key.agent is not None,
+        "agent": _agent_limits(key.agent) if key.agent else None,
         "createdAt": timestamp(key.created_at),
         "lastUsedAt": timestamp(used_at) if used_at else None,
         "revokedAt": timestamp(key.revoked_at) if key.revoked_at else None,
     }
 
 
+def _agent_limits(agent: AgentSettings) -> account_types.AgentLimits:
+    return {
+        "recipients": [*agent.recipients],
+        "confirmation": agent.confirmation,
+        "perDay": agent.per_day,
+    }
+
+
 def _preset_item(preset: Preset, plan: Plan) -> account_types.PresetItem:
+    from pillarbox.application.accounts.keys import (  # noqa: PLC0415  few replies need it
+        refusal,
+        refused_scopes,
+    )
+
     scopes = SCOPES if preset is Preset.CUSTOM else PRESET_SCOPES[preset]
     refused = refused_scopes(plan, scopes)
     return {
@@ -73,25 +108,26 @@ def _preset_item(preset: Preset, plan: Plan) -> account_types.PresetItem:
 
 def suppression_page(page: SuppressionListPage) -> account_types.SuppressionPage:
     """Return a part of the list."""
-    return {"items": [*map(_suppression_item, page.items)], "nextCursor": page.following}
+    return {"items": [*map(suppression_item, page.items)], "nextCursor": page.following}
 
 
 def added_suppressions(added: SuppressionImport) -> account_types.AddedSuppressions:
     """Return new suppressions, and the addresses that were refused."""
     return {
-        "items": [*map(_suppression_item, added.items)],
+        "items": [*map(suppression_item, added.items)],
         "refused": [
-            {"position": position, "message": error.message} for position, error in added.refused
+            {"idx": position, "message": error.message} for position, error in added.refused
         ],
     }
 
 
-def _suppression_item(suppression: Suppression) -> account_types.SuppressionItem:
+def suppression_item(suppression: Suppression) -> account_types.SuppressionItem:
+    """Return a suppression."""
     return {
         "address": suppression.address,
         "erased": is_hashed(suppression.address),
         "reason": suppression.reason,
-        "at": timestamp(suppression.at),
+        "createdAt": timestamp(suppression.at),
         "messageId": str(suppression.message_id) if suppression.message_id else None,
     }
 
@@ -108,7 +144,7 @@ def member_item(member: Member, user_id: str) -> account_types.MemberItem:
         "email": member.address,
         "role": member.role,
         "current": member.user_id == user_id,
-        "addedAt": timestamp(member.added_at),
+        "createdAt": timestamp(member.added_at),
     }
 
 
@@ -145,3 +181,60 @@ def log_item(entry: LogEntry) -> account_types.LogItem:
             for name, (before, after) in entry.changes.items()
         ],
     }
+
+
+def domain_item(domain: AccountDomain) -> account_types.DomainItem:
+    """Return a domain with the records that it needs."""
+    from pillarbox.application.accounts.account_domains import (  # noqa: PLC0415  only here
+        records_of,
+    )
+
+    return {
+        "domain": domain.name,
+        "status": domain.state,
+        "createdAt": timestamp(domain.added_at),
+        "checkedAt": timestamp(domain.checked_at),
+        "records": [_record_item(record) for record in records_of(domain)],
+    }
+
+
+def domain_list(domains: Sequence[AccountDomain]) -> account_types.DomainList:
+    """Return an account's domains."""
+    return {"items": [domain_item(domain) for domain in domains]}
+
+
+def domain_detail(checked: CheckedDomain) -> account_types.DomainDetail:
+    """Return a domain with what DNS says of each record."""
+    return {
+        **domain_item(checked.domain),
+        "records": [checked_record(check) for check in checked.records],
+    }
+
+
+def sender_item(sender: AccountSender) -> account_types.SenderItem:
+    """Return a sender."""
+    return {"address": sender.address, "verified": sender.verified, "default": sender.default}
+
+
+def sender_list(senders: Sequence[AccountSender]) -> account_types.SenderList:
+    """Return an account's senders."""
+    return {"items": [sender_item(sender) for sender in senders]}
+
+
+def _record_item(record: DnsRecord) -> account_types.RecordItem:
+    return {
+        "purpose": record.purpose,
+        "type": record.type,
+        "host": record.name,
+        "value": record.value,
+    }
+
+
+def checked_record(check: RecordCheck) -> account_types.CheckedRecord:
+    """Return a record with what DNS says of it."""
+    answer = {
+        "status": check.state.value,
+        "values": [cut(value, _MAX_VALUE) for value in check.values[:_MAX_VALUES]],
+        "advice": cut(check.advice, _MAX_VALUE),
+    }
+    return {**_record_item(check.record), "dns": cast("account_types.DnsAnswer", answer)}

@@ -1,17 +1,31 @@
-"""The JSON of each response about an account, as `account_replies.py` writes it.
+"""The JSON of each response about an account, as `replies.py` writes it.
 
-As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+The OpenAPI document is made from these types, and no function loads them.
 """
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.agent import Confirmation
 from pillarbox.domain.accounts.key import KeyType, Preset
+from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.http.messages.reply_types import LimitState, Timestamp, Uuid
+from pillarbox.http.messages.reply_types import LimitState, NextCursor, Timestamp, Uuid
+
+
+class AgentLimits(TypedDict):
+    """What the key of an agent may do."""
+
+    recipients: Annotated[
+        list[str], Field(description="Addresses and domains that it may send to; `*` is every one.")
+    ]
+    confirmation: Annotated[
+        Confirmation, Field(description="Whether somebody must confirm each send.")
+    ]
+    perDay: Annotated[int, Field(description="How many emails it may send a day.")]
 
 
 class KeyItem(TypedDict):
@@ -22,13 +36,27 @@ class KeyItem(TypedDict):
     type: KeyType
     preset: Annotated[Preset | None, Field(description="Null for a preview key.")]
     scopes: Annotated[list[str], Field(description="The permissions of the key.")]
-    agent: Annotated[bool, Field(description="Whether it is an agent's key with its own limits.")]
+    agent: Annotated[AgentLimits | None, Field(description="Null if it is no agent's key.")]
     createdAt: Timestamp
     lastUsedAt: Annotated[
         Timestamp | None,
         Field(description="When it last sent a message, to within about an hour."),
     ]
     revokedAt: Annotated[Timestamp | None, Field(description="Null while the key works.")]
+
+
+class CallerDetail(KeyItem):
+    """The API key of the request, and the limits that apply to what it sends."""
+
+    accountId: str
+    plan: Plan
+    limits: Annotated[
+        list[LimitState],
+        Field(
+            description="The account's limits, which its keys share; a preview key has others. An"
+            " agent's key shows its own limit where that has less left."
+        ),
+    ]
 
 
 class NewKey(KeyItem):
@@ -73,7 +101,7 @@ class SuppressionItem(TypedDict):
     ]
     erased: Annotated[bool, Field(description="Whether `address` is a hash.")]
     reason: Annotated[str, Field(description="`bounced`, `complained` or `manual`.")]
-    at: Timestamp
+    createdAt: Timestamp
     messageId: Annotated[Uuid | None, Field(description="The message that caused it.")]
 
 
@@ -81,15 +109,13 @@ class SuppressionPage(TypedDict):
     """A part of the list, sorted by address."""
 
     items: list[SuppressionItem]
-    nextCursor: Annotated[
-        str | None, Field(description="For the parameter `cursor`; null at the end.")
-    ]
+    nextCursor: NextCursor
 
 
 class RefusedAddress(TypedDict):
     """An address that is not valid."""
 
-    position: Annotated[int, Field(ge=0, description="In `addresses`, from 0 on.")]
+    idx: Annotated[int, Field(ge=0, description="The position in `addresses`, from zero.")]
     message: str
 
 
@@ -109,7 +135,7 @@ class MemberItem(TypedDict):
     email: str
     role: Role
     current: Annotated[bool, Field(description="Whether it is the user of the request.")]
-    addedAt: Timestamp
+    createdAt: Timestamp
 
 
 class MemberList(TypedDict):
@@ -154,3 +180,74 @@ class AccountLog(TypedDict):
     """The last 50 entries of the account's log, the newest first."""
 
     items: list[LogItem]
+
+
+class RecordItem(TypedDict):
+    """A DNS record that the domain needs."""
+
+    purpose: Annotated[
+        str,
+        Field(
+            description="`OWNERSHIP` lets this account use the domain, and `DKIM` lets it send."
+            " The others make it more likely that mail arrives."
+        ),
+    ]
+    type: Annotated[str, Field(description="`CNAME`, `MX` or `TXT`.")]
+    host: Annotated[str, Field(description="The full name, without a dot at its end.")]
+    value: Annotated[str, Field(description="An `MX` has its preference first.")]
+
+
+class DnsAnswer(TypedDict):
+    """What DNS says now."""
+
+    status: Annotated[
+        Literal["present", "missing", "differs", "unknown"],
+        Field(description="`unknown`: DNS did not answer in time."),
+    ]
+    values: Annotated[list[str], Field(max_length=10, description="The values that DNS has.")]
+    advice: Annotated[str, Field(description="What to do if DNS has another value; else empty.")]
+
+
+class CheckedRecord(RecordItem):
+    """A DNS record with what DNS says now."""
+
+    dns: DnsAnswer
+
+
+class _DomainFields(TypedDict):
+    domain: str
+    status: DomainState
+    createdAt: Timestamp
+    checkedAt: Annotated[Timestamp, Field(description="When the provider was asked about it.")]
+
+
+class DomainItem(_DomainFields):
+    """A domain of the account with the DNS records that it needs."""
+
+    records: list[RecordItem]
+
+
+class DomainDetail(_DomainFields):
+    """A domain of the account with its DNS records, and what DNS says of each now."""
+
+    records: list[CheckedRecord]
+
+
+class DomainList(TypedDict):
+    """All domains of the account, sorted by name."""
+
+    items: Annotated[list[DomainItem], Field(max_length=20)]
+
+
+class SenderItem(TypedDict):
+    """An address that the account sends from."""
+
+    address: str
+    verified: bool
+    default: Annotated[bool, Field(description="Whether emails without `from` have it.")]
+
+
+class SenderList(TypedDict):
+    """All senders of the account, sorted by address."""
+
+    items: list[SenderItem]

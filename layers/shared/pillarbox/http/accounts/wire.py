@@ -1,4 +1,4 @@
-"""Read the requests about an account, its keys, members and suppressions. They are ours."""
+"""Read the requests about an account and what it has. The contract has none of them."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -31,6 +31,7 @@ MAX_ADDRESSES: Final = 1_000
 #: In characters, of which each has up to four bytes: a sort key has at most 1,024 bytes.
 MAX_START: Final = 200
 _MAX_CURSOR: Final = 254
+#: In characters; a domain or an address may be longer before its labels become A-labels.
 _MAX_ADDRESS: Final = 1_016
 #: More than there are scopes. A longer list is refused as a whole.
 _MAX_SCOPES: Final = 50
@@ -103,6 +104,18 @@ class ChangeAccountRequest(WireModel):
     from_name = optional(text(most=MAX_FROM_NAME))
 
 
+class AddDomainRequest(WireModel):
+    """A domain to send from."""
+
+    domain = required(text(least=1, most=_MAX_ADDRESS))
+
+
+class AddSenderRequest(WireModel):
+    """An address to send from."""
+
+    address = required(text(least=1, most=_MAX_ADDRESS))
+
+
 def read_new_key(event: "APIGatewayProxyEvent") -> CreateKeyRequest:
     """Read the body of a request that creates a key.
 
@@ -169,3 +182,21 @@ def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
             from_name=body.from_name,
         ),
     )
+
+
+def read_domain(event: "APIGatewayProxyEvent") -> str:
+    """Read the body of a request that adds a domain.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(AddDomainRequest, read_json(event)).domain
+
+
+def read_sender(event: "APIGatewayProxyEvent") -> str:
+    """Read the body of a request that adds a sender.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    return validate(AddSenderRequest, read_json(event)).address

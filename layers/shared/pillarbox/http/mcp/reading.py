@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final
 
-from pillarbox.application.templates.starters import list_starters, preview_starter
+from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
-from pillarbox.http.bodies import parse_preview
+from pillarbox.http.accounts.replies import checked_record, suppression_item
+from pillarbox.http.bodies import parse_render_values
 from pillarbox.http.mcp.calls import Lines, ToolCall, tool_result
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.replies import (
@@ -16,7 +17,6 @@ from pillarbox.http.messages.replies import (
     message_list_item,
     starter_item,
     template_item,
-    timestamp,
 )
 from pillarbox.http.messages.wire import VARIABLES
 from pillarbox.http.query import TemplatesQuery
@@ -65,21 +65,21 @@ def _list_starters(call: ToolCall) -> dict[str, Json]:
     return tool_result({"items": [starter_item(starter) for starter in list_starters()]})
 
 
-def _preview_starter(call: ToolCall) -> dict[str, Json]:
+def _render_starter(call: ToolCall) -> dict[str, Json]:
     from pillarbox.application.render import to_text  # noqa: PLC0415  loads the engine
 
     arguments = call.arguments
     slug = arguments.pop("slug", None)
     if not isinstance(slug, str):
         raise ValidationFailed(FieldError("slug", "is required", "required"))
-    values = parse_preview(arguments)
-    shown = preview_starter(slug, values, call.principal.account, call.now)
+    values = parse_render_values(arguments)
+    shown = render_with_samples(slug, values, call.principal.account, call.now)
     return tool_result(
         {
             "slug": shown.slug,
             "subject": shown.subject,
             "text": Lines(to_text(shown.html), _PREVIEW_LINES),
-            "variables": shown.values,
+            "sampleVariables": shown.values,
         }
     )
 
@@ -150,17 +150,7 @@ def _check_domain(call: ToolCall) -> dict[str, Json]:
             raise
         # The text of AWS is for the operator.
         raise Unavailable("provider of mail delivery") from error
-    records = [
-        {
-            "purpose": check.record.purpose,
-            "type": check.record.type,
-            "name": check.record.name,
-            "value": check.record.value,
-            "state": check.state,
-            "advice": check.advice,
-        }
-        for check in domain.records
-    ]
+    records = [checked_record(check) for check in domain.records]
     return tool_result({"domain": name, "verified": domain.verified, "records": records})
 
 
@@ -176,16 +166,7 @@ def _list_suppressions(call: ToolCall) -> dict[str, Json]:
             {"items": [{"address": name, "reason": reason} for name, reason in found.items()]}
         )
     listed = call.services.suppression_list.of_account(account_id)
-    items = [
-        {
-            "address": entry.address,
-            "reason": entry.reason,
-            "createdAt": timestamp(entry.at),
-            "messageId": str(entry.message_id) if entry.message_id else None,
-        }
-        for entry in islice(listed, arguments.limit)
-    ]
-    return tool_result({"items": items})
+    return tool_result({"items": [*map(suppression_item, islice(listed, arguments.limit))]})
 
 
 def _page(items: object, total: int, skip: int, limit: int) -> dict[str, Json]:
@@ -199,7 +180,7 @@ def _no_arguments(call: ToolCall) -> None:
 
 TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
     "list_starters": _list_starters,
-    "preview_starter": _preview_starter,
+    "preview_starter": _render_starter,
     "list_templates": _list_templates,
     "get_template": _get_template,
     "render_template": _render_template,

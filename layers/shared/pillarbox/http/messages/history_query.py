@@ -70,8 +70,8 @@ def _check_template(value: str) -> str:
 
 
 def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
-    if value is not None and info.data.get("key") is not None:
-        raise invalid("not_with_key", "cannot be combined with key")
+    if value is not None and info.data.get("key_id") is not None:
+        raise invalid("not_with_key", "cannot be combined with keyId")
     return value
 
 
@@ -109,7 +109,7 @@ class MessagesQuery(WireModel):
     sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
     recipient = optional(after(text(), _check_recipient))
     tag = optional(after(text(), _check_tag))
-    key = optional(after(text(), _check_key_id))
+    key_id = optional(after(text(), _check_key_id))
     template = optional(after(text(), _check_template))
 
     def to_request(self) -> PageRequest:
@@ -123,7 +123,7 @@ class MessagesQuery(WireModel):
             sort_by=self.sort_by,
             recipient=None if self.recipient is None else search_recipient(self.recipient),
             tag=None if self.tag is None else _tag_term(self.tag),
-            key_id=self.key,
+            key_id=self.key_id,
             template=self.template,
         )
 
@@ -134,7 +134,7 @@ class AnalyticsQuery(WireModel):
     in_query = True
     since = required(TIMESTAMP_UTC, name="from")
     bucket = with_default(one_of(Bucket), Bucket.DAY)
-    key = optional(after(text(), _check_key_id))
+    key_id = optional(after(text(), _check_key_id))
     template = optional(after(text(), _check_template), check=_check_without_key)
     # Last, because its checks need the fields above.
     until = required(after_fields(END_OF_RANGE, _check_range), name="to")
@@ -147,8 +147,8 @@ class AnalyticsQuery(WireModel):
     @property
     def subset(self) -> Subset | None:
         """The messages to count; None for all."""
-        if self.key is not None:
-            return Subset(SubsetKind.KEY, self.key)
+        if self.key_id is not None:
+            return Subset(SubsetKind.KEY, self.key_id)
         return None if self.template is None else Subset(SubsetKind.TEMPLATE, self.template)
 
 

@@ -15,10 +15,9 @@ from pillarbox.domain.messages.message import MEANINGS, EventKind, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pillarbox.application.caller import CallerProfile
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
-    from pillarbox.application.templates.starters import Preview
+    from pillarbox.application.templates.starters import RenderedStarter
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.messages.message import Event, Message
     from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
@@ -208,22 +207,6 @@ def analytics_result(
     }
 
 
-def caller_detail(caller: CallerProfile) -> reply_types.CallerDetail:
-    """Return the key of a caller with its limits. The contract does not have it."""
-    key, account = caller.principal.key, caller.principal.account
-    return {
-        "keyId": key.key_id,
-        "name": key.name,
-        "type": key.type,
-        "scopes": sorted(key.scopes),
-        "createdAt": timestamp(key.created_at),
-        "lastUsedAt": timestamp(caller.last_used_at) if caller.last_used_at else None,
-        "accountId": account.account_id,
-        "plan": account.plan,
-        "limits": limit_states(caller.quota),
-    }
-
-
 def limit_states(quota: QuotaState) -> list[reply_types.LimitState]:
     """Return limits, and what is left of them."""
     return [
@@ -248,13 +231,13 @@ def starter_item(starter: StarterTemplate) -> reply_types.StarterItem:
     }
 
 
-def preview_result(preview: Preview) -> reply_types.PreviewResult:
+def rendered_starter_item(rendered: RenderedStarter) -> reply_types.RenderedStarterItem:
     """Return a rendered starter template (contract 4.7)."""
     return {
-        "slug": preview.slug,
-        "subject": preview.subject,
-        "html": preview.html,
-        "sampleVariables": dict(preview.values),
+        "slug": rendered.slug,
+        "subject": rendered.subject,
+        "html": rendered.html,
+        "sampleVariables": dict(rendered.values),
     }
 
 

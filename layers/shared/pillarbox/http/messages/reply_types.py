@@ -9,8 +9,6 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from pydantic import Field, WithJsonSchema
 
 from pillarbox.application.history.queries import Bucket
-from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.accounts.key import KeyType
 from pillarbox.domain.messages.message import EventKind, SendRoute, Status
 
 type Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
@@ -83,6 +81,11 @@ class BatchResult(TypedDict):
     """A result for each message, in the order of the request. Check `error` of each."""
 
     results: list[BatchResultItem]
+
+
+type NextCursor = Annotated[
+    str | None, Field(description="For the parameter `cursor`; null at the end.")
+]
 
 
 class ItemPage[Item](TypedDict):
@@ -255,32 +258,6 @@ class LimitState(TypedDict):
     resetsAt: Annotated[Timestamp, Field(description="When the window ends and all is left again.")]
 
 
-class CallerDetail(TypedDict):
-    """The API key of the request, and the limits that apply to what it sends."""
-
-    keyId: str
-    name: str
-    type: KeyType
-    scopes: Annotated[list[str], Field(description="The permissions of the key.")]
-    createdAt: Timestamp
-    lastUsedAt: Annotated[
-        Timestamp | None,
-        Field(
-            description="When the key last sent a message, to within about an hour; null if it sent"
-            " none."
-        ),
-    ]
-    accountId: str
-    plan: Plan
-    limits: Annotated[
-        list[LimitState],
-        Field(
-            description="The account's limits, which its keys share; a preview key has others. An"
-            " agent's key shows its own limit where that has less left."
-        ),
-    ]
-
-
 class StarterItem(TypedDict):
     """A built-in template."""
 
@@ -290,7 +267,7 @@ class StarterItem(TypedDict):
     variables: Annotated[list[str], Field(description="The names of its variables.")]
 
 
-class PreviewResult(TypedDict):
+class RenderedStarterItem(TypedDict):
     """A starter template as an email would show it. Nothing is sent."""
 
     slug: str

@@ -289,7 +289,7 @@ class SendBatchRequest(WireModel):
     messages = required(list_of(anything(), least=1))
 
 
-class PreviewRequest(WireModel):
+class RenderStarterRequest(WireModel):
     """Contract 4.7, and the brand as in a send."""
 
     variables = optional(VARIABLES)

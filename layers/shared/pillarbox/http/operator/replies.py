@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.operator.ranking import fraction, rank
 from pillarbox.domain.messages.message import Status
-from pillarbox.http.accounts.replies import log_item
+from pillarbox.http.accounts.replies import account_detail, log_item
 from pillarbox.http.messages.replies import limit_states, timestamp
 
 if TYPE_CHECKING:
@@ -40,12 +40,11 @@ def operated_account(
     """Return an account with its limits and its log."""
     own, suspension = account.overrides, account.suspension
     return {
-        **_listed_account(account, quota),
+        **account_detail(account, quota),
+        "suspendedAt": _suspended_at(account),
         "suspensionReason": suspension.reason if suspension else None,
         "contact": account.contact,
-        "defaultSender": account.default_sender,
         "shards": account.shards,
-        "limits": limit_states(quota),
         "ownLimits": {
             "perMinute": own.per_minute,
             "perDay": own.per_day,
@@ -57,54 +56,60 @@ def operated_account(
 
 
 def _listed_account(account: Account, quota: QuotaState) -> operator_types.ListedAccount:
-    (month,) = (usage for usage in quota.windows if usage.window == "month")
     return {
         "id": account.account_id,
         "name": account.name,
         "plan": account.plan,
         "createdAt": timestamp(account.created_at),
-        "suspendedAt": timestamp(account.suspension.at) if account.suspension else None,
-        "usedThisMonth": month.used,
-        "monthlyLimit": month.limit,
+        "suspendedAt": _suspended_at(account),
+        "limits": limit_states(quota),
     }
 
 
+def _suspended_at(account: Account) -> str | None:
+    return timestamp(account.suspension.at) if account.suspension else None
+
+
 def rates_result(
-    counted: Sequence[AccountCounts], by: RankBy, since: datetime, until: datetime
+    counted: Sequence[AccountCounts],
+    by: RankBy,
+    since: datetime,
+    until: datetime,
+    limit: int = _MAX_RANKED,
 ) -> operator_types.RatesResult:
-    """Return what all accounts sent together, and those with the most of something."""
+    """Return what all accounts sent together, and at most so many with the most of something."""
     ranked = rank(counted, by)
     return {
-        "since": timestamp(since),
-        "until": timestamp(until),
-        "total": _rates([each.counts for each in counted]),
-        "accounts": len(ranked),
+        "windowStart": timestamp(since),
+        "windowEnd": timestamp(until),
+        "allAccounts": _rates([each.counts for each in counted]),
+        "total": len(ranked),
         "items": [
             {
                 **_rates([each.counts]),
                 "id": each.account.account_id,
                 "name": each.account.name,
                 "plan": each.account.plan,
-                "suspended": each.account.suspension is not None,
+                "suspendedAt": _suspended_at(each.account),
             }
-            for each in ranked[:_MAX_RANKED]
+            for each in ranked[:limit]
         ],
     }
 
 
 def _rates(counts: Sequence[MessageCounts]) -> operator_types.SendingRates:
-    emails = sum(each.count for each in counts)
+    total = sum(each.count for each in counts)
     delivered, bounced, complained = (
         sum(each.reached[status] for each in counts)
         for status in (Status.DELIVERED, Status.BOUNCED, Status.COMPLAINED)
     )
     return {
-        "emails": emails,
+        "totalMessages": total,
         "delivered": delivered,
         "bounced": bounced,
         "complained": complained,
-        "bounceRate": fraction(bounced, emails),
-        "complaintRate": fraction(complained, emails),
+        "bounceRate": fraction(bounced, total),
+        "complaintRate": fraction(complained, total),
     }
 
 

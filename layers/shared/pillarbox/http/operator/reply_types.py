@@ -1,6 +1,6 @@
-"""The JSON of each response to operators, as `operator_replies.py` writes it.
+"""The JSON of each response to operators, as `replies.py` writes it.
 
-As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+The OpenAPI document is made from these types, and no function loads them.
 """
 
 from typing import Annotated, TypedDict
@@ -9,8 +9,8 @@ from pydantic import Field
 
 from pillarbox.application.operator.checks import Verdict
 from pillarbox.domain.accounts.account import Plan
-from pillarbox.http.accounts.reply_types import LogItem
-from pillarbox.http.messages.reply_types import LimitState, Timestamp, Uuid
+from pillarbox.http.accounts.reply_types import AccountDetail, LogItem
+from pillarbox.http.messages.reply_types import LimitState, NextCursor, Timestamp, Uuid
 
 type QueueName = Annotated[
     str, Field(description="`jobs`, `urgent`, `events`, `sweep` or `webhooks`.")
@@ -29,17 +29,14 @@ class ListedAccount(TypedDict):
     plan: Plan
     createdAt: Timestamp
     suspendedAt: Annotated[Timestamp | None, Field(description="Null if it is not suspended.")]
-    usedThisMonth: Annotated[int, Field(description="The emails accepted in this month of UTC.")]
-    monthlyLimit: Annotated[int | None, Field(description="Null without a limit.")]
+    limits: Annotated[list[LimitState], Field(description="The limits in force.")]
 
 
 class AccountPage(TypedDict):
     """A part of the list of accounts, sorted by id."""
 
     items: list[ListedAccount]
-    nextCursor: Annotated[
-        str | None, Field(description="For the parameter `cursor`; null at the end.")
-    ]
+    nextCursor: NextCursor
 
 
 class OwnLimitValues(TypedDict):
@@ -58,14 +55,13 @@ class OperatorLogItem(LogItem):
     reason: Annotated[str | None, Field(description="Members of the account do not see it.")]
 
 
-class OperatedAccount(ListedAccount):
+class OperatedAccount(AccountDetail, TypedDict):
     """An account, as an operator sees it."""
 
+    suspendedAt: Annotated[Timestamp | None, Field(description="Null if it is not suspended.")]
     suspensionReason: str | None
     contact: Annotated[str | None, Field(description="Where the service writes to its owner.")]
-    defaultSender: str | None
     shards: Annotated[int, Field(description="Over how many partitions its emails are spread.")]
-    limits: Annotated[list[LimitState], Field(description="The limits in force.")]
     ownLimits: OwnLimitValues
     log: Annotated[list[OperatorLogItem], Field(description="The last 50, the newest first.")]
 
@@ -73,12 +69,14 @@ class OperatedAccount(ListedAccount):
 class SendingRates(TypedDict):
     """The emails of a time range, and what became of them so far."""
 
-    emails: Annotated[int, Field(description="Those that were accepted.")]
+    totalMessages: Annotated[int, Field(description="Those that were accepted.")]
     delivered: int
     bounced: Annotated[int, Field(description="Permanent bounces only.")]
     complained: int
-    bounceRate: Annotated[float, Field(description="`bounced` as a fraction of `emails`.")]
-    complaintRate: Annotated[float, Field(description="`complained` as a fraction of `emails`.")]
+    bounceRate: Annotated[float, Field(description="`bounced` as a fraction of `totalMessages`.")]
+    complaintRate: Annotated[
+        float, Field(description="`complained` as a fraction of `totalMessages`.")
+    ]
 
 
 class RatedAccount(SendingRates):
@@ -87,16 +85,16 @@ class RatedAccount(SendingRates):
     id: str
     name: str
     plan: Plan
-    suspended: bool
+    suspendedAt: Annotated[Timestamp | None, Field(description="Null if it is not suspended.")]
 
 
 class RatesResult(TypedDict):
     """What the accounts of the service sent. A bounce counts at the time of its email."""
 
-    since: Timestamp
-    until: Timestamp
-    total: SendingRates
-    accounts: Annotated[int, Field(description="How many accounts have what they are ranked by.")]
+    windowStart: Timestamp
+    windowEnd: Timestamp
+    allAccounts: SendingRates
+    total: Annotated[int, Field(description="How many accounts have what they are ranked by.")]
     items: Annotated[list[RatedAccount], Field(description="The first 100 of them.")]
 
 

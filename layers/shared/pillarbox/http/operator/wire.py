@@ -58,10 +58,10 @@ class OwnLimits(WireModel):
 
 
 class OperateAccountRequest(WireModel):
-    """Changes to an account; what is left out stays. `limits` replaces all own limits."""
+    """Changes to an account; what is left out stays. `ownLimits` replaces all of them."""
 
     plan = optional(one_of(Plan))
-    limits = optional(model(OwnLimits))
+    own_limits = optional(model(OwnLimits))
 
 
 class SuspendRequest(WireModel):
@@ -104,7 +104,7 @@ def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
         ValidationFailed: the body does not have the documented shape.
     """
     body = validate(OperateAccountRequest, read_json(event))
-    own = body.limits
+    own = body.own_limits
     limits = NO_LIMITS
     if own is not None:
         limits = Limits(

@@ -19,13 +19,13 @@ _MAX_TEXT: Final = 1_000
 class ChallengeRequest(WireModel):
     """The address for which a visitor asks for a challenge."""
 
-    address = required(text(least=1, most=_MAX_TEXT))
+    email = required(text(least=1, most=_MAX_TEXT))
 
 
 class PreviewCodeRequest(WireModel):
     """The address for a code, and the proof of work."""
 
-    address = required(text(least=1, most=_MAX_TEXT))
+    email = required(text(least=1, most=_MAX_TEXT))
     proof = required(model(ProofBody))
 
 
@@ -48,7 +48,7 @@ def read_address(event: "APIGatewayProxyEvent") -> str:
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    return validate(ChallengeRequest, read_json(event)).address
+    return validate(ChallengeRequest, read_json(event)).email
 
 
 def read_code_request(event: "APIGatewayProxyEvent") -> "tuple[str, Proof]":
@@ -58,7 +58,7 @@ def read_code_request(event: "APIGatewayProxyEvent") -> "tuple[str, Proof]":
         ValidationFailed: the body does not have the documented shape.
     """
     body = validate(PreviewCodeRequest, read_json(event))
-    return body.address, proof_of(body.proof)
+    return body.email, proof_of(body.proof)
 
 
 def read_key_request(event: "APIGatewayProxyEvent") -> tuple[str, str]:

@@ -66,7 +66,7 @@ class EndSessionsQuery(WireModel):
 class TokenRequest(WireModel):
     """The account that an access token is for."""
 
-    account = optional(text(least=1, most=_MAX_TEXT))
+    account_id = optional(text(least=1, most=_MAX_TEXT))
 
 
 def read_session(event: "APIGatewayProxyEvent") -> SessionToken:
@@ -178,7 +178,7 @@ def read_token_request(event: "APIGatewayProxyEvent") -> str | None:
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    return validate(TokenRequest, read_json(event)).account
+    return validate(TokenRequest, read_json(event)).account_id
 
 
 def read_all(event: "APIGatewayProxyEvent") -> bool:

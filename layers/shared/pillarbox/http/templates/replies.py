@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pillarbox.application.templates.editing import DraftState
-    from pillarbox.application.templates.preview import (
+    from pillarbox.application.templates.rendered_source import (
         Problem,
         RenderedSource,
         TemplateReference,
@@ -55,7 +55,7 @@ def version_list(
     has_more = len(versions) == limit and versions[-1].version > 1
     return {
         "items": [_version_item(version, published) for version in versions],
-        "nextBefore": versions[-1].version if has_more else None,
+        "nextCursor": str(versions[-1].version) if has_more else None,
     }
 
 
@@ -76,7 +76,7 @@ def rendered_item(rendered: RenderedSource) -> template_types.RenderedItem:
         "text": rendered.text,
         "bytes": len((rendered.html or "").encode()),
         "variables": [_variable_item(one) for one in rendered.variables],
-        "problems": [_problem_item(one) for one in rendered.problems],
+        "problems": [problem_item(one) for one in rendered.problems],
     }
 
 
@@ -127,7 +127,8 @@ def _type_of(reference: TemplateReference) -> Literal["text", "list", "url"]:
     return "url" if reference.path.lower().endswith(_URLS) else "text"
 
 
-def _problem_item(problem: Problem) -> template_types.ProblemItem:
+def problem_item(problem: Problem) -> template_types.ProblemItem:
+    """Return a problem of a template."""
     return {
         "severity": problem.severity,
         "code": problem.code,

@@ -1,15 +1,15 @@
-"""The JSON of each response of the template editor, as `template_replies.py` writes it.
+"""The JSON of each response of the template editor, as `replies.py` writes it.
 
-As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+The OpenAPI document is made from these types, and no function loads them.
 """
 
 from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
-from pillarbox.application.templates.preview import Severity
+from pillarbox.application.templates.rendered_source import Severity
 from pillarbox.domain.templates.draft import SourceKind
-from pillarbox.http.messages.reply_types import Timestamp, Uuid
+from pillarbox.http.messages.reply_types import NextCursor, Timestamp, Uuid
 
 type By = Annotated[str, Field(description="The address of a user, or `operator`.")]
 type Revision = Annotated[int, Field(ge=0, description="Give it as `If-Match`.")]
@@ -79,9 +79,7 @@ class VersionList(TypedDict):
     """Versions, the newest first."""
 
     items: list[VersionItem]
-    nextBefore: Annotated[
-        int | None, Field(description="Give it as `before` for older ones. Null at the end.")
-    ]
+    nextCursor: NextCursor
 
 
 class VersionDetail(VersionItem):
@@ -107,7 +105,7 @@ class ProblemItem(TypedDict):
     severity: Severity
     code: str
     message: str
-    field: Annotated[str, Field(description="`source`, `subject` or `values`.")]
+    field: Annotated[str, Field(description="`source`, `subject` or `variables`.")]
     line: Annotated[int | None, Field(description="Of the source.")]
     suggestion: Annotated[str | None, Field(description="The nearest form that is allowed.")]
 

@@ -66,8 +66,8 @@ def _check_samples(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
-    if html is not None and info.data.get("starter") is not None:
-        raise invalid("incomplete", "give either starter or html")
+    if html is not None and info.data.get("starter_template") is not None:
+        raise invalid("incomplete", "give either starterTemplate or html")
     return html
 
 
@@ -81,7 +81,7 @@ class CreateTemplateRequest(WireModel):
 
     name = required(_NAME)
     category = required(_NAME)
-    starter = optional(text(least=1, most=MAX_NAME))
+    starter_template = optional(text(least=1, most=MAX_NAME))
     html = optional(_SOURCE, check=_check_one_source)
 
 
@@ -108,7 +108,7 @@ class RenderTemplateRequest(WireModel):
     kind = required(_KIND)
     subject = required(text(most=MAX_SUBJECT))
     source = required(_SOURCE)
-    values = optional(VARIABLES)
+    variables = optional(VARIABLES)
 
 
 class TestTemplateRequest(WireModel):
@@ -118,7 +118,7 @@ class TestTemplateRequest(WireModel):
     __test__ = False
 
     to = required(text(least=1, most=1_016))
-    values = optional(VARIABLES)
+    variables = optional(VARIABLES)
 
 
 def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
@@ -128,7 +128,9 @@ def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
         ValidationFailed: the body does not have the documented shape.
     """
     body = validate(CreateTemplateRequest, read_json(event))
-    return NewTemplate(name=body.name, category=body.category, starter=body.starter, html=body.html)
+    return NewTemplate(
+        name=body.name, category=body.category, starter=body.starter_template, html=body.html
+    )
 
 
 def read_draft(event: "APIGatewayProxyEvent") -> tuple[TemplateContent, SampleSets]:
@@ -165,7 +167,7 @@ def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]
     """
     body = validate(RenderTemplateRequest, read_json(event))
     source = Source(kind=body.kind, subject=body.subject, source=body.source)
-    return source, body.values or {}
+    return source, body.variables or {}
 
 
 def read_test(event: "APIGatewayProxyEvent") -> tuple[str, dict[str, Json]]:
@@ -175,7 +177,7 @@ def read_test(event: "APIGatewayProxyEvent") -> tuple[str, dict[str, Json]]:
         ValidationFailed: the body does not have the documented shape.
     """
     body = validate(TestTemplateRequest, read_json(event))
-    return body.to, body.values or {}
+    return body.to, body.variables or {}
 
 
 def read_revision(event: "APIGatewayProxyEvent") -> int:

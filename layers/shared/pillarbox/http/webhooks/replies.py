@@ -48,25 +48,25 @@ def delivery_page(page: ScanPage[WebhookDelivery]) -> webhook_types.DeliveryPage
 
 def queued_event(event: WebhookEvent) -> webhook_types.QueuedEvent:
     """Return an event that was queued, for one delivery."""
-    return {"id": event.delivery_id, "webhookId": str(event.event_id), "type": event.type}
+    return {"id": event.delivery_id, "eventId": str(event.event_id), "type": event.type}
 
 
 def replay_result(result: ReplayResult) -> webhook_types.ReplayedEvents:
     """Return the result of a replay by time."""
-    return {"queued": result.queued, "next": timestamp(result.rest) if result.rest else None}
+    return {"queued": result.queued, "nextTo": timestamp(result.rest) if result.rest else None}
 
 
 def _delivery_item(delivery: WebhookDelivery) -> webhook_types.DeliveryItem:
     event = delivery.event
     return {
         "id": event.delivery_id,
-        "webhookId": str(event.event_id),
+        "eventId": str(event.event_id),
         "type": event.type,
         "messageId": str(event.message_id) if event.message_id else None,
         "at": timestamp(event.at),
         "status": delivery.state,
         "attempts": [_attempt_item(attempt) for attempt in delivery.attempts],
-        "next": timestamp(delivery.next_at) if delivery.next_at else None,
+        "nextAttemptAt": timestamp(delivery.next_at) if delivery.next_at else None,
     }
 
 

@@ -1,6 +1,6 @@
-"""The JSON of each response about webhooks, as `webhook_replies.py` writes it.
+"""The JSON of each response about webhooks, as `replies.py` writes it.
 
-As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
+The OpenAPI document is made from these types, and no function loads them.
 """
 
 from typing import Annotated, TypedDict
@@ -8,7 +8,7 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookType
-from pillarbox.http.messages.reply_types import Count, Timestamp, Uuid
+from pillarbox.http.messages.reply_types import Count, NextCursor, Timestamp, Uuid
 
 type DeliveryId = Annotated[
     str, Field(pattern="^[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
@@ -80,7 +80,7 @@ class DeliveryItem(TypedDict):
     """The delivery of an event to the endpoint."""
 
     id: Annotated[DeliveryId, Field(description="The delivery's id, for a replay.")]
-    webhookId: Annotated[Uuid, Field(description="The header `webhook-id` of each attempt.")]
+    eventId: Annotated[Uuid, Field(description="The header `webhook-id` of each attempt.")]
     type: WebhookType
     messageId: Annotated[
         Uuid | None, Field(description="Null if the event is of no single message.")
@@ -88,7 +88,7 @@ class DeliveryItem(TypedDict):
     at: Annotated[Timestamp, Field(description="When the event happened.")]
     status: DeliveryState
     attempts: Annotated[list[AttemptItem], Field(description="The oldest first.")]
-    next: Annotated[
+    nextAttemptAt: Annotated[
         Timestamp | None, Field(description="When the next attempt is, if one follows.")
     ]
 
@@ -97,16 +97,14 @@ class DeliveryPage(TypedDict):
     """Deliveries of the last 30 days, those of the newest events first."""
 
     items: list[DeliveryItem]
-    nextCursor: Annotated[
-        str | None, Field(description="The `cursor` of the next page; null at the end.")
-    ]
+    nextCursor: NextCursor
 
 
 class QueuedEvent(TypedDict):
     """An event that will be sent to the endpoint."""
 
     id: Annotated[DeliveryId, Field(description="The id of its delivery.")]
-    webhookId: Annotated[Uuid, Field(description="The header `webhook-id` of each attempt.")]
+    eventId: Annotated[Uuid, Field(description="The header `webhook-id` of each attempt.")]
     type: WebhookType
 
 
@@ -114,7 +112,7 @@ class ReplayedEvents(TypedDict):
     """The events that will be sent again."""
 
     queued: Annotated[Count, Field(description="How many events.")]
-    next: Annotated[
+    nextTo: Annotated[
         Timestamp | None,
         Field(description="The `to` of the next request, if events of the range are left."),
     ]

@@ -108,13 +108,6 @@ class DynamoQuotas:
             values=values,
         )
 
-    def used(self, account_id: str, now: datetime) -> Mapping[Window, int]:
-        """Read the counts of the windows that contain a moment.
-
-        Chunks that processes took in advance are counted as used.
-        """
-        return _used(self._table.get(keys.quota(account_id)) or {}, now)
-
     def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
         """Subtract messages from the counts. A window that was removed needs no refund."""
         values = _values(NOTHING - amount)

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 #: The fields of an author, by those of a saved template and a send.
-_FIELDS: Final = {"html": "source", "variables": "values"}
+_FIELDS: Final = {"html": "source"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,7 @@ def _missing(path: str, found: tuple[TemplateReference, ...]) -> Problem:
         severity=Severity.NOTE,
         code="missing_variable",
         message=f"{path} has no value here. A send without it is refused.",
-        field="values",
+        field="variables",
         line=lines[0] if lines else None,
     )
 
