@@ -15,7 +15,8 @@ from unittest import mock
 
 from botocore.awsrequest import AWSResponse
 from botocore.client import BaseClient
-from moto.core import DEFAULT_ACCOUNT_ID
+from botocore.compat import HTTPHeaders
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.utils import camelcase_to_underscores
 from moto.dynamodb.comparisons import get_filter_expression
 from moto.dynamodb.exceptions import (
@@ -57,7 +58,7 @@ def direct_dynamodb(lock: Any) -> Iterator[None]:
             "HTTPHeaders": {},
             "RetryAttempts": 0,
         }
-        return AWSResponse("", status, {}, None), parsed
+        return AWSResponse("", status, HTTPHeaders(), None), parsed
 
     with mock.patch.object(BaseClient, "_make_request", make_request):
         yield
