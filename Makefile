@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test quick unit format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -35,6 +35,11 @@ quick: setup ## run lint, types and most unit tests side by side: half a minute
 
 unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}
+
+places: setup ## say what a route, a setting or an error still needs: a minute
+	$(RUN)pytest tests/unit/test_places.py tests/unit/test_settings.py tests/unit/openapi \
+	  tests/unit/test_template*.py tests/contract/test_template_settings.py \
+	  tests/contract/test_forbidden_calls.py tests/integration/test_events.py
 
 format: setup ## format the code, and fix what ruff can fix
 	$(RUN)ruff check --fix
@@ -80,9 +85,6 @@ bench: setup dashboard ## measure what emails and open pages cost, rendering, MI
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py
 	$(RUN)python -m benchmarks.latency
-
-disposable-domains: setup ## write the list of disposable domains from the pinned package
-	$(RUN)python -m tools.list_disposable_domains
 
 openapi: setup ## write docs/openapi.json and the other generated texts
 	$(RUN)python -m openapi

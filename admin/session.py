@@ -129,8 +129,8 @@ def _local_settings() -> Settings:
 def point_sdk(variables: Mapping[str, str]) -> None:
     """Set those of these variables that botocore itself reads, and no others of AWS.
 
-    The user's own lead to AWS or to another stack. docs/decisions.md says why these go through
-    the environment.
+    The user's own lead to AWS or to another stack. docs/decisions/tools.md says why these go
+    through the environment.
     """
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]

@@ -28,18 +28,17 @@ import boto3
 from botocore.client import BaseClient
 from moto import mock_aws
 
-SETTINGS = {
+from tests.fakes import builders
+
+SETTINGS = builders.environment(
+    table="pillarbox",
+    credentials_table="pillarbox-credentials",
+    spool_bucket="pillarbox-spool",
+    configuration_set="pillarbox",
+) | {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
     "AWS_DEFAULT_REGION": "eu-west-1",
-    "PILLARBOX_TABLE": "pillarbox",
-    "PILLARBOX_CREDENTIALS_TABLE": "pillarbox-credentials",
-    "PILLARBOX_SPOOL_BUCKET": "pillarbox-spool",
-    "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-    "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
-    "PILLARBOX_UPGRADE_URL": "https://pillarbox.example/upgrade",
-    "PILLARBOX_EVENTS_QUEUE_URL": "http://127.0.0.1:9/events",
-    "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "http://127.0.0.1:9/dead",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
 }

@@ -71,13 +71,9 @@ PROGRAMS: Final = {
     "write_webhooks": (f"services().webhooks; {_CALLER}", _FLOOR_ONE, 1.25),
 }
 
-#: What the functions above read beside the settings of sending.
+#: Switches that the functions above read.
 _MORE_SETTINGS: Final = {
-    "PILLARBOX_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/jobs",
-    "PILLARBOX_URGENT_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/urgent",
-    "PILLARBOX_WEBHOOKS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/webhooks",
     "PILLARBOX_WEBHOOKS": "on",
-    "PILLARBOX_MAIL_CODE_FUNCTION": "mail-code",
     "PILLARBOX_SIGN_UP": "open",
     "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": "free",
 }

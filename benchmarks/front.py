@@ -66,16 +66,18 @@ def main() -> None:
     body = json.dumps(mail).encode()
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    environment = os.environ | builders.sending_variables("x")
+    environment = os.environ | builders.environment(
+        "front",
+        edge_secret=SECRET,
+        front_host="127.0.0.1",
+        front_port=str(port),
+        front_workers="1",
+    )
     environment |= {
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",
         "AWS_DEFAULT_REGION": "eu-west-1",
         "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-        "PILLARBOX_EDGE_SECRET": SECRET,
-        "PILLARBOX_FRONT_HOST": "127.0.0.1",
-        "PILLARBOX_FRONT_PORT": str(port),
-        "PILLARBOX_FRONT_WORKERS": "1",
         "POWERTOOLS_SERVICE_NAME": "benchmark",
     }
     with subprocess.Popen(

@@ -35,8 +35,9 @@ def api_types(document: Schema) -> str:
         f"export type {name} = {_type(schema)};\n"
         for name, schema in document["components"]["schemas"].items()
     ]
+    shared = document["components"].get("responses", {})
     operations = [
-        f"  {json.dumps(f'{method.upper()} {path}')}: {_operation(item[method])};\n"
+        f"  {json.dumps(f'{method.upper()} {path}')}: {_operation(item[method], shared)};\n"
         for path, item in document["paths"].items()
         for method in _METHODS
         if method in item
@@ -46,16 +47,17 @@ def api_types(document: Schema) -> str:
     )
 
 
-def _operation(operation: Schema) -> str:
+def _operation(operation: Schema, shared: Mapping[str, Schema]) -> str:
     query = {
         parameter["name"]: (parameter["schema"], parameter.get("required", False))
         for parameter in operation.get("parameters", [])
-        if parameter["in"] == "query"
+        if parameter.get("in") == "query"  # a query's are never shared
     }
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     answers = [
         _type(answer["content"]["application/json"]["schema"])
-        for status, answer in operation["responses"].items()
+        for status, own in operation["responses"].items()
+        for answer in [shared.get(own.get("$ref", "").rpartition("/")[2], own)]
         if re.fullmatch("2..", status) and "application/json" in answer.get("content", {})
     ]
     return (

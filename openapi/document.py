@@ -17,6 +17,7 @@ from openapi.errors import (
 from openapi.operation import COOKIE, KEY, SESSION, Operation
 from openapi.operations import OPERATIONS, PATH_PARAMETERS
 from openapi.schemas import Schemas
+from openapi.shared import share
 from openapi.webhooks import PAYLOADS, webhooks
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.idempotency import MAX_IDEMPOTENCY_KEY
@@ -146,6 +147,7 @@ def document() -> dict[str, Any]:
     for operation in OPERATIONS:
         paths[operation.path][operation.method] = _operation(operation, schemas)
     queries = {schemas.name_of(operation.query) for operation in OPERATIONS if operation.query}
+    shared = share(paths)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -187,6 +189,7 @@ def document() -> dict[str, Any]:
                     "description": "The cookie of a session. No other route takes it.",
                 },
             },
+            **shared,
             "headers": _HEADERS,
             "examples": {code: example_of(code) for code in ERRORS},
             "schemas": {

@@ -18,7 +18,9 @@ ROOT: Final = Path(__file__).parents[1]
 
 
 def _openapi(_: str) -> str:
-    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+    # A reference, of which there are thousands, is one line.
+    return re.sub(r'\{\s+("\$ref": "[^"]+")\s+\}', r"{\1}", text)
 
 
 def _tools(_: str) -> str:

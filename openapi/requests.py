@@ -597,7 +597,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
                         "required": ["addresses"],
                         "properties": {
                             "address": {"type": "null"},
-                            "addresses": {"type": "array"},
+                            "addresses": {"type": "array", "items": {}},
                         },
                     },
                 ]

@@ -1,7 +1,7 @@
 """The relay's log: JSON lines with ids and outcomes, never a key, a message or an email address.
 
 It does not use Powertools' formatter, which takes 1.8 times the instructions for a line and 4 MB
-more for each process, and which writes every field that it gets (docs/decisions.md).
+more for each process, and which writes every field that it gets (docs/decisions/smtp.md).
 """
 
 import json

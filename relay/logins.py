@@ -11,7 +11,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from pillarbox.domain.accounts.key import Principal, account_of_key, digest_of_key
+from pillarbox.domain.accounts.key import account_of_key, digest_of_key
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, Unavailable
 from relay import replies
 from relay.admission import Admission

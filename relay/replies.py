@@ -13,8 +13,8 @@ from enum import Enum, auto
 from functools import cache, cached_property
 from typing import Final
 
-from pillarbox.application.authentication import SUSPENDED
 from pillarbox.application.sending.recipients import count_refused, refused_recipients
+from pillarbox.domain.accounts.key_policy import SUSPENDED
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -10,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.application.ports import AcceptedMessage
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
-from pillarbox.domain.accounts.key import Principal, account_of_key
+from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, Unavailable
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName
@@ -56,14 +55,6 @@ THREADS_OF_ACCOUNT: Final = THREADS // 4
 #: Octets. A request of botocore is in a reference cycle, which keeps its body. Python's own
 #: collection counts objects and not octets, so it would come after hundreds of megabytes.
 _LARGE: Final = 1024 * 1024
-
-
-def write_response(accepted: AcceptedMessage) -> str:
-    """Write what a claim stores, as HTTP does (contract 2.3)."""
-    return json.dumps(
-        {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender},
-        separators=(",", ":"),
-    )
 
 
 class ThreadedService:
@@ -129,7 +120,7 @@ class ThreadedService:
         )
 
     def _submit_one(self, key_text: str, message: SmtpMessage) -> str:
-        return self._get_submission().submit(key_text, message, write_response)
+        return self._get_submission().submit(key_text, message)
 
     async def _run_in_turn[T](self, key_text: str, call: Callable[[], T]) -> T:
         async with self._places.take(account_of_key(key_text) or key_text):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NAME: Final = "queue"
 #: SQS returns and changes at most ten messages in a request.
 _BATCH: Final = 10
-#: Seconds in which nobody else sees a message that is looked at, unless the command is killed.
+#: Seconds in which no other reader sees a message that is looked at, unless the command is killed.
 _VISIBILITY_TIMEOUT: Final = 30
 _UNREADABLE: Final = "not a message of a known version"
 

@@ -70,7 +70,7 @@ _CHANGES: Final[Mapping[str, _Change]] = {
     "secretsmanager:RestoreSecret": _Change(("SecretId",)),
     "sns:Subscribe": _Change(("TopicArn",), {"SubscriptionArn": "pending confirmation"}),
 }
-#: What the copy of a table answers that is not made: it is there, and nobody knows its rows.
+#: What the copy of a table answers that is not made: it is there, and its rows are unknown.
 _COPY: Final[Mapping[str, Parameters]] = {
     "DescribeTable": {"Table": {"TableStatus": "ACTIVE"}},
     "GetItem": {},
@@ -101,7 +101,7 @@ class Recording:
         """Record a call that changes something, and answer it; botocore makes one without answer.
 
         Raises:
-            TypeError: the call is not in the table, so nobody has thought about its dry run.
+            TypeError: the call is not in the table, so its dry run is undecided.
         """
         operation, parameters = model.name, context[_PARAMETERS]
         service = model.service_model.service_name

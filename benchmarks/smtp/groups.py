@@ -66,7 +66,7 @@ async def measure(connections: int, seconds: float) -> str:
     world = World(builders.account(overrides=UNLIMITED))
     names = ("directory", "quotas", "jobs", "messages")
     ports: Any = {name: SlowPort(getattr(world.ports, name), seconds, calls) for name in names}
-    submission = SmtpSubmission(replace(world.ports, **ports))
+    submission = SmtpSubmission(replace(world.ports, **ports), world.seen)
     service = ThreadedService(lambda: submission)
     durations: list[float] = []
 

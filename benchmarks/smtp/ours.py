@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from uuid import uuid4
 
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from relay.limits import ServerLimits
 from relay.server import Server
 from relay.service import Envelope

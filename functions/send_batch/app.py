@@ -12,7 +12,7 @@ app = build_app()
 @app.post("/v1/emails/batch")
 def send_batch() -> Reply:
     key = read_api_key(app.current_event)
-    services().batch_send.authenticate_early(key)
+    services().batch_send.authenticate(key)
     send = read_batch(app.current_event, "POST /v1/emails/batch")
     response = services().batch_send.submit(
         key,

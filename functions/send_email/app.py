@@ -12,7 +12,7 @@ app = build_app()
 @app.post("/v1/emails")
 def send_email() -> Reply:
     key = read_api_key(app.current_event)
-    services().single_send.authenticate_early(key)
+    services().single_send.authenticate(key)
     send = read_send(app.current_event, "POST /v1/emails")
     response = services().single_send.submit(
         key,

@@ -12,7 +12,7 @@ from pillarbox.wiring import services
 def sweep_messages(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
     tasks = services().sweep_plan.begin()
     # Without a task nothing else reports the zero that means that all is well. A deployment begins
-    # a pass so that the alarm has this figure, whatever the hour.
+    # a pass at any hour so that the alarm has this figure.
     alone = not tasks or event.get("source") != "aws.events"
     return {"sweep_tasks": tasks} | (SweepReport().metrics() if alone else {})
 

@@ -11,8 +11,9 @@ from referencing.jsonschema import DRAFT202012
 
 from local.template import ROOT
 from openapi.errors import ERRORS
+from openapi.shared import inlined
 
-_DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+_DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
 _COMPONENTS: Final = _DOCUMENT["components"]
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from local.template import ROOT
+from openapi.shared import inlined
 from tests.contract.client import Api, ApiResponse
 
-_DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+_DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
 #: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT: Final = ("message_id", "id", "webhook_id", "delivery_id")
 OF_A_USER: Final = {"session_id"}

@@ -56,7 +56,7 @@ from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
-from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
+from tests.fakes.builders import QUEUES, environment
 from tests.fakes.webhooks import FakeWebhookPoster, endpoint
 
 SENDER: Final = "post@sender.example"
@@ -69,6 +69,13 @@ _TABLE: Final = "pillarbox"
 _CREDENTIALS: Final = "pillarbox-credentials"
 _BUCKET: Final = "pillarbox-spool"
 
+#: Those that tests look into, in the order of the fields of `Service`.
+_QUEUES: Final = (
+    Settings.jobs_queue_url,
+    Settings.urgent_jobs_queue_url,
+    Settings.jobs_dead_letters_url,
+    Settings.events_queue_url,
+)
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
 _real_time = wiring.clock.read_clock
 
@@ -411,19 +418,18 @@ class Service:
 @contextmanager
 def running_service(dns_server: str) -> Iterator[Service]:
     """Start the emulated AWS with the resources of the service."""
-    settings = {
+    settings = environment(
+        table=_TABLE,
+        credentials_table=_CREDENTIALS,
+        spool_bucket=_BUCKET,
+        configuration_set="pillarbox",
+        mail_code_function="MailCode",
+        widget_origins="https://shop.example",
+        dns_servers=dns_server,
+    ) | {
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": _REGION,
-        "PILLARBOX_TABLE": _TABLE,
-        "PILLARBOX_CREDENTIALS_TABLE": _CREDENTIALS,
-        "PILLARBOX_SPOOL_BUCKET": _BUCKET,
-        "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-        "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
-        "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
-        "PILLARBOX_MAIL_CODE_FUNCTION": "MailCode",
-        "PILLARBOX_WIDGET_ORIGINS": "https://shop.example",
-        "PILLARBOX_DNS_SERVERS": dns_server,
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
     }
@@ -433,29 +439,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
         boto3.client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
-        queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
-        urgent_url = boto3.client("sqs").create_queue(QueueName="urgent")["QueueUrl"]
-        dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
-        events_url, events_dead_url = (
-            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
-            for name in ("events", "events_dead")
-        )
-        sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
-        sweep_dead_url, webhooks_dead_url = (
-            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
-            for name in ("sweep_dead", "webhooks_dead")
-        )
-        webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
-            "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
-            "PILLARBOX_WEBHOOKS_DEAD_LETTERS_URL": webhooks_dead_url,
-            "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
-            "PILLARBOX_SWEEP_DEAD_LETTERS_URL": sweep_dead_url,
-            "PILLARBOX_JOBS_QUEUE_URL": queue_url,
-            "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,
-            "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
-            "PILLARBOX_EVENTS_QUEUE_URL": events_url,
-            "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
+            variable: boto3.client("sqs").create_queue(QueueName=logical_id)["QueueUrl"]
+            for variable, logical_id in QUEUES.items()
         }
         forget_wiring()
         wiring.services().service_address.store(APP_URL)
@@ -481,7 +467,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             ses.domains.answer(identities._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()
-            yield Service(queue_url, urgent_url, dead_url, events_url, ses, codes.events, clock)
+            jobs, urgent, dead, events = (queues[queue.variable] for queue in _QUEUES)
+            yield Service(jobs, urgent, dead, events, ses, codes.events, clock)
         forget_wiring()
 
 

@@ -64,7 +64,7 @@ def test_59_types_that_are_not_allowed_or_have_parameters(live: Api, content_typ
 
 
 def test_59_types_are_case_insensitive(live: Api) -> None:
-    """59, decisions: content types compare case-insensitively."""
+    """59, notes: content types compare case-insensitively."""
     assert live.send(otp(attachments=[attachment(contentType="Application/PDF")])).status == 200
 
 

@@ -91,7 +91,7 @@ def test_34_to_40_invalid_recipients(live: Api, address: str) -> None:
 
 
 def test_34_all_invalid_recipients_are_listed(live: Api) -> None:
-    """34, decisions: details.recipients lists each invalid recipient with its reason."""
+    """34, notes: details.recipients lists each invalid recipient with its reason."""
     invalid = ["a@gone.invalid", "b@nomx.example", "c@nullmx.example"]
     response = live.send(otp(to=invalid[0], cc=[TO, invalid[1]], bcc=invalid[2:]))
     assert {r["address"] for r in response.error["details"]["recipients"]} == set(invalid)
@@ -99,7 +99,7 @@ def test_34_all_invalid_recipients_are_listed(live: Api) -> None:
 
 
 def test_34_syntax_errors_are_listed_before_the_dns_is_asked(live: Api) -> None:
-    """34, decisions: with a syntax error, details.recipients lists the syntax errors only."""
+    """34, notes: with a syntax error, details.recipients lists the syntax errors only."""
     response = live.send(otp(to=["a@gone.invalid", "nobody"], cc=[TO, "x@[127.0.0.1]"]))
     assert response.code == "invalid_recipient"
     assert [r["address"] for r in response.error["details"]["recipients"]] == [
@@ -134,7 +134,7 @@ def test_41_a_domain_without_an_answer_from_dns(live: Api, domain: str) -> None:
 
 
 def test_41_many_slow_domains_are_checked_in_time(live: Api) -> None:
-    """41, decisions: the check ends within 2 s, and still reports an invalid address."""
+    """41, notes: the check ends within 2 s, and still reports an invalid address."""
     addresses = [f"a@{n}.slow.example" for n in range(15)]
     response = live.send(otp(to=[*addresses, "a@gone.invalid"]))
     assert [r["address"] for r in response.error["details"]["recipients"]] == ["a@gone.invalid"]

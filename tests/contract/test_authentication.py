@@ -82,7 +82,7 @@ def test_a_revoked_key_stops_working_at_once(
 def test_the_keys_of_a_suspended_account_stop_at_once(
     service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
-    """Decisions: while an account is suspended, each key of it is 403 account_suspended."""
+    """Notes: while an account is suspended, each key of it is 403 account_suspended."""
     account = service.account()
     api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
     records = DynamoAccounts(services().table)
@@ -151,7 +151,7 @@ def test_sending_requires_a_preset_with_the_permission(
 def test_history_requires_a_preset_with_the_permission(
     service: Service, preset: Preset, *, readable: bool
 ) -> None:
-    """5, decisions: a lookup requires emails:read, which the send and read-only presets have."""
+    """5, notes: a lookup requires emails:read, which the send and read-only presets have."""
     account = service.account()
     sent = Api(service.key(account)).send(otp()).json["messageId"]
     response = Api(service.key(account, preset)).get(sent)
@@ -172,6 +172,6 @@ def test_a_custom_key_has_exactly_its_scopes(service: Service) -> None:
 
 
 def test_preview_keys_read_their_own_history(preview: Api) -> None:
-    """Decisions: a preview key can look up its own messages."""
+    """Notes: a preview key can look up its own messages."""
     sent = preview.send(otp()).json["messageId"]
     assert preview.get(sent).json["messageId"] == sent

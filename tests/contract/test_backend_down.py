@@ -1,4 +1,4 @@
-"""Attack 73: AWS cannot be reached, at each call of each route (contract 7)."""
+"""AWS cannot be reached, at each call of each route (contract 7)."""
 
 import base64
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""POST /v1/emails/batch: contract sections 2.4, 4.2, 8.2 and the decisions about batches."""
+"""POST /v1/emails/batch: contract sections 2.4, 4.2, 8.2 and the notes on batches."""
 
 import json
 from datetime import timedelta
@@ -84,7 +84,7 @@ def test_one_failure_does_not_affect_the_others(
 
 
 def test_errors_name_the_position_in_the_batch(api: Api) -> None:
-    """Decisions: the fields in details.errors[] are dotted paths with list positions."""
+    """Notes: the fields in details.errors[] are dotted paths with list positions."""
     response = batch(api, otp(), raw_html(subject=...))
     (error,) = response.json["results"][1]["error"]["details"]["errors"]
     assert (error["field"], error["code"]) == ("messages.1.subject", "required")
@@ -94,7 +94,7 @@ def test_errors_name_the_position_in_the_batch(api: Api) -> None:
 
 
 def test_a_batch_in_which_every_item_fails_is_200(api: Api) -> None:
-    """Decisions: the status of a batch is 200 even if every item failed."""
+    """Notes: the status of a batch is 200 even if every item failed."""
     assert codes(batch(api, otp(to="x"), otp(to="y"))) == ["invalid_recipient"] * 2
 
 
@@ -142,7 +142,7 @@ def test_a_malformed_batch_is_refused_as_a_whole(api: Api, body: str) -> None:
 
 @pytest.mark.parametrize("count", [101, 1_000_000])
 def test_more_than_100_messages_are_refused_as_a_whole(api: Api, count: int) -> None:
-    """4.2, attack 24 and 64: 101 messages, or a million, are 400 batch_limit_exceeded."""
+    """4.2: 101 messages, or a million, are 400 batch_limit_exceeded."""
     response = api.raw("POST", "/emails/batch", '{"messages": [' + "0," * (count - 1) + "0]}")
     assert (response.status, response.code) == (400, "batch_limit_exceeded")
     assert response.error["details"] == {"scope": "messages", "count": count, "limit": 100}
@@ -173,7 +173,7 @@ def test_a_key_without_the_permission_cannot_send_batches(service: Service, acco
 
 
 def test_a_batch_is_replayed_with_its_item_errors(service: Service, api: Api, account: str) -> None:
-    """4.11, decisions: a replay repeats the stored response; failed items need a new key."""
+    """4.11, notes: a replay repeats the stored response; failed items need a new key."""
     messages = [otp(), otp(to="x")] * 20
     first = batch(api, *messages, idempotency_key="batch-1")
     again = batch(api, *messages, idempotency_key="batch-1")
@@ -185,13 +185,13 @@ def test_a_batch_is_replayed_with_its_item_errors(service: Service, api: Api, ac
 
 
 def test_a_batch_and_a_send_do_not_share_a_key(api: Api) -> None:
-    """Decisions: the scope of an Idempotency-Key is account and route."""
+    """Notes: the scope of an Idempotency-Key is account and route."""
     assert api.send(otp(), idempotency_key="same").status == 200
     assert codes(batch(api, otp(), idempotency_key="same")) == [None]
 
 
 def test_the_quota_is_used_in_order(service: Service) -> None:
-    """Decisions: messages are accepted until the quota is reached; the rest have its code."""
+    """Notes: messages are accepted until the quota is reached; the rest have its code."""
     limits = Limits(per_minute=100, per_day=2, per_month=None)
     account = service.account(limits=limits)
     api = Api(service.key(account))
@@ -202,7 +202,7 @@ def test_the_quota_is_used_in_order(service: Service) -> None:
 
 
 def test_a_batch_without_any_quota_left_is_429(service: Service) -> None:
-    """Decisions: if no message fits the quota, the request is 429 and its key is released."""
+    """Notes: if no message fits the quota, the request is 429 and its key is released."""
     account = service.account(limits=Limits(per_minute=1, per_day=None, per_month=None))
     api = Api(service.key(account))
     assert api.send(otp()).status == 200
@@ -265,7 +265,7 @@ def test_a_response_that_could_not_be_stored_is_still_sent(
 def test_a_batch_that_cannot_be_accepted_leaves_nothing(
     service: Service, api: Api, account: str, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Attack 73: if queue or table cannot be reached: 503, and nothing is committed or sent."""
+    """If queue or table cannot be reached: 503, and nothing is committed or sent."""
 
     def unreachable(*_: object) -> None:
         raise ServiceError("service_unavailable", "planted")

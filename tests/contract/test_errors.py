@@ -37,7 +37,7 @@ CONTRACT = {
     "daily_limit_exceeded": 429,
     "monthly_limit_exceeded": 429,
 }
-#: Decisions: the type of each status, except for the codes below.
+#: Notes: the type of each status, except for the codes below.
 TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -80,7 +80,7 @@ def test_each_code_has_the_status_of_the_contract(code: str, status: int) -> Non
 
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_has_the_type_of_its_status(code: str) -> None:
-    """7, decisions: each code has the type of its status, except some of 409."""
+    """7, notes: each code has the type of its status, except some of 409."""
     status, kind = CODES[code]
     assert kind == EXCEPTIONS.get(code, TYPES[status])
 

@@ -26,7 +26,7 @@ def counts(service: Service) -> Counts:
 def test_a_forged_key_reads_two_items_on_every_route(
     service: Service, one: Operation, key_type: KeyType
 ) -> None:
-    """Attack 78: such a key reads itself and its account, whether the account exists or not."""
+    """Such a key reads itself and its account, whether the account exists or not."""
     for account_id in (service.account(), "acct00000009"):
         key = new_key_text(account_id, key_type)
         with counting() as cost:
@@ -36,13 +36,13 @@ def test_a_forged_key_reads_two_items_on_every_route(
 
 
 def test_no_attempt_costs_more_than_it_may(counts: Counts) -> None:
-    """Attacks 78 to 82: over every route and SMTP, reads and DNS queries stay at their limits."""
+    """Over every route and SMTP, reads and DNS queries stay at their limits."""
     assert counts.tried > 100
     assert not is_broken(counts), counts
 
 
 def test_the_refusals_of_one_key_are_limited(counts: Counts) -> None:
-    """Attack 83: a preview key makes 20 queries a minute for messages that are refused."""
+    """A preview key makes 20 queries a minute for messages that are refused."""
     assert counts.key_queries == 20
 
 

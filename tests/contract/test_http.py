@@ -1,4 +1,4 @@
-"""What all responses have in common: contract sections 7 and 9, and decisions on paths."""
+"""What all responses have in common: contract sections 7 and 9, and notes on paths."""
 
 import json
 from typing import Any
@@ -50,7 +50,7 @@ def check_envelope(answer: ApiResponse) -> None:
 def test_every_response_is_json_with_a_request_id(
     live: Api, method: str, path: str, body: str | None, *, known: bool
 ) -> None:
-    """7, decisions: each response is uncached JSON with X-Request-Id; errors have the envelope."""
+    """7, notes: each response is uncached JSON with X-Request-Id; errors have the envelope."""
     answer = (live if known else Api()).raw(method, path, body)
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["x-request-id"].startswith("request-")
@@ -63,7 +63,7 @@ def test_every_response_is_json_with_a_request_id(
 def test_both_readings_of_a_path_answer_the_same(
     service: Service, method: str, path: str, body: str | None
 ) -> None:
-    """9, decisions: {base_url}/api/v1/… and {base_url}/api/v1/v1/… are one."""
+    """9, notes: {base_url}/api/v1/… and {base_url}/api/v1/v1/… are one."""
     key = service.key(service.account())
     short, literal = (Api(key, base).raw(method, path, body) for base in ("/v1", "/v1/v1"))
     assert short.status == literal.status
@@ -76,13 +76,13 @@ def test_both_readings_of_a_path_answer_the_same(
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_an_unknown_path_is_route_not_found(live: Api, method: str, path: str) -> None:
-    """Decisions: 404, type not_found, code route_not_found."""
+    """Notes: 404, type not_found, code route_not_found."""
     answer = live.raw(method, path)
     assert (answer.status, answer.code) == (404, "route_not_found")
 
 
 def test_a_function_answers_for_its_own_route_alone(service: Service) -> None:
-    """Decisions: a path that is not a function's own is route_not_found from the function too."""
+    """Notes: a path that is not a function's own is route_not_found from the function too."""
     key = service.key(service.account())
     event = {
         "resource": "/v1/nowhere",
@@ -141,7 +141,7 @@ def direct(function: str, method: str, resource: str, **parameters: str) -> ApiR
 def test_a_wrong_method_is_405_without_an_edge(
     service: Service, function: str, resource: str, parameters: dict[str, str], allow: str
 ) -> None:
-    """9, decisions: a function answers a wrong method as the edge does, in both readings."""
+    """9, notes: a function answers a wrong method as the edge does, in both readings."""
     assert service
     for reading in ("", "/v1"):
         answer = direct(function, "PATCH", f"{reading}{resource}", **parameters)
@@ -151,7 +151,7 @@ def test_a_wrong_method_is_405_without_an_edge(
 
 
 def test_the_literal_reading_reaches_its_handler_without_an_edge(service: Service) -> None:
-    """9, decisions: a function reads /v1/v1/… as /v1/…; both ask for the key here."""
+    """9, notes: a function reads /v1/v1/… as /v1/…; both ask for the key here."""
     assert service
     for reading in ("", "/v1"):
         emails = direct("send_email", "POST", f"{reading}/v1/emails")
@@ -183,7 +183,7 @@ def test_a_third_v1_is_an_unknown_path(service: Service) -> None:
 def test_a_wrong_method_is_refused_with_the_allowed_ones(
     live: Api, method: str, path: str, allow: str
 ) -> None:
-    """Decisions: a wrong method is 405 method_not_allowed with Allow; a right one never is."""
+    """Notes: a wrong method is 405 method_not_allowed with Allow; a right one never is."""
     answer = live.raw(method, path)
     if method in allow.split(", "):
         assert answer.status != 405
@@ -214,7 +214,7 @@ def test_a_slash_at_the_end_does_not_change_the_path(live: Api) -> None:
 def test_an_unknown_field_is_refused_with_the_closest_one(
     live: Api, name: str, meant: str | None
 ) -> None:
-    """Decisions: unknown fields are 422 unknown_field, which names the closest known field."""
+    """Notes: unknown fields are 422 unknown_field, which names the closest known field."""
     answer = live.send(otp(**{name: "x"}))
     assert answer.errors == {name[:64]: "unknown_field"}
     if meant is not None:
@@ -224,7 +224,7 @@ def test_an_unknown_field_is_refused_with_the_closest_one(
 
 
 def test_a_suggested_field_belongs_to_the_same_object(live: Api) -> None:
-    """Decisions: within an attachment, the closest field of attachments is named."""
+    """Notes: within an attachment, the closest field of attachments is named."""
     wrong: dict[str, Any] = {
         "fileName": "x",
         "filename": "a.pdf",

@@ -41,7 +41,7 @@ def test_another_body_with_the_same_key_is_a_mismatch(api: Api) -> None:
 
 
 def test_equal_json_is_the_same_body(api: Api) -> None:
-    """Decisions: the order of names, white space and escapes do not change a body."""
+    """Notes: the order of names, white space and escapes do not change a body."""
     body = otp(fromName="Zoë")
     first = api.send(body, idempotency_key="order-1")
     turned = json.dumps(dict(reversed(body.items())), indent=2, ensure_ascii=False)
@@ -50,7 +50,7 @@ def test_equal_json_is_the_same_body(api: Api) -> None:
 
 
 def test_a_null_field_is_an_absent_field(service: Service, api: Api, account: str) -> None:
-    """Decisions, attack 77: `cc: null` and no `cc` are one body."""
+    """Notes: `cc: null` and no `cc` are one body."""
     first = api.send(otp(cc=None, attachments=None), idempotency_key="order-1")
     again = api.send(otp(), idempotency_key="order-1")
     assert (first.status, again.text) == (200, first.text)
@@ -58,7 +58,7 @@ def test_a_null_field_is_an_absent_field(service: Service, api: Api, account: st
 
 
 def test_every_digit_counts(service: Service, api: Api, account: str) -> None:
-    """Decisions, attack 77: numbers that one double stands for are two bodies."""
+    """Notes: numbers that one double stands for are two bodies."""
     text = json.dumps(otp(variables={"otp_code": "482913", "n": "NUMBER"}))
     answers = [
         api.raw(
@@ -149,13 +149,13 @@ def test_after_24_hours_the_key_is_new(service: Service, api: Api) -> None:
 
 @pytest.mark.parametrize("key", ["k", "x" * 255, "x" * 256, "!~#:/a-Z_0"])
 def test_a_key_has_up_to_256_visible_characters(api: Api, key: str) -> None:
-    """4.11, 8.2, decisions: a key has 1 to 256 bytes of visible ASCII."""
+    """4.11, 8.2, notes: a key has 1 to 256 bytes of visible ASCII."""
     assert api.send(otp(), idempotency_key=key).status == 200
 
 
 @pytest.mark.parametrize("key", ["", "x" * 257, "a b", "a\tb", "ö", "\x7f"])
 def test_any_other_key_is_refused(api: Api, key: str) -> None:
-    """4.11, decisions: any other key is 422, which names the header."""
+    """4.11, notes: any other key is 422, which names the header."""
     response = api.send(otp(), idempotency_key=key)
     assert (response.status, response.errors) == (422, {"Idempotency-Key": "invalid_header"})
 
@@ -170,14 +170,14 @@ def test_two_keys_in_one_request_are_refused(api: Api) -> None:
 def test_keys_belong_to_the_account_and_not_to_the_api_key(
     service: Service, api: Api, account: str
 ) -> None:
-    """Decisions: a retry with another API key of the account is a replay."""
+    """Notes: a retry with another API key of the account is a replay."""
     first = api.send(otp(), idempotency_key="order-1")
     again = Api(service.key(account)).send(otp(), idempotency_key="order-1")
     assert (again.text, again.headers["idempotent-replay"]) == (first.text, "true")
 
 
 def test_a_replay_costs_no_quota(service: Service, api: Api, account: str) -> None:
-    """Decisions: replays do not use quota."""
+    """Notes: replays do not use quota."""
     for body in (otp(), otp(), raw_html(), otp(to="nobody")):
         api.send(body, idempotency_key="order-1")
     assert service.quota_used(account) == 1

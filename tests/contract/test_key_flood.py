@@ -7,7 +7,7 @@ from verification.attacks.key_flood import FLOODS, GOAL, read_floods, share_kept
 
 
 def test_a_flood_ends_at_one_read_and_a_neighbour_sends(service: Service) -> None:
-    """Attack 90: after a few requests that accept nothing, a key gets 429 for three items read."""
+    """After a few requests that accept nothing, a key gets 429 for three items read."""
     floods = list(read_floods(service, requests=6, messages=20))
     assert len(floods) == 6
     assert [reads for reads in floods if reads.broken] == []

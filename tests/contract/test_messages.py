@@ -50,7 +50,7 @@ def test_the_detail_has_the_fields_of_the_contract(api: Api) -> None:
 
 
 def test_an_accepted_message_is_pending(api: Api) -> None:
-    """2.3, 3, decisions: the response says queued; the stored status is pending."""
+    """2.3, 3, notes: the response says queued; the stored status is pending."""
     sent = api.send(otp())
     detail = api.get(sent.json["messageId"]).json
     assert (sent.json["status"], detail["status"]) == ("queued", "pending")
@@ -59,7 +59,7 @@ def test_an_accepted_message_is_pending(api: Api) -> None:
 
 
 def test_the_recipient_is_the_first_to(api: Api) -> None:
-    """2.5, decisions: recipientEmail is the first `to`."""
+    """2.5, notes: recipientEmail is the first `to`."""
     body = otp(to=["first@customer.example", "second@customer.example"], bcc=[TO])
     detail = api.get(api.send(body).json["messageId"]).json
     assert detail["recipientEmail"] == "first@customer.example"
@@ -114,7 +114,7 @@ def test_an_id_in_capitals_is_the_same_id(api: Api) -> None:
     assert api.get(sent.upper()).json["messageId"] == sent
 
 
-# Events of SES: the statuses of section 3, and the ranks of the decisions.
+# Events of SES: the statuses of section 3, and the ranks of the notes.
 
 LATER = "2027-01-01T00:00:00.000Z"
 
@@ -184,14 +184,14 @@ def after(service: Service, *events: tuple[str, dict[str, Any]]) -> tuple[Api, A
 def test_events_give_the_same_status_in_any_order(
     service: Service, events: list[tuple[str, dict[str, Any]]], status: str
 ) -> None:
-    """2.5, 3, decisions: the highest rank decides the status, in any order of events."""
+    """2.5, 3, notes: the highest rank decides the status, in any order of events."""
     for order in (events, events[::-1]):
         _, detail = after(service, *order)
         assert detail.json["status"] == status
 
 
 def test_the_detail_has_each_event_with_its_recipient(service: Service) -> None:
-    """2.5, decisions: errorMessage, providerMessageId, updatedAt, and each event and reason."""
+    """2.5, notes: errorMessage, providerMessageId, updatedAt, and each event and reason."""
     detail = after(service, SENT, HARD)[1].json
     assert detail["errorMessage"] == "550 5.1.1 no such"
     assert detail["providerMessageId"] == "provider-1"
@@ -208,7 +208,7 @@ def test_the_detail_has_each_event_with_its_recipient(service: Service) -> None:
 def test_with_several_recipients_the_highest_rank_is_shown(
     service: Service, account: str, api: Api
 ) -> None:
-    """Decisions: each recipient has its own rank, and the message shows the highest."""
+    """Notes: each recipient has its own rank, and the message shows the highest."""
     body = otp(to=[TO, "gone@customer.example"])
     message_id = api.send(body).json["messageId"]
     gone = ("Bounce", bounce("Permanent", "gone@customer.example"))
@@ -231,7 +231,7 @@ def test_with_several_recipients_the_highest_rank_is_shown(
 def test_permanent_bounces_and_complaints_suppress(
     service: Service, events: list[tuple[str, dict[str, Any]]], code: str
 ) -> None:
-    """3, decisions: only permanent bounces and complaints suppress an address."""
+    """3, notes: only permanent bounces and complaints suppress an address."""
     api, _ = after(service, *events)
     assert api.send(otp()).code == code
 

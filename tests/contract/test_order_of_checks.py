@@ -1,4 +1,4 @@
-"""The order of checks for a send (docs/decisions.md): of two errors the first is reported."""
+"""The order of checks for a send (docs/contract-notes.md): of two errors the first is reported."""
 
 import json
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def fault(
     return Fault(code, body, account or {}, key)
 
 
-#: In the order of the decisions. Two can be combined if they change different parts of a request.
+#: In the order of the notes. Two can be combined if they change different parts of a request.
 FAULTS = [
     fault("missing_api_key", key="missing"),
     fault("invalid_api_key", key="revoked"),
@@ -78,7 +78,7 @@ def send(service: Service, *faults: Fault) -> ApiResponse:
 
 @pytest.mark.parametrize("one", FAULTS, ids=lambda f: f.code)
 def test_each_error_is_reported(service: Service, one: Fault) -> None:
-    """Decisions, order of checks: each error by itself has its own code."""
+    """Notes, order of checks: each error by itself has its own code."""
     assert send(service, one).code == one.code
 
 
@@ -86,12 +86,12 @@ def test_each_error_is_reported(service: Service, one: Fault) -> None:
     ("first", "second"), pairs(), ids=lambda f: f.code.removesuffix("_exceeded")
 )
 def test_of_two_errors_the_first_is_reported(service: Service, first: Fault, second: Fault) -> None:
-    """Decisions, order of checks: of several errors, the first is reported."""
+    """Notes, order of checks: of several errors, the first is reported."""
     assert send(service, first, second).code == first.code
 
 
 def test_all_neighbours_are_compared() -> None:
-    """Decisions, order of checks: all neighbours are tested that can be combined."""
+    """Notes, order of checks: all neighbours are tested that can be combined."""
     combined = {(a.code, b.code) for a, b in pairs()}
     apart = [(a.code, b.code) for a, b in pairwise(FAULTS) if (a.code, b.code) not in combined]
     assert apart == [
@@ -116,7 +116,7 @@ def test_all_neighbours_are_compared() -> None:
 def test_attachments_are_checked_by_count_type_and_size(
     live: Api, attachments: list[dict[str, Any]], code: str
 ) -> None:
-    """Decisions, order of checks: first too_many, then type_not_allowed, then too_large."""
+    """Notes, order of checks: first too_many, then type_not_allowed, then too_large."""
     assert live.send(otp(attachments=attachments)).code == code
 
 
@@ -135,12 +135,12 @@ def test_attachments_are_checked_by_count_type_and_size(
 def test_a_preview_key_is_refused_after_shape_and_mode_and_before_counts(
     preview: Api, changes: dict[str, Any], code: str
 ) -> None:
-    """Decisions, order of checks: 422, then 400 for modes, then 403 upgrade_required."""
+    """Notes, order of checks: 422, then 400 for modes, then 403 upgrade_required."""
     assert preview.send(otp(**changes)).code == code
 
 
 def test_a_used_idempotency_key_comes_before_template_and_recipient(live: Api) -> None:
-    """Decisions, order of checks: idempotency comes after counts and before the template."""
+    """Notes, order of checks: idempotency comes after counts and before the template."""
     live.send(otp(), idempotency_key="k")
     for body in (otp(starterTemplate="nope"), otp(to="nobody")):
         assert live.send(body, idempotency_key="k").code == "idempotency_key_mismatch"
@@ -149,7 +149,7 @@ def test_a_used_idempotency_key_comes_before_template_and_recipient(live: Api) -
 
 
 def test_a_422_lists_all_errors(live: Api) -> None:
-    """7, decisions: details.errors[] has every error, of headers and of fields."""
+    """7, notes: details.errors[] has every error, of headers and of fields."""
     body = otp(
         to=...,
         cc=["a@b.example", 5],
@@ -179,7 +179,7 @@ def test_a_422_lists_all_errors(live: Api) -> None:
 
 
 def test_a_422_for_a_template_lists_all_errors_too(live: Api) -> None:
-    """7, decisions: errors of logoUrl and of all variables are reported together."""
+    """7, notes: errors of logoUrl and of all variables are reported together."""
     body = otp(
         starterTemplate="team_invite",
         variables={"accept_url": "javascript:x", "team_name": "North"},

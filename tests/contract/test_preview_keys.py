@@ -12,8 +12,8 @@ import pytest
 from altcha.v1 import solve_challenge
 from botocore.client import BaseClient
 
-from pillarbox.application.authentication import PREVIEW_SUSPENDED
 from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, Flow, FlowToken, parse_flow
 from pillarbox.domain.sign_in.preview_key import folded_digest

@@ -138,7 +138,7 @@ def test_a_preview_key_sends_50_a_day_and_1500_a_month(
     ],
 )
 def test_a_plan_sets_the_limits_of_a_live_key(service: Service, plan: Plan, limits: Limits) -> None:
-    """8.1, decisions: Free has 60, 300 and 9,000; Standard from 600, 1,500 and 15,000."""
+    """8.1, notes: Free has 60, 300 and 9,000; Standard from 600, 1,500 and 15,000."""
     assert PLAN_LIMITS[plan] == limits
     own = Limits(per_minute=None, per_day=None, per_month=None)
     api = service.live(plan, limits=own)
@@ -149,7 +149,7 @@ def test_a_plan_sets_the_limits_of_a_live_key(service: Service, plan: Plan, limi
 
 
 def test_the_daily_limit_of_a_tier_is_a_tenth_of_the_monthly_one(service: Service) -> None:
-    """8.1, decisions: tiers have 15,000 to 250,000 a month, and a tenth of that a day."""
+    """8.1, notes: tiers have 15,000 to 250,000 a month, and a tenth of that a day."""
     tier = Limits(per_minute=None, per_day=None, per_month=250_000)
     api = service.live(Plan.STANDARD, limits=tier)
     service.spend(api, day=25_000, month=25_000)
@@ -157,14 +157,14 @@ def test_the_daily_limit_of_a_tier_is_a_tenth_of_the_monthly_one(service: Servic
 
 
 def test_a_message_counts_once_for_any_number_of_recipients(service: Service) -> None:
-    """8.1, decisions: one accepted message counts as 1."""
+    """8.1, notes: one accepted message counts as 1."""
     account = service.account()
     Api(service.key(account)).send(otp(to=[TO, "b@customer.example"], cc=["c@customer.example"]))
     assert service.quota_used(account) == 1
 
 
 def test_a_day_has_a_limit_of_recipients(service: Service) -> None:
-    """Decisions: recipients beyond the day's limit are 429 with the limit of recipients."""
+    """Notes: recipients beyond the day's limit are 429 with the limit of recipients."""
     limits = Limits(per_minute=MANY, per_day=MANY, per_month=MANY, recipients_per_day=4)
     api = service.live(limits=limits)
     with service.at(NOW):
@@ -181,7 +181,7 @@ def test_a_day_has_a_limit_of_recipients(service: Service) -> None:
 
 
 def test_a_preview_key_sends_to_250_recipients_a_day(service: Service) -> None:
-    """Decisions: a preview key's day has five recipients for each of its 50 messages."""
+    """Notes: a preview key's day has five recipients for each of its 50 messages."""
     api = service.preview()
     service.spend(api, recipients=250)
     assert api.send(otp()).error["details"] == {"limit_recipients_per_day": 250}
@@ -199,7 +199,7 @@ def test_a_preview_key_sends_to_250_recipients_a_day(service: Service) -> None:
     ],
 )
 def test_a_refused_message_costs_nothing(service: Service, refused: dict[str, object]) -> None:
-    """8.1, decisions: a refused message counts as 0."""
+    """8.1, notes: a refused message counts as 0."""
     account = service.account()
     assert Api(service.key(account)).send(refused).status >= 400
     assert service.quota_used(account) == 0
@@ -214,7 +214,7 @@ def test_a_refusal_by_one_window_does_not_count_in_the_others(service: Service) 
 
 
 def test_a_quota_belongs_to_the_account(service: Service) -> None:
-    """Decisions: two keys of one account share its quota; another account has its own."""
+    """Notes: two keys of one account share its quota; another account has its own."""
     account = service.account(limits=WINDOWS["month"][1])
     assert Api(service.key(account)).send(otp()).status == 200
     assert Api(service.key(account)).send(otp()).code == "monthly_limit_exceeded"
@@ -240,7 +240,7 @@ def test_reading_and_previewing_cost_nothing(service: Service) -> None:
 def test_a_window_ends_with_its_utc_calendar_unit(
     service: Service, window: str, next_one: datetime
 ) -> None:
-    """8.1, decisions: after the next UTC minute, midnight or month, sends are accepted again."""
+    """8.1, notes: after the next UTC minute, midnight or month, sends are accepted again."""
     api = service.live(limits=WINDOWS[window][1])
     with service.at(NOW):
         assert api.send(otp()).status == 200

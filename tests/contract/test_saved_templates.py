@@ -100,7 +100,7 @@ def test_a_change_does_not_move_a_template(account: str, api: Api) -> None:
 
 
 def test_internal_copies_are_not_in_the_library(account: str, api: Api) -> None:
-    """2.7, decisions: internal copies cannot be listed, read or deleted."""
+    """2.7, notes: internal copies cannot be listed, read or deleted."""
     template_id, copy = save(account), save(account, internal=True)
     response = list_page(api).json
     assert [item["id"] for item in response["items"]] == [template_id]
@@ -133,7 +133,7 @@ def test_internal_copies_are_not_in_the_library(account: str, api: Api) -> None:
 def test_bad_query_parameters_are_refused(
     api: Api, query: dict[str, str | list[str]], errors: dict[str, str]
 ) -> None:
-    """4.8, 8.2, decisions, attack 71: 422 lists the errors of all parameters at once."""
+    """4.8, 8.2, notes: 422 lists the errors of all parameters at once."""
     response = list_page(api, **query)
     assert (response.status, response.errors) == (422, errors)
 
@@ -187,7 +187,7 @@ def test_timestamps_have_an_offset(service: Service, account: str, api: Api) -> 
 def test_a_preview_is_rendered_with_names_for_values(
     account: str, api: Api, html: str, preview: str | None
 ) -> None:
-    """2.7, decisions: the preview has the name of each value in brackets."""
+    """2.7, notes: the preview has the name of each value in brackets."""
     assert shown(api, save(account, html)) == (html if preview is None else preview)
 
 
@@ -225,7 +225,7 @@ def test_accepted_emails_are_sent_after_a_deletion(
 
 
 def test_a_template_in_use_is_not_deleted(account: str, api: Api) -> None:
-    """3, 4.10, attack 72: 409 while a campaign or a scheduled send refers to the template."""
+    """3, 4.10: 409 while a campaign or a scheduled send refers to the template."""
     template_id = save(account)
     wiring.services().template_authoring.reference(account, UUID(template_id), "campaign-1")
     response = delete(api, template_id)
@@ -241,7 +241,7 @@ def test_a_template_in_use_is_not_deleted(account: str, api: Api) -> None:
 def test_an_id_must_be_a_uuid(
     api: Api, call: Callable[[Api, str], ApiResponse], template_id: str
 ) -> None:
-    """4.9, 4.10, attack 13: an id that is not a UUID is 422."""
+    """4.9, 4.10: an id that is not a UUID is 422."""
     response = call(api, template_id)
     assert (response.status, response.errors) == (422, {"id": "invalid_uuid"})
 
@@ -250,7 +250,7 @@ def test_an_id_must_be_a_uuid(
 def test_another_accounts_template_does_not_exist(
     service: Service, api: Api, call: Callable[[Api, str], ApiResponse]
 ) -> None:
-    """4.9, 4.10, attack 11: the same 404 as for an unknown id; the template remains."""
+    """4.9, 4.10: the same 404 as for an unknown id; the template remains."""
     other = service.account()
     foreign = save(other)
     wiring.services().template_authoring.reference(other, UUID(foreign), "campaign-1")
@@ -292,7 +292,7 @@ def test_the_routes_require_a_preset_with_the_permission(
 def test_preview_keys_cannot_use_saved_templates(
     preview: Api, call: Callable[[Api, str], ApiResponse]
 ) -> None:
-    """5, attack 8: a preview key gets 403 scope_required on the template routes."""
+    """5: a preview key gets 403 scope_required on the template routes."""
     response = call(preview, str(uuid4()))
     assert (response.status, response.code) == (403, "scope_required")
 
@@ -309,7 +309,7 @@ def test_a_free_plan_may_use_saved_templates(service: Service) -> None:
 
 
 def test_the_permission_is_checked_before_the_parameters(preview: Api) -> None:
-    """Decisions: the scope is checked before the shape of the request."""
+    """Notes: the scope is checked before the shape of the request."""
     assert list_page(preview, limit="0").code == "scope_required"
     assert get(preview, "x").code == "scope_required"
     assert delete(preview, "x").code == "scope_required"

@@ -1,4 +1,4 @@
-"""Self-service keys (docs/decisions.md), over HTTP, from the request to SES."""
+"""Self-service keys (docs/decisions/accounts.md), over HTTP, from the request to SES."""
 
 import json
 from email import message_from_bytes, policy

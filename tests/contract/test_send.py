@@ -128,18 +128,18 @@ def test_each_optional_field_is_accepted(live: Api, fields: dict[str, Any]) -> N
     ],
 )
 def test_null_is_the_same_as_leaving_an_optional_field_out(service: Service, field: str) -> None:
-    """2.1, decisions: an optional field may be null."""
+    """2.1, notes: an optional field may be null."""
     body = {"to": TO, "starterTemplate": "password_changed", field: None}
     assert service.live().send(body).status == 200
 
 
 def test_subject_is_required_with_html(live: Api) -> None:
-    """2.1, decisions: html without subject is 422 on `subject`."""
+    """2.1, notes: html without subject is 422 on `subject`."""
     assert live.send(raw_html(subject=...)).errors == {"subject": "required"}
 
 
 def test_to_is_required(live: Api) -> None:
-    """2.1, decisions: a missing or null `to` is 422 on `to`."""
+    """2.1, notes: a missing or null `to` is 422 on `to`."""
     assert live.send(otp(to=...)).errors == {"to": "required"}
     assert live.send(otp(to=None)).errors == {"to": "wrong_type"}
 
@@ -397,7 +397,7 @@ def test_a_suppressed_recipient_is_refused(service: Service, field: str) -> None
 
 
 def test_a_suppression_belongs_to_one_account(service: Service, live: Api) -> None:
-    """3, decisions: another account may still send to the suppressed address."""
+    """3, notes: another account may still send to the suppressed address."""
     service.suppress(service.account(), TO)
     assert live.send(otp()).status == 200
 

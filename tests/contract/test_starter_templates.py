@@ -22,7 +22,7 @@ STARTERS = {
     "security_alert": ["event", "ip", "at"],
 }
 URL = "https://app.example/x?token=1"
-#: The variables that each template requires (decisions).
+#: The variables that each template requires (notes).
 REQUIRED: dict[str, dict[str, Any]] = {
     "otp": {"otp_code": "482913"},
     "magic_link": {"login_url": URL},
@@ -97,7 +97,7 @@ def test_supplied_variables_are_merged_over_the_samples(live: Api) -> None:
 
 
 def test_a_preview_shows_plan_and_brand(free: Api, live: Api) -> None:
-    """Decisions: a preview has the footer of the plan, and the given brandName and logoUrl."""
+    """Notes: a preview has the footer of the plan, and the given brandName and logoUrl."""
     assert "Sent with Pillarbox" in free.preview("otp").json["html"]
     given = {"brandName": "Acme", "logoUrl": "https://acme.example/logo.png"}
     html = live.preview("otp", given).json["html"]
@@ -138,14 +138,14 @@ def test_a_malformed_preview_is_refused(live: Api, body: object, errors: dict[st
 
 @pytest.mark.parametrize("slug", STARTERS)
 def test_each_template_can_be_sent_with_its_required_variables(service: Service, slug: str) -> None:
-    """1.2, decisions: the other variables have defaults."""
+    """1.2, notes: the other variables have defaults."""
     response = service.live().send(otp(starterTemplate=slug, variables=REQUIRED[slug]))
     assert response.status == 200
 
 
 @pytest.mark.parametrize("slug", [slug for slug, needed in REQUIRED.items() if needed])
 def test_missing_required_variables_are_named(live: Api, slug: str) -> None:
-    """Decisions: missing required variables are 422, which names all of them."""
+    """Notes: missing required variables are 422, which names all of them."""
     response = live.send(otp(starterTemplate=slug, variables=...))
     assert response.errors == {f"variables.{name}": "missing_variable" for name in REQUIRED[slug]}
 

@@ -40,7 +40,7 @@ from pillarbox.domain.webhooks.endpoint import EndpointHealth
 from tests import iam
 from tests.contract import client, service, test_messages
 from tests.contract import test_preview_keys as visitors
-from tests.contract.aws_calls import QUEUES, Calls, rights_granted, rights_used
+from tests.contract.aws_calls import Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation
 from tests.contract.mcp import McpClient
@@ -53,7 +53,7 @@ from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
 from tests.contract.webhook_path import WebhookPath
-from tests.fakes.builders import message
+from tests.fakes.builders import QUEUES, message
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
 
@@ -103,9 +103,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         recorded.record(made_by.meta.service_model.service_name, operation, parameters)
         return call(made_by, operation, parameters)
 
-    dead = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PILLARBOX_JOBS_DEAD_LETTERS_URL", dead)
         patch.setattr(BaseClient, "_make_api_call", recording)
         # Each function reads the address, though all run in one process here.
         patch.setattr(service_address, "_REMEMBERED", timedelta(0))

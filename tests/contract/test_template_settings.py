@@ -71,9 +71,12 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     use_cases = set(re.findall(r"services\(\)\.(\w+)", source))
     if "services()," in source:
         use_cases |= get_protocol_members(UseCases)
+    own = set(re.findall(r"services\(\)\.settings\.(\w+)", source))
     assert use_cases
     wiring = Wiring(Settings(environment))
     environment.read.clear()
+    for name in own:
+        getattr(wiring.settings, name)
     for name in use_cases:
         use_case = getattr(wiring, name)
         if inspect.ismethod(use_case):  # made from something of the function's own

@@ -15,7 +15,7 @@ from tests.contract.client import Api, ApiResponse
 from tests.contract.operations import OF_ALL, OF_AN_ACCOUNT, OPERATIONS, Operation
 from tests.contract.service import Service
 
-#: The permission that each method of each collection requires (contract 4 and 5, decisions).
+#: The permission that each method of each collection requires (contract 4 and 5, notes).
 REQUIRED: dict[str, dict[str, str]] = {
     "emails": {"GET": "emails:read", "POST": "emails:send"},
     "starter-templates": {},

@@ -108,7 +108,7 @@ def test_one_of_many_acquires_a_claim(table: Table) -> None:
 
 
 def test_parallel_requests_with_one_key_send_one_mail(stack: dict[str, Any]) -> None:
-    """Attack 66: 20 parallel sends with one key give one message id; the others replay or 409."""
+    """20 parallel sends with one key give one message id; the others replay or 409."""
     key, url = stack["keys"]["live"], f"{stack['base_url']}/api/v1/emails"
     headers = AGENT | {"X-API-Key": key, "Idempotency-Key": new_token(16)}
     body = {"to": "ada@customer.example", "html": "<p>Once</p>", "subject": "Once"}
@@ -128,7 +128,7 @@ def test_parallel_requests_with_one_key_send_one_mail(stack: dict[str, Any]) -> 
 
 
 def test_a_revoked_key_sends_nothing(stack: dict[str, Any]) -> None:
-    """Attack 5: no request after the revocation is accepted, also in parallel (promise 11)."""
+    """No request after the revocation is accepted, also in parallel (promise 11)."""
     account = stack["accounts"]["live"]
     made = operate("key", "create", "--account", account, "--name", "gone", "--preset", "send")
     url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}

@@ -23,7 +23,7 @@ from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HtmlBody, Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, SendRoute
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.settings import all_settings
+from pillarbox.settings import Place, Settings, all_settings
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
 SENDER = "hello@shop.example"
@@ -33,16 +33,38 @@ ACCOUNT = "acct00000001"
 HASH = "a" * 64
 OTHER_HASH = "b" * 64
 DIGEST = "d" * 64
+#: Variable of a queue's URL -> the queue's logical id in the template.
+QUEUES = {
+    row.variable: row.output.removesuffix("Url")
+    for row in all_settings()
+    if row.variable.endswith(("_QUEUE_URL", "_DEAD_LETTERS_URL"))
+}
 UNLIMITED = Limits(per_minute=None, per_day=None, per_month=None)
 
 
-def sending_variables(value: str) -> dict[str, str]:
-    """Return the variables that every program needs that accepts mail, all with one value."""
-    return {
-        row.variable: value
+def environment(place: Place = "functions", **values: str) -> dict[str, str]:
+    """Return every variable that a place has to set, from the table of settings.
+
+    Args:
+        place: who sets them.
+        values: attribute of `Settings` -> value, for these and for others. A URL that is not
+            given is one where nothing answers, and any other setting is its own name.
+
+    Raises:
+        AttributeError: there is no such setting.
+    """
+    required = {
+        row.variable: ("http://127.0.0.1:9/1/" if row.variable.endswith("_URL") else "")
+        + row.variable.lower().replace("_", "-")
         for row in all_settings()
-        if row.default is None and {"functions", "relay", "front"} <= set(row.set_by)
+        if row.default is None and place in row.set_by
     }
+    given = {getattr(Settings, name).variable: value for name, value in values.items()}
+    own = {
+        Settings.preview_sender.variable: PREVIEW_SENDER,
+        Settings.upgrade_url.variable: UPGRADE_URL,
+    }
+    return required | own | given
 
 
 def messages(count: int, recipients: int = 1) -> Amount:

@@ -5,27 +5,34 @@ fail before or after it takes effect, kill the process, or run another request f
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Literal
 
-from pillarbox.application.authentication import RecentKeys
+from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.acceptance import SendingPorts
-from pillarbox.application.sending.prepare import PreviewTerms
+from pillarbox.application.sending.batch import BatchSend
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import KeyType
-from pillarbox.domain.accounts.quota import WINDOWS, window_name
+from pillarbox.domain.accounts.key_policy import PreviewSettings
+from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.messages.mail import Job, Mail
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message
+from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders, stores
 
 #: The queue delivers the job of a failed worker again after this time.
 VISIBILITY = timedelta(seconds=90)
+PREVIEW = PreviewSettings(sender=builders.PREVIEW_SENDER, upgrade_url=builders.UPGRADE_URL)
 
 
 class Killed(BaseException):
@@ -102,10 +109,9 @@ class World:
         keys = (builders.api_key(self.live), builders.preview_key(self.preview))
         self.store.keys = {key.digest: key for key in keys}
         #: The process has served both keys before.
-        self.valid_keys = RecentKeys()
+        self.seen = SeenKeys()
         for digest in self.store.keys:
-            self.valid_keys.add(digest)
-        self.costly_keys = RecentKeys()
+            self.seen.valid.add(digest)
         self.set_account(account or builders.account())
         self._owners = count()
 
@@ -126,10 +132,43 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             domains=self._port("domains", self.domains),
             clock=lambda: self.now,
-            preview=PreviewTerms(sender=builders.PREVIEW_SENDER, upgrade_url=builders.UPGRADE_URL),
-            valid_keys=self.valid_keys,
-            costly_keys=self.costly_keys,
+            preview=PREVIEW,
         )
+
+    @property
+    def single_send(self) -> SingleSend:
+        return SingleSend(self.ports, self.seen)
+
+    @property
+    def batch_send(self) -> BatchSend:
+        return BatchSend(self.ports, self.seen)
+
+    def send(
+        self,
+        send_request: SendRequest | ServiceError | None = None,
+        key: str | None = None,
+        digest: str | None = None,
+    ) -> StoredResponse:
+        """Submit one email over HTTP, by default an ordinary one with the live key."""
+        what = send_request or builders.request()
+        return self.single_send.submit(key or self.live, what, digest, send_result)
+
+    def send_batch(
+        self, *items: SendRequest | ServiceError, key: str | None = None, digest: str | None = None
+    ) -> StoredResponse:
+        """Submit a batch, with the live key by default."""
+        batch = BatchRequest(body_hash=builders.HASH, count=len(items), items=items)
+        return self.batch_send.submit(key or self.live, batch, digest, batch_result)
+
+    def limit(self, per_minute: int) -> None:
+        """Set the messages that the account may send in a minute."""
+        limits = Limits(per_minute=per_minute, per_day=None, per_month=None)
+        account = self.store.accounts[builders.ACCOUNT]
+        self.set_account(replace(account, overrides=limits))
+
+    @property
+    def smtp_submission(self) -> SmtpSubmission:
+        return SmtpSubmission(self.ports, self.seen)
 
     @property
     def delivery(self) -> Delivery:

@@ -127,3 +127,19 @@ def test_the_editor_brings_its_compilers(layer: Path, editor: Path) -> None:
     )
     assert (completed.stderr, completed.stdout) == ("", "<!doctype html>\n")
     assert size(editor) + size(layer) < UNZIPPED / 2
+
+
+def test_the_layer_has_the_list_of_disposable_domains(layer: Path) -> None:
+    """The layer alone refuses the domain of a known service for disposable addresses."""
+    script = (
+        "from pillarbox.adapters.disposable_domains import is_disposable as listed;"
+        " print(listed('mailinator.com'), listed('customer.example'))"
+    )
+    completed = subprocess.run(
+        [sys.executable, "-S", "-P", "-c", script],
+        env={"PYTHONPATH": str(layer / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (completed.stderr, completed.stdout) == ("", "True False\n")

@@ -40,7 +40,7 @@ def program(
         "CERTIFICATE": str(folder / "chain.pem"),
         "KEY": str(folder / "key.pem"),
     }
-    environment = builders.sending_variables("x") | {
+    environment = builders.environment("relay") | {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
         "AWS_DEFAULT_REGION": "eu-west-1",

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget

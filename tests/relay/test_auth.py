@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from pillarbox.application.authentication import SUSPENDED
+from pillarbox.domain.accounts.key_policy import SUSPENDED
 from pillarbox.domain.errors import ServiceError
 from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from tests.fakes import builders
 from tests.relay.running_relay import KEY, SENDER, TO, RunningRelay
 

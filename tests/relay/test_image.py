@@ -146,7 +146,7 @@ def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
     write_certificate(tmp_path, certificate())
     (command,) = instructions(RELAY_STAGE, "CMD")
     port = free_port()
-    settings = builders.sending_variables("https://x.example/1/x") | {
+    settings = builders.environment("relay") | {
         "PILLARBOX_SMTP_NAME": "relay.example",
         "PILLARBOX_SMTP_PORT": str(port),
         "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/chain.pem",
@@ -173,7 +173,7 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
     """The front runs in the same image, is healthy, and ends at SIGTERM."""
     write_certificate(tmp_path, certificate())
     port = free_port()
-    settings = builders.sending_variables("https://x.example/1/x") | {
+    settings = builders.environment("front") | {
         "PILLARBOX_FRONT_PORT": str(port),
         "PILLARBOX_FRONT_WORKERS": "2",
         "PILLARBOX_EDGE_SECRET": "secret",

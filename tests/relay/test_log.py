@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import Unavailable
 from pillarbox.observability import log_failure
 from relay import log
@@ -53,7 +52,7 @@ def world() -> World:
 def relay(world: World, stream: io.StringIO) -> Iterator[RunningRelay]:
     """Run a server over the world that logs to the stream."""
     del stream
-    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as running:
+    with serve(service=ThreadedService(lambda: world.smtp_submission)) as running:
         yield running
 
 

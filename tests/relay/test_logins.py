@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.accounts.key import Principal, digest_of_key
+from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from relay import replies
 from relay.admission import Admission
@@ -273,7 +273,7 @@ def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
             assert answer.wait(PATIENCE)
 
     async def scenario() -> None:
-        service = ThreadedService(lambda: SmtpSubmission(world.ports))
+        service = ThreadedService(lambda: world.smtp_submission)
         envelope = Envelope(SENDER, ("ann@slow.example",))
         world.gate.watch = watch
         slow = [

@@ -124,7 +124,7 @@ def test_memory_of_one_message(make: Callable[[], bytes], spooled: list[int]) ->
         world.ports,
         jobs=SqsJobs("https://queue.example/1/jobs", "https://queue.example/1/urgent", "spool"),
     )
-    service = ThreadedService(lambda: SmtpSubmission(submission))
+    service = ThreadedService(lambda: SmtpSubmission(submission, world.seen))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
     with serve(service=service) as relay, relay.connect_tls() as client:
         assert client.command(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from relay import replies
 from relay.admission import Admission, ConnectionLimiter
 from relay.limits import ServerLimits

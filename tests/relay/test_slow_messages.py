@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from relay.limits import ServerLimits
 from tests.fakes import builders
 from tests.relay.running_relay import (

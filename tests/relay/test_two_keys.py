@@ -3,11 +3,10 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from pillarbox.application.ports import AcceptedMessage
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.errors import ServiceError
@@ -26,18 +25,16 @@ class BlockedSubmission:
     """The use case over a world; its calls wait until the test opens the gate."""
 
     def __init__(self, world: World) -> None:
-        self._submission = SmtpSubmission(world.ports)
+        self._submission = SmtpSubmission(world.ports, world.seen)
         self.open = threading.Event()
         self.calls: list[tuple[str, int]] = []
 
     def prepare(self, key: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         return self._submission.prepare(key, recipients, octets)
 
-    def submit(
-        self, key: str, message: SmtpMessage, write_response: Callable[[AcceptedMessage], str]
-    ) -> str:
+    def submit(self, key: str, message: SmtpMessage) -> str:
         with self._call(key, 1):
-            return self._submission.submit(key, message, write_response)
+            return self._submission.submit(key, message)
 
     def submit_all(self, key: str, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
         with self._call(key, len(messages)):

@@ -41,7 +41,7 @@ def world() -> World:
 @pytest.fixture
 def relay(world: World) -> Iterator[RunningRelay]:
     """Run a server over the world."""
-    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as relay:
+    with serve(service=ThreadedService(lambda: world.smtp_submission)) as relay:
         yield relay
 
 
@@ -267,7 +267,7 @@ def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, world: W
 def test_paid_plans_only(world: World) -> None:
     """If the relay is open only to paid plans, the key of a free account gets 535."""
     world.set_account(builders.account(plan=Plan.FREE))
-    service = ThreadedService(lambda: SmtpSubmission(world.ports, paid_plans_only=True))
+    service = ThreadedService(lambda: SmtpSubmission(world.ports, world.seen, paid_plans_only=True))
     with serve(service=service) as relay, relay.connect_tls() as client:
         assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 

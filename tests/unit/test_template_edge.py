@@ -11,7 +11,6 @@ from local import template
 from pillarbox.domain.errors import CODES
 from tests.conditions import all_met, containers
 from tests.edge_function import CODE, FRONT, LAMBDA
-from tests.fakes import builders
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -219,14 +218,11 @@ def test_the_container_has_the_permissions_of_the_sends() -> None:
     assert actions("RelayRole") == sends | {"secretsmanager:GetSecretValue"}
 
 
-def test_the_front_gets_its_settings() -> None:
-    """The template gives the front every setting that it requires."""
+def test_the_front_gets_the_settings_of_sending() -> None:
+    """The front gets the same values as the functions that send."""
     front = containers(_RESOURCES)["front"]
-    provided = {variable["Name"] for variable in front["Environment"]}
     send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
     functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
-    assert builders.sending_variables("x").keys() < provided
-    assert {"PILLARBOX_FRONT_PORT", "PILLARBOX_FRONT_WORKERS"} < provided
     for variable in front["Environment"]:
         if variable["Name"] in functions:
             assert functions[variable["Name"]] == variable["Value"]

@@ -51,7 +51,7 @@ def check_alarms(stack: Stack) -> Iterator[Defect]:
     }
     for key, alarm in stack.of_type("AWS::CloudWatch::Alarm").items():
         if not alarm.get("AlarmActions") and key not in rollouts:
-            message = "It has no action, so nobody notices it."
+            message = "It has no action, so it notifies no one."
             yield Defect(stack.file, key, message, "Add the topic to AlarmActions.")
 
 

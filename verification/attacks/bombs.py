@@ -33,8 +33,6 @@ from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.adapters.sqs.job_format import read_payload, write_payload
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import BuildDied
-from pillarbox.application.sending.single import SingleSend
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import Mail
@@ -178,9 +176,9 @@ def _try(name: str, bomb: Bomb, base: int) -> Result:
 def _accept(bomb: Bomb) -> tuple[Mail, Message]:
     world = World()
     if bomb.smtp is not None:
-        submission = SmtpSubmission(world.ports)
+        submission = world.smtp_submission
         read = submission.prepare(world.live, ("ann@example.com",), bytearray(bomb.smtp))
-        submission.submit(world.live, read, str)
+        submission.submit(world.live, read)
     else:
         body: dict[str, Any] = dict(bomb.request)
         if bomb.template is not None:
@@ -195,7 +193,7 @@ def _accept(bomb: Bomb) -> tuple[Mail, Message]:
             )
             body["templateId"] = str(template_id)
         request = validate(SendEmailRequest, body).to_domain(body)
-        SingleSend(world.ports).submit(world.live, request, None, str)
+        world.single_send.submit(world.live, request, None, str)
     (job,) = world.store.queue
     return FakeJobs(world.store).load(job), world.message()
 

@@ -14,8 +14,6 @@ from unittest import mock
 from front import program
 from front.workers import Workers, serve_handlers
 from pillarbox import wiring
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from tests.fakes import builders
 from tests.fakes.world import World
 
@@ -38,8 +36,7 @@ def services(keys: Sequence[str]) -> SimpleNamespace:
     world = World(replace(builders.account(), overrides=builders.UNLIMITED))
     records = (builders.api_key(key) for key in keys)
     world.store.keys = {record.digest: record for record in records}
-    ports = world.ports
-    return SimpleNamespace(single_send=SingleSend(ports), batch_send=BatchSend(ports))
+    return SimpleNamespace(single_send=world.single_send, batch_send=world.batch_send)
 
 
 if __name__ == "__main__":

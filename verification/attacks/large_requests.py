@@ -108,16 +108,14 @@ def headers(key: str, address: str) -> dict[str, str]:
 def front() -> Iterator[Target]:
     """Run the front with one worker until the block ends."""
     keys, port = (builders.key_text(), builders.key_text()), free_port()
-    settings = (
-        *("TABLE", "CREDENTIALS_TABLE", "JOBS_QUEUE_URL", "URGENT_JOBS_QUEUE_URL", "SPOOL_BUCKET"),
-        *("PREVIEW_SENDER", "UPGRADE_URL"),
+    environment = os.environ | builders.environment(
+        "front",
+        edge_secret=_SECRET,
+        front_host="127.0.0.1",
+        front_port=str(port),
+        front_workers="1",
     )
-    environment = os.environ | {f"PILLARBOX_{name}": "x" for name in settings}
     environment |= {
-        "PILLARBOX_EDGE_SECRET": _SECRET,
-        "PILLARBOX_FRONT_HOST": "127.0.0.1",
-        "PILLARBOX_FRONT_PORT": str(port),
-        "PILLARBOX_FRONT_WORKERS": "1",
         "POWERTOOLS_SERVICE_NAME": "attack",
         "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
     }

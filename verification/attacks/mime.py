@@ -16,9 +16,7 @@ from random import Random
 from typing import Final
 
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError
-from relay.service import write_response
 from tests.fakes.client_messages import CLIENT_MESSAGES
 from tests.fakes.world import World
 from verification.attacks.hostile_messages import hostile_messages
@@ -82,9 +80,9 @@ def _submit(counts: Counts, label: str, message: bytes) -> bytes | None:
     world = World()
     started = time.thread_time()
     try:
-        submission = SmtpSubmission(world.ports)
+        submission = world.smtp_submission
         prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(message))
-        submission.submit(world.live, prepared, write_response)
+        submission.submit(world.live, prepared)
         (job,) = world.store.queue
         assert job.mail is not None
         return build_raw(job.mail, world.message())

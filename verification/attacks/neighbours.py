@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
@@ -126,7 +125,7 @@ def acceptance(requests: int = 1_000) -> Acceptance:
 
 def _accept(world: World, key: str, request: object) -> bool:
     try:
-        SingleSend(world.ports).submit(key, request, None, str)  # type: ignore[arg-type]
+        world.single_send.submit(key, request, None, str)  # type: ignore[arg-type]
     except ServiceError:
         return False
     return True

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
 from relay.service import ThreadedService
@@ -295,7 +294,7 @@ def floods() -> dict[str, Flood]:
 def run(name: str, flood: Flood, rounds: int) -> Result:
     """Run one flood against a new server."""
     result, clock, world = Result(name, rounds), ManualClock(), World()
-    service = ThreadedService(lambda: SmtpSubmission(world.ports))
+    service = ThreadedService(lambda: world.smtp_submission)
 
     async def skip(_: float) -> None:
         """Let the delay after a failed login pass at once."""

@@ -19,9 +19,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.self_service import TEST_PREFIX
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.http.messages.wire import SendEmailRequest
@@ -135,7 +133,7 @@ def _send(body: Mapping[str, Json]) -> World:
     """Send with the self-service key of a new account, and return its world."""
     world = _world()
     request = validate(SendEmailRequest, dict(body)).to_domain(dict(body))
-    SingleSend(world.ports).submit(world.preview, request, None, lambda _: "{}")
+    world.single_send.submit(world.preview, request, None, lambda _: "{}")
     return world
 
 
@@ -144,7 +142,7 @@ def _accepts_batch(body: Mapping[str, Json]) -> bool:
     try:
         item = validate(SendEmailRequest, dict(body)).to_domain(dict(body))
         batch = BatchRequest(body_hash="b", count=1, items=(item,))
-        BatchSend(world.ports).submit(world.preview, batch, None, lambda _: "{}")
+        world.batch_send.submit(world.preview, batch, None, lambda _: "{}")
     except ServiceError:
         return bool(world.store.queue)
     return True

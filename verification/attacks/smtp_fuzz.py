@@ -22,7 +22,6 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.account import Plan
 from relay.service import ThreadedService
 from tests.fakes import builders
@@ -91,7 +90,7 @@ class Fuzzer:
     @contextlib.contextmanager
     def running(self) -> Iterator[RunningRelay]:
         """Run the server within a block."""
-        service = ThreadedService(lambda: SmtpSubmission(self._world.ports))
+        service = ThreadedService(lambda: self._world.smtp_submission)
         with serve(service=service, message_size=_SIZE, clock=lambda: 0.0) as relay:
             yield relay
 

@@ -8,7 +8,9 @@ from typing import Final
 from verification.clients.node import ROOT, WORK, install, tool
 
 DOCUMENTS: Final = ("docs/openapi.json", "local/inbox/openapi.yaml")
-_RULES: Final = 'extends: ["spectral:oas"]\n'
+#: The rule that is off takes a field named `default` in an example for a part of a schema. A unit
+#: test compares every example with its schema.
+_RULES: Final = 'extends: ["spectral:oas"]\nrules: {oas3-valid-schema-example: "off"}\n'
 
 
 def main() -> int:

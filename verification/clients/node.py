@@ -1,6 +1,5 @@
 """The linters and generators of package.json, installed outside the sources."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,17 +12,23 @@ _HERE: Final = Path(__file__).parent
 
 
 def install() -> None:
-    """Install what package-lock.json pins; end the program if npm cannot."""
+    """Install the exact versions of package.json; end the program if npm cannot.
+
+    What they need in turn is not pinned: nothing of it is deployed, and no user builds with it.
+    """
     WORK.mkdir(parents=True, exist_ok=True)
-    lock = WORK / "package-lock.json"
-    if lock.exists() and lock.read_bytes() == (_HERE / lock.name).read_bytes():
+    listed = (_HERE / "package.json").read_bytes()
+    installed = WORK / "package.json"
+    if installed.exists() and installed.read_bytes() == listed:
         return
-    shutil.copy(_HERE / "package.json", WORK)
-    shutil.copy(_HERE / lock.name, lock)
+    installed.write_bytes(listed)
     try:
-        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        run(
+            *("npm", "install", "--no-package-lock", "--ignore-scripts"),
+            *("--no-audit", "--no-fund", "--loglevel=error"),
+        )
     except SystemExit:
-        lock.unlink()
+        installed.unlink()
         raise
 
 

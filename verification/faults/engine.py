@@ -49,18 +49,16 @@ def running(state: Path) -> Iterator[System]:
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
 
     engine = Engine(state, free_port(), {})
-    settings = engine.aws_environment | {
+    settings = engine.aws_environment | builders.environment(
+        table=TABLE,
+        credentials_table=CREDENTIALS,
+        spool_bucket=BUCKET,
+        configuration_set="pillarbox",
+        events_queue_url=EVENTS_QUEUE_URL,
+        events_dead_letters_url=EVENTS_DEAD_LETTERS_URL,
+    )
+    settings |= {
         "AWS_ENDPOINT_URL_SESV2": SES,
-        "PILLARBOX_TABLE": TABLE,
-        "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS,
-        "PILLARBOX_SPOOL_BUCKET": BUCKET,
-        "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-        "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
-        # The rig runs whole tasks, so the sweep queues none.
-        "PILLARBOX_SWEEP_QUEUE_URL": f"{SES}/sweep",
-        "PILLARBOX_EVENTS_DEAD_LETTERS_URL": EVENTS_DEAD_LETTERS_URL,
-        "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
-        "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         "POWERTOOLS_SERVICE_NAME": "pillarbox",

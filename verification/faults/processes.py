@@ -13,7 +13,6 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.messages.replies import batch_result, send_result
 from pillarbox.wiring import services
-from relay.service import write_response
 from tests.fakes.builders import SENDER
 
 
@@ -81,9 +80,7 @@ class Send:
         submission = services().smtp_submission
         ready = [submission.prepare(key, mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
-            return StoredResponse(
-                json.dumps({"messageId": submission.submit(key, ready[0], write_response)})
-            )
+            return StoredResponse(json.dumps({"messageId": submission.submit(key, ready[0])}))
         outcomes = submission.submit_all(key, ready)
         ids = [None if isinstance(outcome, ServiceError) else outcome for outcome in outcomes]
         return StoredResponse(

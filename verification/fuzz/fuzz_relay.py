@@ -21,8 +21,7 @@ import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.application.delivery.build_message import build_raw
-    from pillarbox.application.sending.smtp import SmtpSubmission
-    from pillarbox.domain.accounts.key import Principal
+    from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.errors import ServiceError
     from pillarbox.mime.content import decoded_size, first_octets
     from pillarbox.mime.parse import parse
@@ -30,7 +29,7 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from relay.admission import Admission
     from relay.limits import ServerLimits
     from relay.memory import MemoryBudget
-    from relay.service import Envelope, write_response
+    from relay.service import Envelope
     from relay.session import ServerContext, SmtpSession
     from tests.fakes import builders
     from tests.fakes.world import World
@@ -144,10 +143,10 @@ def _result_of(answer: Coroutine[Any, Any, Any]) -> Any:
 def check_submission(octets: bytes) -> None:
     """Accept a message; the mail that is sent must have one author and no private field."""
     world = World()
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     try:
         prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(octets))
-        submission.submit(world.live, prepared, write_response)
+        submission.submit(world.live, prepared)
     except ServiceError:
         assert not world.store.messages, "a refused message leaves no record"
         return

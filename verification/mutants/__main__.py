@@ -57,6 +57,7 @@ MODULES: Final = {
     "domain/messages/message.py": "tests/unit/domain/test_domain_message.py",
     "domain/accounts/quota.py": "tests/unit/domain/test_domain_quota.py",
     "domain/accounts/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
+    "domain/accounts/key_policy.py": "tests/unit/domain/test_domain_key_policy.py",
     "domain/messages/statistics.py": "tests/unit/domain/test_domain_statistics.py",
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
@@ -71,11 +72,13 @@ MODULES: Final = {
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_faults.py",
     "application/sending/single.py": "tests/unit/application/test_application_single.py"
+    " tests/unit/application/test_application_costly.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/batch.py": "tests/unit/application/test_application_batch.py"
+    " tests/unit/application/test_application_costly.py"
     " tests/unit/application/test_application_strangers.py",
-    "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py",
-    "application/sending/late_checks.py": "tests/unit/application/test_application_strangers.py",
+    "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py"
+    " tests/unit/application/test_application_strangers.py",
     "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
     " tests/unit/application/test_application_smtp_keys.py"
     " tests/unit/application/test_application_smtp_groups.py"

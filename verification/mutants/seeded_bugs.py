@@ -131,8 +131,8 @@ BUGS: Final = (
     SeededBug(
         "the results of a batch are in the order of text",
         f"{_SENDING}/acceptance.py",
-        "[outcomes[position] for position in range(count)]",
-        "[outcomes[position] for position in sorted(outcomes, key=str)]",
+        "for position in sorted(self.outcomes)]",
+        "for position in sorted(self.outcomes, key=str)]",
         f"{_UNIT}_retries.py",
     ),
     SeededBug(
@@ -144,9 +144,9 @@ BUGS: Final = (
     ),
     SeededBug(
         "SMTP answers 250 although the commit failed",
-        f"{_SENDING}/acceptance.py",
-        "            return outcomes | dict.fromkeys(remaining, error)\n",
-        "            if not remaining:\n                raise error\n",
+        f"{_SENDING}/smtp.py",
+        "group.outcomes.update(dict.fromkeys(group.prepared, error))",
+        "group.outcomes.update({at: one.accepted for at, one in group.prepared.items()})",
         f"{_UNIT}_smtp_groups.py",
     ),
     SeededBug(

@@ -1,4 +1,4 @@
-"""Attacks 78 to 82 on the front as a program: a short run of `verification/attacks`."""
+"""Forged keys and costly requests on the front: a short run of `verification/attacks`."""
 
 from verification.attacks import large_requests
 from verification.attacks.large_requests import Counts

@@ -19,6 +19,7 @@ import pytest
 from front import health
 from front.uploads import BODY_LIMIT
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from tests.fakes import builders
 from tests.stack import AGENT, free_port
 
 ROOT = Path(__file__).parents[3]
@@ -26,22 +27,14 @@ PATIENCE = 60
 SECRET = "edge-secret"
 #: A well-formed key, so that the handler looks it up in the table.
 KEY = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
-SETTINGS = {
+SETTINGS = builders.environment(
+    "front", edge_secret=SECRET, front_host="127.0.0.1", front_workers="1"
+) | {
     "PATH": os.environ["PATH"],
     "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
     "AWS_DEFAULT_REGION": "eu-west-1",
     "AWS_ACCESS_KEY_ID": "x",
     "AWS_SECRET_ACCESS_KEY": "x",
-    "PILLARBOX_TABLE": "table",
-    "PILLARBOX_CREDENTIALS_TABLE": "identities",
-    "PILLARBOX_JOBS_QUEUE_URL": "http://127.0.0.1:9/jobs",
-    "PILLARBOX_URGENT_JOBS_QUEUE_URL": "http://127.0.0.1:9/urgent",
-    "PILLARBOX_SPOOL_BUCKET": "spool",
-    "PILLARBOX_PREVIEW_SENDER": "preview@mail.example",
-    "PILLARBOX_UPGRADE_URL": "https://shop.example/plans",
-    "PILLARBOX_EDGE_SECRET": SECRET,
-    "PILLARBOX_FRONT_HOST": "127.0.0.1",
-    "PILLARBOX_FRONT_WORKERS": "1",
     "POWERTOOLS_SERVICE_NAME": "pillarbox",
 }
 

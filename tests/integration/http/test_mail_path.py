@@ -81,7 +81,7 @@ def test_ses_is_given_the_envelope_and_the_tags(service: Service, account: str, 
 
 
 def test_html_arrives_as_it_was_written(service: Service, api: Api) -> None:
-    """Decisions: html is sent as written; {{ }} in it is not touched, nor by variables."""
+    """Notes: html is sent as written; {{ }} in it is not touched, nor by variables."""
     html = "<p>{{ name }} {% if x %} &amp; é</p>\n<!-- kept -->"
     api.send(raw_html(html=html, variables={"name": "Ada"}, brandName="B"))
     service.deliver()

@@ -52,7 +52,7 @@ def start(method: str, *lines: str) -> str:
 
 @pytest.mark.parametrize("blank", [" ", "\t", "  \t "])
 def test_a_blank_after_a_value_is_no_part_of_it(blank: str) -> None:
-    """Attack 76, RFC 9110 section 5.5: blanks around a value are removed before it goes on."""
+    """RFC 9110 section 5.5: blanks around a value are removed before it goes on."""
     head = start("GET", f"X-API-Key:{blank}key{blank}", "Connection: close")
     status, _, _, arrived = exchange(head)
     assert status == "HTTP/1.1 200 OK"
@@ -60,7 +60,7 @@ def test_a_blank_after_a_value_is_no_part_of_it(blank: str) -> None:
 
 
 def test_trailers_are_no_headers() -> None:
-    """Attack 74: fields after a chunked body are dropped, and add no key and no second Host."""
+    """Fields after a chunked body are dropped, and add no key and no second Host."""
     trailers = "X-API-Key: key\r\nIdempotency-Key: k\r\nHost: rebound.example\r\n"
     status, _, _, arrived = exchange(
         start("POST", "Transfer-Encoding: chunked", "Connection: close"),
@@ -86,7 +86,7 @@ def test_trailers_are_no_headers() -> None:
     ],
 )
 def test_malformed_framing_gets_the_envelope(octets: str) -> None:
-    """Attack 75: what is not HTTP gets the API's JSON, and reaches no function."""
+    """What is not HTTP gets the API's JSON, and reaches no function."""
     status, headers, content, arrived = exchange(octets)
     assert status.startswith("HTTP/1.1 422 ")
     assert headers["content-type"] == "application/json"

@@ -5,14 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from pillarbox.application.sending.single import SingleSend
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import ServiceError
-from pillarbox.http.messages.replies import send_result
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, World
 
@@ -40,18 +36,18 @@ def used_by_key(world: World) -> int:
 
 
 def submit(world: World, recipient: str, *, grouped: bool = False) -> object:
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     message = submission.prepare(world.live, (recipient,), bytearray(_MESSAGE.encode()))
     if grouped:
         return submission.submit_all(world.live, [message])[0]
-    return submission.submit(world.live, message, write_response)
+    return submission.submit(world.live, message)
 
 
 def test_a_key_that_asks_cannot_log_in() -> None:
     """SMTP cannot ask for a confirmation, so such a key may not even authenticate."""
     world = world_of(AgentSettings(recipients=("*",)))
     with pytest.raises(ServiceError) as refusal:
-        SmtpSubmission(world.ports).authenticate(world.live)
+        world.smtp_submission.authenticate(world.live)
     assert refusal.value.code == "confirmation_required"
 
 
@@ -92,10 +88,9 @@ def test_a_full_account_takes_nothing_from_the_key() -> None:
     world = world_of(off("*"))
     limits = Limits(per_minute=1, per_day=1, per_month=1)
     world.set_account(builders.account(overrides=limits))
-    send = SingleSend(world.ports)
-    send.submit(world.live, builders.request(), None, send_result)
+    world.send()
     with pytest.raises(ServiceError) as refusal:
-        send.submit(world.live, builders.request(), None, send_result)
+        world.send()
     assert refusal.value.code == "rate_limit_exceeded"
     assert used_by_key(world) == 1
 
@@ -107,12 +102,12 @@ def test_a_fault_at_any_call_keeps_both_quotas(when: str) -> None:
     The reservation itself may be counted although its answer is lost: that is too strict as well.
     """
     clean = world_of(off("*"))
-    SingleSend(clean.ports).submit(clean.live, builders.request(), None, send_result)
+    clean.send()
     for position, call in enumerate(clean.gate.calls):
         world = world_of(off("*"))
         world.gate.fault = Fault(position, "before" if when == "before" else "after")
         with suppress(ServiceError):
-            SingleSend(world.ports).submit(world.live, builders.request(), None, send_result)
+            world.send()
         accepted = len(world.store.messages)
         lost_answer = call == "quotas.reserve" and when == "after"
         assert used_by_key(world) - accepted in ({0, 1} if lost_answer else {0}), call
@@ -121,9 +116,8 @@ def test_a_fault_at_any_call_keeps_both_quotas(when: str) -> None:
 def test_a_key_over_its_limit_asks_no_dns() -> None:
     """A key without quota is refused before the domains of its recipients are looked up."""
     world = world_of(off("*", per_day=1))
-    send = SingleSend(world.ports)
-    send.submit(world.live, builders.request(), None, send_result)
+    world.send()
     world.gate.calls.clear()
     with pytest.raises(ServiceError):
-        send.submit(world.live, builders.request(), None, send_result)
+        world.send()
     assert "domains.look_up" not in world.gate.calls

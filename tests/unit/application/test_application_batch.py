@@ -10,7 +10,6 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.ports import StoredResponse
-from pillarbox.application.sending.batch import BatchSend
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
@@ -64,7 +63,7 @@ def submit(
     **ports: Any,
 ) -> list[Any]:
     """Submit a batch, with some ports replaced, and return its results."""
-    answer = BatchSend(replace(world.ports, **ports)).submit(
+    answer = replace(world.batch_send, ports=replace(world.ports, **ports)).submit(
         world.live, batch_request, digest, batch_result
     )
     results: list[Any] = json.loads(answer.body)["results"]
@@ -125,7 +124,7 @@ def test_a_batch_is_replayed(world: World) -> None:
     batch_request = batch(request(), INVALID)
     results = submit(world, batch_request, DIGEST)
     world.gate.calls.clear()
-    answer = BatchSend(world.ports).submit(world.live, batch_request, DIGEST, batch_result)
+    answer = world.batch_send.submit(world.live, batch_request, DIGEST, batch_result)
     assert answer == StoredResponse(
         json.dumps({"results": results}, separators=(",", ":")), replayed=True
     )
@@ -358,6 +357,23 @@ def contend(world: World, others: int) -> None:
     world.gate.watch = watch
 
 
+@pytest.mark.parametrize("accepted", [0, 1])
+def test_others_take_the_last_room_before_the_reservation(accepted: int) -> None:
+    """A batch of which nothing fits any more is refused; its accepted part is still reported."""
+    world = world_with_daily_limit(2)
+    batch_request = batch(request(), request())
+    if accepted:
+        error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, accepted))
+        world.advance(LEASE)
+    contend(world, 99)
+    if accepted:
+        assert codes(submit(world, batch_request, DIGEST)) == [None, QUOTA_EXCEEDED]
+    else:
+        assert error_of(world, batch_request, DIGEST).code == QUOTA_EXCEEDED
+        assert world.store.claims == {}
+    assert max(world.used()) == 2
+
+
 def test_endless_contention_is_refused() -> None:
     """After five tries the batch is refused with a retryable error and leaves nothing."""
     world = world_with_daily_limit(100)
@@ -436,9 +452,7 @@ def test_preview_keys_cannot_send_batches(world: World) -> None:
     """A preview key gets 403 with the upgrade URL, before the limits are checked."""
     for count in (1, 101):
         with pytest.raises(ServiceError) as error:
-            BatchSend(world.ports).submit(
-                world.preview, batch(*[request()] * count), None, batch_result
-            )
+            world.batch_send.submit(world.preview, batch(*[request()] * count), None, batch_result)
         assert (error.value.code, error.value.upgrade_url) == (
             "upgrade_required",
             builders.UPGRADE_URL,

@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.templates.starters import preview_starter
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import Brand
@@ -24,7 +23,7 @@ TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
 
 
 def submit(world: World, send_request: Any, key: str | None = None) -> Mail:
-    SingleSend(world.ports).submit(key or world.live, send_request, None, lambda _: "{}")
+    world.single_send.submit(key or world.live, send_request, None, lambda _: "{}")
     (job,) = world.store.queue
     return stores.FakeJobs(world.store).load(job)
 

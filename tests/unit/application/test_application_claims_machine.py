@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from pillarbox.application.ports import StoredResponse
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
-from pillarbox.http.messages.replies import send_result
 from tests.fakes.actors import Actor
 from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
 from tests.fakes.world import Killed, World
@@ -30,14 +28,7 @@ class OneKey(RuleBasedStateMachine):
     def send(self, body: str) -> None:
         if len(self.actors) < REQUESTS:
             send_request, world = request(body_hash=body), self.world
-            self.actors.append(
-                Actor(
-                    world,
-                    lambda: SingleSend(world.ports).submit(
-                        world.live, send_request, DIGEST, send_result
-                    ),
-                )
-            )
+            self.actors.append(Actor(world, lambda: world.send(send_request, digest=DIGEST)))
 
     @precondition(lambda self: self.actors)
     @rule(data=st.data(), steps=st.integers(1, 4))
@@ -78,12 +69,8 @@ class OneKey(RuleBasedStateMachine):
         answered_hashes = [
             claim.claim.body_hash for claim in self.world.store.claims.values() if claim.response
         ]
-        answer = SingleSend(self.world.ports).submit(
-            self.world.live,
-            request(body_hash=answered_hashes[0] if answered_hashes else HASH),
-            DIGEST,
-            send_result,
-        )
+        body_hash = answered_hashes[0] if answered_hashes else HASH
+        answer = self.world.send(request(body_hash=body_hash), digest=DIGEST)
         assert answer.replayed == bool(answered_hashes)
         self.one_key_one_message()
         self.world.settle()

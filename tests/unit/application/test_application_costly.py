@@ -10,13 +10,9 @@ import pytest
 
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.quota_counts import refusals_name
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.http.messages.replies import batch_result, send_result
-from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, request
 from tests.fakes.world import World
 
@@ -27,20 +23,6 @@ WIDE: Final = tuple(f"a{number}@example.com" for number in range(50))
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def set_limits(world: World, per_minute: int) -> None:
-    limits = Limits(per_minute=per_minute, per_day=None, per_month=None)
-    world.set_account(replace(world.store.accounts[ACCOUNT], overrides=limits))
-
-
-def send(world: World, what: SendRequest, key: str = "", digest: str | None = None) -> None:
-    SingleSend(world.ports).submit(key or world.live, what, digest, send_result)
-
-
-def send_batch(world: World, *items: SendRequest, digest: str | None = None) -> None:
-    batch = BatchRequest(body_hash=builders.HASH, count=len(items), items=items)
-    BatchSend(world.ports).submit(world.live, batch, digest, batch_result)
 
 
 def error_of(call: Callable[[], object]) -> ServiceError:
@@ -58,7 +40,7 @@ def suppress(world: World) -> None:
 
 
 def use_quota_up(world: World) -> None:
-    set_limits(world, 0)
+    world.limit(0)
 
 
 @pytest.mark.parametrize(
@@ -78,45 +60,45 @@ def test_a_refusal_after_a_long_look_up_counts(
 ) -> None:
     """A refused email whose 50 recipients were looked up counts as five refused messages."""
     plant(world)
-    assert error_of(lambda: send(world, what)).code == code
+    assert error_of(lambda: world.send(what)).code == code
     assert counted(world) == 5
 
 
 def test_templates_that_are_looked_up_count(world: World) -> None:
     """A refused batch to one mailbox counts the templates that it names."""
     absent = request(html=None, subject=None)
-    send_batch(world, *[replace(absent, template_id=UUID(int=number)) for number in range(100)])
+    world.send_batch(*[replace(absent, template_id=UUID(int=number)) for number in range(100)])
     assert counted(world) == 10
 
 
 def test_a_refused_preview_counts(world: World) -> None:
     """A preview key that may not send what it asks for counts, too."""
-    assert error_of(lambda: send(world, request(to=WIDE), world.preview)).status == 403
+    assert error_of(lambda: world.send(request(to=WIDE), world.preview)).status == 403
     assert counted(world) == 5
 
 
 def test_replays_of_a_long_list_count(world: World) -> None:
     """The first request is free, and each replay counts what it reads."""
     for replays in range(3):
-        send(world, request(to=WIDE), digest=DIGEST)
+        world.send(request(to=WIDE), digest=DIGEST)
         assert counted(world) == 5 * replays
     for replays in range(3):
-        send_batch(world, *[request(to=WIDE)] * 2, digest="0" * 64)
+        world.send_batch(*[request(to=WIDE)] * 2, digest="0" * 64)
         assert counted(world) == 10 + 5 * replays
 
 
 def test_a_batch_that_accepts_something_does_not_count(world: World) -> None:
     """A batch counts only if all of its messages are refused."""
     suppress(world)
-    send_batch(world, request(to=WIDE), request())
+    world.send_batch(request(to=WIDE), request())
     assert counted(world) == 0
-    send_batch(world, request(to=WIDE), request(to=WIDE))
+    world.send_batch(request(to=WIDE), request(to=WIDE))
     assert counted(world) == 5
 
 
 def test_an_accepted_long_list_does_not_count(world: World) -> None:
     """An accepted email uses quota, and nothing else."""
-    send(world, request(to=WIDE))
+    world.send(request(to=WIDE))
     assert counted(world) == 0
 
 
@@ -129,7 +111,7 @@ def test_a_failure_of_the_service_does_not_count(world: World, error: ServiceErr
             raise error
 
     world.gate.watch = fail
-    assert error_of(lambda: send(world, request(to=WIDE))) is error
+    assert error_of(lambda: world.send(request(to=WIDE))) is error
     assert counted(world) == 0
 
 
@@ -138,42 +120,42 @@ def test_a_key_with_too_many_refusals_is_refused_before_its_request_is_parsed(
     world: World, use_case: type[SingleSend | BatchSend]
 ) -> None:
     """At the limit a request costs one read of key, account and quota, until the minute ends."""
-    set_limits(world, 10)
+    world.limit(10)
     suppress(world)
     while counted(world) < 20:
-        send_batch(world, request(to=WIDE))
+        world.send_batch(request(to=WIDE))
     world.gate.calls.clear()
     world.store.max_addresses = 0
     for _ in range(3):
-        error = error_of(lambda: use_case(world.ports).authenticate_early(world.live))
+        error = error_of(lambda: use_case(world.ports, world.seen).authenticate(world.live))
         assert (error.code, error.status) == ("rate_limit_exceeded", 429)
         assert error.headers["RateLimit-Reset"]
         assert error.log_fields == {"account_id": ACCOUNT}  # an operator looks for who it is
     assert world.gate.calls == [LOOK_UP] * 3
     assert world.store.max_addresses == 0
     world.advance(timedelta(minutes=1))
-    use_case(world.ports).authenticate_early(world.live)
+    use_case(world.ports, world.seen).authenticate(world.live)
     world.gate.calls.clear()
-    use_case(world.ports).authenticate_early(world.live)
+    use_case(world.ports, world.seen).authenticate(world.live)
     assert world.gate.calls == []
 
 
 def test_the_refusal_of_the_dns_window_comes_early_the_next_time(world: World) -> None:
     """A process that gave 429 for late refusals gives the next one without the other reads."""
-    set_limits(world, 10)
+    world.limit(10)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 20
-    use_case = SingleSend(world.ports)
-    use_case.authenticate_early(world.live)
-    assert error_of(lambda: send(world, request())).code == "rate_limit_exceeded"
-    assert error_of(lambda: use_case.authenticate_early(world.live)).status == 429
+    use_case = world.single_send
+    use_case.authenticate(world.live)
+    assert error_of(lambda: world.send(request())).code == "rate_limit_exceeded"
+    assert error_of(lambda: use_case.authenticate(world.live)).status == 429
 
 
 def test_a_used_up_quota_alone_keeps_replays(world: World) -> None:
     """An account without quota gets the response of an earlier request again."""
-    send(world, request(), digest=DIGEST)
+    world.send(request(), digest=DIGEST)
     use_quota_up(world)
-    use_case = SingleSend(world.ports)
-    assert error_of(lambda: send(world, request())).code == "rate_limit_exceeded"
-    use_case.authenticate_early(world.live)
-    send(world, request(), digest=DIGEST)
+    use_case = world.single_send
+    assert error_of(lambda: world.send(request())).code == "rate_limit_exceeded"
+    use_case.authenticate(world.live)
+    world.send(request(), digest=DIGEST)
     assert counted(world) == 0

@@ -10,11 +10,9 @@ import pytest
 
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.application.ports import DomainVerdict, StoredResponse
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Message
-from pillarbox.http.messages.replies import send_result
 from tests.fakes.builders import ACCOUNT, DIGEST, attachment, request, starter_request
 from tests.fakes.world import Fault, Killed, World
 
@@ -41,7 +39,7 @@ def submit(
     world: World, send_request: SendRequest, digest: str | None
 ) -> StoredResponse | BaseException:
     try:
-        return SingleSend(world.ports).submit(world.live, send_request, digest, send_result)
+        return world.send(send_request, digest=digest)
     except (Exception, Killed) as error:  # noqa: BLE001  the tests examine every outcome
         return error
 

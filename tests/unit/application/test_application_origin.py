@@ -7,9 +7,6 @@ import pytest
 
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import message_item, message_of
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ValidationFailed
@@ -17,7 +14,6 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute
 from pillarbox.http.messages.replies import batch_result, send_result
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.builders import event
 from tests.fakes.world import World
@@ -38,7 +34,7 @@ def key_id(world: World) -> str:
 
 def test_a_single_send_records_key_and_request(world: World) -> None:
     """A message without a template has its key, its route and the id of its request."""
-    SingleSend(world.ports).submit(
+    world.single_send.submit(
         world.live, builders.request(), None, send_result, request_id=REQUEST_ID
     )
     assert world.message().origin == MessageOrigin(
@@ -48,7 +44,7 @@ def test_a_single_send_records_key_and_request(world: World) -> None:
 
 def test_a_starter_is_recorded_by_its_slug(world: World) -> None:
     """A message from a starter template has its slug."""
-    SingleSend(world.ports).submit(world.live, builders.starter_request(), None, send_result)
+    world.send(builders.starter_request())
     origin = world.message().origin
     assert (origin.starter_template, origin.template_id) == ("otp", None)
 
@@ -60,7 +56,7 @@ def test_a_batch_records_the_version_of_each_template(world: World) -> None:
         html=None, subject=None, template_id=TEMPLATE, variables={"name": "Ann"}
     )
     batch = BatchRequest(body_hash=builders.HASH, count=2, items=(saved, builders.request()))
-    BatchSend(world.ports).submit(world.live, batch, None, batch_result, request_id=REQUEST_ID)
+    world.batch_send.submit(world.live, batch, None, batch_result, request_id=REQUEST_ID)
     common = MessageOrigin(route=SendRoute.BATCH, key_id=key_id(world), request_id=REQUEST_ID)
     origins = [message.origin for message in world.store.messages.values()]
     assert sorted(origins, key=lambda origin: origin.template_version or 0) == [
@@ -72,7 +68,7 @@ def test_a_batch_records_the_version_of_each_template(world: World) -> None:
 def test_a_message_over_smtp_records_its_key(world: World) -> None:
     """A message over SMTP has its key and its route. There is no HTTP request."""
     message = smtp_message(world, "")
-    SmtpSubmission(world.ports).submit(world.live, message, write_response)
+    world.smtp_submission.submit(world.live, message)
     assert world.message().origin == MessageOrigin(route=SendRoute.SMTP, key_id=key_id(world))
 
 
@@ -80,7 +76,7 @@ def test_tags_over_smtp_are_not_delivered(world: World) -> None:
     """X-Tag fields become tags with names in lower case, and are removed from the message."""
     fields = "X-Tag-Order: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nx-tag-run_2: 7\r\n"
     message = smtp_message(world, fields)
-    SmtpSubmission(world.ports).submit(world.live, message, write_response)
+    world.smtp_submission.submit(world.live, message)
     assert world.message().origin.tags == {"order": "Grüße", "run_2": "7"}
     assert isinstance(message.mail.body, RawBody)
     assert message.mail.body.octets == f"From: {builders.SENDER}\r\n\r\nHello\r\n".encode()
@@ -105,7 +101,7 @@ def test_wrong_tags_over_smtp_are_refused(world: World, fields: str, code: str) 
 
 def smtp_message(world: World, fields: str) -> SmtpMessage:
     octets = bytearray(f"From: {builders.SENDER}\r\n{fields}\r\nHello\r\n".encode())
-    return SmtpSubmission(world.ports).prepare(world.live, (ANN,), octets)
+    return world.smtp_submission.prepare(world.live, (ANN,), octets)
 
 
 def test_a_record_without_an_origin_can_be_read() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from disposable_email_domains import blocklist
 
-from pillarbox.adapters.disposable_domains import DOMAINS, is_disposable
+from pillarbox.adapters.disposable_domains import is_disposable
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account
@@ -196,11 +196,6 @@ def test_the_codes_of_a_day_are_limited_in_all() -> None:
 def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
     """Neither a listed domain nor one below it is accepted."""
     assert refusal(lambda: World().keys.challenge(f"ada@{domain}")) == "validation_failed"
-
-
-def test_the_list_of_disposable_domains_is_current() -> None:
-    """The file has what the pinned package has (`make disposable-domains`)."""
-    assert DOMAINS.read_text() == "".join(f"{domain}\n" for domain in sorted(blocklist))
 
 
 @pytest.mark.parametrize(

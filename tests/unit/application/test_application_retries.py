@@ -9,14 +9,10 @@ import pytest
 
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import LeaseRefusal, UnreadableJob
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.quota import WINDOWS, Window, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.messages.batch import BatchRequest
-from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders, stores
-from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
+from tests.fakes.builders import ACCOUNT, DIGEST, NOW
 from tests.fakes.world import Fault, World
 
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
@@ -109,12 +105,9 @@ def test_a_refund_goes_to_the_windows_of_the_reservation(
 
 def submit(world: World, kind: Literal["single", "batch"], digest: str | None) -> None:
     if kind == "single":
-        SingleSend(world.ports).submit(world.live, builders.request(), digest, send_result)
+        world.send(digest=digest)
     else:
-        items = tuple(builders.request() for _ in range(3))
-        BatchSend(world.ports).submit(
-            world.live, BatchRequest(body_hash=HASH, count=3, items=items), digest, batch_result
-        )
+        world.send_batch(*[builders.request()] * 3, digest=digest)
 
 
 @pytest.mark.parametrize("digest", [None, DIGEST], ids=["unkeyed", "keyed"])
@@ -125,12 +118,7 @@ def test_each_position_of_a_batch_has_the_id_of_its_own_mail(digest: str | None)
     faulty = {3, 11, 20}
     for position in faulty:
         items[position] = ValidationFailed(FieldError("to", "is required", "required"))
-    answer = BatchSend(world.ports).submit(
-        world.live,
-        BatchRequest(body_hash=HASH, count=25, items=tuple(items)),
-        digest,
-        batch_result,
-    )
+    answer = world.send_batch(*items, digest=digest)
     subjects = {str(id_): message.subject for (_, id_), message in world.store.messages.items()}
     results = json.loads(answer.body)["results"]
     assert [subjects.get(result["messageId"]) for result in results] == [

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pillarbox.application.sending.self_service import as_test
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Mail, StarterBody
 from pillarbox.rendering.starters import SLUGS, find_starter
@@ -41,7 +40,7 @@ def world() -> World:
 
 
 def submit(world: World, **changes: Any) -> Mail:
-    SingleSend(world.ports).submit(world.preview, starter_request(**changes), None, lambda _: "{}")
+    world.single_send.submit(world.preview, starter_request(**changes), None, lambda _: "{}")
     (job,) = world.store.queue
     return stores.FakeJobs(world.store).load(job)
 

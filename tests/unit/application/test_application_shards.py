@@ -7,14 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.account import Account, first_sharding
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.message import EventKind, Status
-from pillarbox.http.messages.replies import batch_result, send_result
-from tests.fakes.builders import ACCOUNT, DIGEST, HASH, account, event, request
+from tests.fakes.builders import ACCOUNT, DIGEST, account, event, request
 from tests.fakes.world import Fault, Killed, World
 
 FROM = first_sharding(World().now)
@@ -25,15 +21,11 @@ def sharded(shards: int = 8) -> Account:
 
 
 def submit(world: World, digest: str | None = None) -> UUID:
-    send = SingleSend(world.ports)
-    return UUID(
-        json.loads(send.submit(world.live, request(), digest, send_result).body)["messageId"]
-    )
+    return UUID(json.loads(world.send(digest=digest).body)["messageId"])
 
 
 def submit_batch(world: World, digest: str | None = DIGEST) -> list[UUID]:
-    batch = BatchRequest(body_hash=HASH, count=9, items=(request(),) * 9)
-    answer = BatchSend(world.ports).submit(world.live, batch, digest, batch_result)
+    answer = world.send_batch(*[request()] * 9, digest=digest)
     return [UUID(result["messageId"]) for result in json.loads(answer.body)["results"]]
 
 

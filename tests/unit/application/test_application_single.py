@@ -9,14 +9,12 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.ports import DomainVerdict, StoredResponse
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.messages.mail import SavedBody, StarterBody
-from pillarbox.http.messages.replies import send_result
 from tests.fakes import builders
 from tests.fakes.builders import (
     ACCOUNT,
@@ -42,19 +40,9 @@ def world() -> World:
     return World()
 
 
-def submit(
-    world: World, send_request: Any = None, key: str | None = None, digest: str | None = None
-) -> StoredResponse:
-    return SingleSend(world.ports).submit(
-        key or world.live, send_request or request(), digest, send_result
-    )
-
-
-def error_of(
-    world: World, send_request: Any = None, key: str | None = None, digest: str | None = None
-) -> ServiceError:
+def error_of(world: World, *given: Any, **named: Any) -> ServiceError:
     with pytest.raises(ServiceError) as error:
-        submit(world, send_request, key, digest)
+        world.send(*given, **named)
     return error.value
 
 
@@ -66,7 +54,7 @@ def left_behind(world: World) -> tuple[object, ...]:
 
 def test_an_unkeyed_send_makes_four_aws_calls(world: World) -> None:
     """Without a key a send reads the account, reserves quota, queues and commits, beside DNS."""
-    answer = submit(world)
+    answer = world.send()
 
     assert world.gate.calls == [LOOK_UP, DNS, RESERVE, PUT, COMMIT]
     message = world.message()
@@ -87,7 +75,7 @@ def test_an_unkeyed_send_makes_four_aws_calls(world: World) -> None:
 
 def test_a_keyed_send_makes_five_aws_calls(world: World) -> None:
     """With a key the claim comes before all slow steps, and the commit stores its answer."""
-    answer = submit(world, digest=DIGEST)
+    answer = world.send(digest=DIGEST)
 
     assert world.gate.calls == [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT]
     assert world.store.claims[ACCOUNT, DIGEST].response == answer.body
@@ -95,35 +83,35 @@ def test_a_keyed_send_makes_five_aws_calls(world: World) -> None:
 
 def test_a_keyed_message_has_the_first_id_of_its_claim(world: World) -> None:
     """The message id derives from the claim, so every request under a claim gets the same id."""
-    submit(world, digest=DIGEST)
+    world.send(digest=DIGEST)
     claim = world.store.claims[ACCOUNT, DIGEST].claim
     assert world.message().message_id == derived_id(claim.generation, 0)
 
 
 def test_a_replay_makes_two_calls_and_uses_no_quota(world: World) -> None:
     """The same key and body return the first answer byte for byte and send nothing more."""
-    first = submit(world, digest=DIGEST)
+    first = world.send(digest=DIGEST)
     world.advance(timedelta(hours=23))
     world.gate.calls.clear()
 
-    assert submit(world, digest=DIGEST) == replace(first, replayed=True)
+    assert world.send(digest=DIGEST) == replace(first, replayed=True)
     assert world.gate.calls == [LOOK_UP, ACQUIRE]
     assert len(world.store.messages) == len(world.store.queue) == 1
 
 
 def test_a_replay_names_the_message_of_the_first_request(world: World) -> None:
     """A replay carries the id of the accepted message, which the log and SMTP need."""
-    first = submit(world, digest=DIGEST)
+    first = world.send(digest=DIGEST)
     assert first.message_ids == (world.message().message_id,)
-    assert submit(world, digest=DIGEST).message_ids == first.message_ids
+    assert world.send(digest=DIGEST).message_ids == first.message_ids
 
 
 def test_another_body_is_a_mismatch(world: World) -> None:
     """The same key with another body gets 409, and the first answer stays."""
-    submit(world, digest=DIGEST)
+    world.send(digest=DIGEST)
     error = error_of(world, request(body_hash=OTHER_HASH), digest=DIGEST)
     assert (error.status, error.code) == (409, "idempotency_key_mismatch")
-    assert submit(world, digest=DIGEST).replayed
+    assert world.send(digest=DIGEST).replayed
 
 
 def test_a_running_request_is_in_flight(world: World) -> None:
@@ -137,7 +125,7 @@ def test_a_running_request_is_in_flight(world: World) -> None:
             errors.append(error_of(world, request(body_hash=OTHER_HASH), digest=DIGEST))
 
     world.gate.watch = send_again
-    submit(world, digest=DIGEST)
+    world.send(digest=DIGEST)
 
     assert [error.code for error in errors] == ["idempotency_in_flight", "idempotency_key_mismatch"]
     assert errors[0].headers == {"Retry-After": "5"}
@@ -145,9 +133,9 @@ def test_a_running_request_is_in_flight(world: World) -> None:
 
 def test_after_a_day_a_key_is_new(world: World) -> None:
     """After 24 hours the same key and body are a new send."""
-    first = submit(world, digest=DIGEST)
+    first = world.send(digest=DIGEST)
     world.advance(timedelta(hours=24, seconds=1))
-    second = submit(world, digest=DIGEST)
+    second = world.send(digest=DIGEST)
     assert not second.replayed
     assert second != first
 
@@ -157,7 +145,7 @@ def test_a_refused_request_may_be_corrected_under_its_key(world: World) -> None:
     world.domains.verdicts["example.com"] = DomainVerdict.NO_DOMAIN
     assert error_of(world, digest=DIGEST).code == "invalid_recipient"
     world.domains.verdicts.clear()
-    assert not submit(world, request(body_hash=OTHER_HASH), digest=DIGEST).replayed
+    assert not world.send(request(body_hash=OTHER_HASH), digest=DIGEST).replayed
 
 
 #: Adds a fault to a request or its account.
@@ -197,7 +185,7 @@ def _set_fields(**changes: Any) -> AddFault:
     return lambda _, fields: fields.update(changes)
 
 
-#: The code of each fault, in the order that docs/decisions.md gives.
+#: The code of each fault, in the order that docs/contract-notes.md gives.
 FAULTS: list[tuple[str, AddFault]] = [
     ("invalid_api_key", _revoked),
     ("scope_required", _no_scope),
@@ -278,7 +266,7 @@ def test_preview_limits_are_checked_between_modes_and_sizes(world: World) -> Non
 def test_preview_keys_send_from_the_fixed_sender(world: World) -> None:
     """A preview key needs no sender of its own and cannot choose one."""
     world.set_account(builders.account(plan=Plan.FREE, senders={}, default_sender=None))
-    answer = submit(world, starter_request(sender=SENDER), world.preview)
+    answer = world.send(starter_request(sender=SENDER), world.preview)
     assert f'"from":"{PREVIEW_SENDER}"' in answer.body
     assert world.message().sender == PREVIEW_SENDER
 
@@ -286,12 +274,12 @@ def test_preview_keys_send_from_the_fixed_sender(world: World) -> None:
 def test_preview_keys_send_ten_emails_a_minute(world: World) -> None:
     """A preview key's eleventh send in a minute is refused; a minute later it is accepted."""
     for _ in range(10):
-        submit(world, starter_request(), world.preview)
+        world.send(starter_request(), world.preview)
     error = error_of(world, starter_request(), world.preview)
     assert error.details == {"limit_per_minute": 10}
     assert "Retry-After" not in error.headers
     world.advance(timedelta(minutes=1))
-    submit(world, starter_request(), world.preview)
+    world.send(starter_request(), world.preview)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +290,7 @@ def test_the_plan_decides_sender_and_footer(plan: Plan, sender: str, *, attribut
     """A free plan ignores `from` and adds the footer; a paid plan does neither."""
     senders = {SENDER: True, "news@shop.example": True}
     world = World(builders.account(plan=plan, senders=senders))
-    submit(world, starter_request(sender="news@shop.example"))
+    world.send(starter_request(sender="news@shop.example"))
     (job,) = world.store.queue
     assert job.mail is not None
     assert job.mail.sender == world.message().sender == sender
@@ -319,7 +307,7 @@ def test_a_mail_is_not_tried_after_its_expiry(
     world: World, variables: dict[str, Any], deadline: int
 ) -> None:
     """A code that expires in five minutes has that deadline; other mail is tried for a day."""
-    submit(world, starter_request(variables={"otp_code": "1", **variables}))
+    world.send(starter_request(variables={"otp_code": "1", **variables}))
     (job,) = world.store.queue
     assert job.deadline == NOW + timedelta(seconds=deadline)
 
@@ -339,7 +327,7 @@ def test_codes_and_links_are_urgent(
 ) -> None:
     """Each starter with a code or a link is urgent, unless its request says a longer expiry."""
     expiry = {} if minutes is None else {"expiry_minutes": minutes}
-    submit(world, starter_request(starter_template=slug, variables=variables | expiry))
+    world.send(starter_request(starter_template=slug, variables=variables | expiry))
     (job,) = world.store.queue
     # `email_verify` says no expiry to its reader, so its request cannot set one.
     assert job.urgent == (urgent or slug == "email_verify")
@@ -356,7 +344,7 @@ def test_other_mail_is_not_urgent(
     wanted = (
         request() if slug is None else starter_request(starter_template=slug, variables=variables)
     )
-    submit(world, wanted)
+    world.send(wanted)
     (job,) = world.store.queue
     assert not job.urgent
 
@@ -385,7 +373,7 @@ def test_a_saved_template_is_stored_with_the_job(world: World) -> None:
     assert error.errors == (
         FieldError("variables.name", "the template needs this value", "missing_variable"),
     )
-    submit(world, replace(with_template, variables={"name": "Ann"}, brand_name="Shop"))
+    world.send(replace(with_template, variables={"name": "Ann"}, brand_name="Shop"))
     assert world.message().subject == "Hello Ann"
     (job,) = world.store.queue
     assert job.mail is not None
@@ -410,7 +398,7 @@ def test_values_cannot_make_an_unsafe_subject(world: World, value: str) -> None:
 def test_logos_are_https(world: World, logo: str) -> None:
     """A logoUrl that is not an https: URL gets a 422 with a template; raw HTML ignores it."""
     assert error_of(world, starter_request(logo_url=logo)).code == "validation_failed"
-    submit(world, request(logo_url=logo))
+    world.send(request(logo_url=logo))
 
 
 def listed_recipients(error: ServiceError) -> list[object]:
@@ -451,7 +439,7 @@ def test_a_syntax_error_asks_no_name_server(world: World) -> None:
 def test_a_domain_without_a_dns_answer_is_accepted(world: World) -> None:
     """A domain that DNS does not answer for in time is accepted and left to delivery."""
     world.domains.verdicts["example.com"] = DomainVerdict.UNKNOWN
-    submit(world)
+    world.send()
 
 
 def test_suppressed_addresses_ignore_case(world: World) -> None:
@@ -474,7 +462,7 @@ def test_too_many_recipients_do_not_reach_the_store(world: World, number: int) -
 def test_repeated_recipients_count_each_time(world: World) -> None:
     """The same address 51 times counts as 51 recipients; 50 times gives one copy."""
     assert error_of(world, request(to=("a@example.com",) * 51)).code == "recipient_limit_exceeded"
-    submit(world, request(to=("a@example.com",) * 50))
+    world.send(request(to=("a@example.com",) * 50))
     assert world.message().recipients == ("a@example.com",)
 
 
@@ -483,7 +471,7 @@ def test_a_mailbox_gets_one_copy_and_counts_once(world: World) -> None:
     fields = request(
         to=("dup@x.example", "b@X.example"), cc=("DUP@x.example",), bcc=("Dup@X.EXAMPLE",)
     )
-    submit(world, fields)
+    world.send(fields)
     message = world.message()
     assert message.recipients == ("dup@x.example", "b@x.example")
     assert (message.cc, message.bcc) == (("DUP@x.example",), ("Dup@x.example",))

@@ -15,7 +15,6 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import RawBody
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 
@@ -26,10 +25,10 @@ TO = "ann@example.com"
 def submit(world: World, message: str | bytes, *recipients: str, key: str | None = None) -> UUID:
     """Submit a message over SMTP, by default to one recipient."""
     octets = bytearray(message.encode() if isinstance(message, str) else message)
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     prepared = submission.prepare(key or world.live, recipients or (TO,), octets)
     assert octets == b""
-    return UUID(submission.submit(key or world.live, prepared, write_response))
+    return UUID(submission.submit(key or world.live, prepared))
 
 
 def error_of(world: World, message: str | bytes, *recipients: str) -> ServiceError:
@@ -200,14 +199,14 @@ def test_large_messages_are_accepted_alone(octets: int, *, groupable: bool) -> N
     start = FROM + "\r\n"
     message = bytearray(f"{start}{'x' * (octets - len(start))}".encode())
     world = World()
-    prepared = SmtpSubmission(world.ports).prepare(world.live, (TO,), message)
+    prepared = world.smtp_submission.prepare(world.live, (TO,), message)
     assert prepared.groupable == groupable
 
 
 def test_preview_and_invalid_keys_are_refused() -> None:
     """Preview keys and unknown keys are refused at authentication and at submission."""
     world = World()
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     for key, code in (
         (world.preview, "upgrade_required"),
         (builders.key_text(), "invalid_api_key"),
@@ -226,9 +225,9 @@ def test_preview_and_invalid_keys_are_refused() -> None:
 def test_paid_plans_only() -> None:
     """An operator can restrict the relay to paid plans."""
     world = World(builders.account(plan=Plan.FREE))
-    SmtpSubmission(world.ports).authenticate(world.live)
+    world.smtp_submission.authenticate(world.live)
     with pytest.raises(ServiceError) as refusal:
-        SmtpSubmission(world.ports, paid_plans_only=True).authenticate(world.live)
+        SmtpSubmission(world.ports, world.seen, paid_plans_only=True).authenticate(world.live)
     assert refusal.value.code == "upgrade_required"
 
 

@@ -22,11 +22,11 @@ def prepare(
     world: World, number: int, sender: str = builders.SENDER, to: str = TO[0]
 ) -> SmtpMessage:
     octets = f"From: {sender}\r\nSubject: Number {number}\r\n\r\nHello\r\n".encode()
-    return SmtpSubmission(world.ports).prepare(world.live, (to,), bytearray(octets))
+    return world.smtp_submission.prepare(world.live, (to,), bytearray(octets))
 
 
 def submit(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
-    return SmtpSubmission(world.ports).submit_all(world.live, messages)
+    return world.smtp_submission.submit_all(world.live, messages)
 
 
 def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
@@ -122,7 +122,7 @@ def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: s
 
     ports = world.ports
     vars(getattr(ports, port))[call] = fail
-    outcomes = SmtpSubmission(ports).submit_all(world.live, ready)
+    outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
     codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
     assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
@@ -140,7 +140,7 @@ def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() 
         reserve(account_id, amount, *more)
 
     vars(ports.quotas)["reserve"] = fail_for_two
-    outcomes = SmtpSubmission(ports).submit_all(world.live, ready)
+    outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
     codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
     assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
@@ -156,7 +156,7 @@ def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
         return frozenset({pairs[0][0].message_id})
 
     vars(ports.jobs)["put_all"] = refuse_first
-    SmtpSubmission(ports).submit_all(world.live, ready)
+    SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
     world.now = builders.at(60)
     assert world.used() == {1}
 
@@ -173,7 +173,7 @@ def test_a_job_that_the_queue_refuses_fails_only_its_message() -> None:
 
     vars(ports.jobs)["put_all"] = put_all_but_first
     ready = [prepare(world, number) for number in range(3)]
-    outcomes = SmtpSubmission(ports).submit_all(world.live, ready)
+    outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
     assert isinstance(outcomes[0], ServiceError)
     assert {str(message_id) for _, message_id in world.store.messages} == set(outcomes[1:])
     assert world.used() == {2}
@@ -184,7 +184,7 @@ def test_an_invalid_key_fails_the_whole_group() -> None:
     world = World()
     ready = [prepare(world, number) for number in range(2)]
     with pytest.raises(ServiceError) as refusal:
-        SmtpSubmission(world.ports).submit_all(builders.key_text(), ready)
+        world.smtp_submission.submit_all(builders.key_text(), ready)
     assert refusal.value.code == "invalid_api_key"
     assert not world.store.queue
 
@@ -226,7 +226,7 @@ def test_only_small_messages_without_a_key_are_groupable(
     """Large messages and those with an idempotency key are accepted by themselves."""
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
     world = World()
-    ready = SmtpSubmission(world.ports).prepare(world.live, TO, bytearray(octets))
+    ready = world.smtp_submission.prepare(world.live, TO, bytearray(octets))
     assert ready.groupable is groupable
 
 
@@ -241,11 +241,11 @@ def test_the_domains_of_a_message_are_looked_up_once(
     """A message of a group is checked before it joins the group, another one under its claim."""
     world = World()
     octets = f"From: {builders.SENDER}\r\n{head}\r\nHello\r\n".encode()
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     ready = submission.prepare(world.live, TO, bytearray(octets))
     assert world.gate.calls == preparing
     world.gate.calls.clear()
-    submission.submit(world.live, ready, lambda accepted: str(accepted.message_id))
+    submission.submit(world.live, ready)
     assert [call for call in world.gate.calls if call == "domains.look_up"] == submitting
     if submitting:
         assert world.gate.calls.index("claims.acquire") < world.gate.calls.index("domains.look_up")

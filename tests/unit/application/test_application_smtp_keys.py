@@ -1,6 +1,5 @@
-"""Messages over SMTP with an Idempotency-Key: retries, replays and the stored response."""
+"""Messages over SMTP with an Idempotency-Key: retries and replays."""
 
-import json
 from datetime import timedelta
 from email import policy
 from email.message import EmailMessage
@@ -49,18 +48,6 @@ def test_every_octet_of_a_keyed_message_counts() -> None:
     with pytest.raises(ServiceError) as refusal:
         submit(world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n")
     assert refusal.value.code == "idempotency_key_mismatch"
-
-
-def test_the_stored_response_of_a_keyed_message_is_the_contracts() -> None:
-    """It is the JSON of contract 2.3, so that a relay of another version can replay it."""
-    world = World()
-    message_id = submit(world, keyed("Hello", 1))
-    (stored,) = world.store.claims.values()
-    assert json.loads(stored.response or "") == {
-        "messageId": str(message_id),
-        "status": "queued",
-        "from": builders.SENDER,
-    }
 
 
 def test_a_replay_checks_no_recipients() -> None:

@@ -6,11 +6,9 @@ import pytest
 
 from local.ses.checks import RAW_LIMIT, check_message
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
 from relay.limits import ServerLimits
-from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.client_messages import CLIENT_MESSAGES
 from tests.fakes.world import World
@@ -22,9 +20,9 @@ def sent(message: str | bytes) -> bytes:
     """Submit a message and return what SES would get."""
     world = World()
     octets = bytearray(message.encode() if isinstance(message, str) else message)
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
     prepared = submission.prepare(world.live, ("ann@example.com",), octets)
-    submission.submit(world.live, prepared, write_response)
+    submission.submit(world.live, prepared)
     (job,) = world.store.queue
     assert job.mail
     return build_raw(job.mail, world.message())

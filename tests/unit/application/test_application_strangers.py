@@ -3,23 +3,18 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from pillarbox.application.authentication import Authentication, RecentKeys
+from pillarbox.application.authentication import Authentication, RecentKeys, SeenKeys
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.accounts.key import EMAILS_READ, digest_of_key
-from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.quota_counts import refusals_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.messages.batch import MAX_DOMAINS, BatchRequest
+from pillarbox.domain.messages.batch import MAX_DOMAINS
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, NOW, request, starter_request
 from tests.fakes.world import Fault, World
@@ -34,22 +29,8 @@ def world() -> World:
 
 def stranger(world: World) -> World:
     """Return the world with a process that has not seen any key yet."""
-    world.valid_keys = RecentKeys()
+    world.seen = SeenKeys()
     return world
-
-
-def send(world: World, what: SendRequest | ServiceError | None = None, key: str = "") -> None:
-    SingleSend(world.ports).submit(key or world.live, what or request(), None, send_result)
-
-
-def batch_of(*items: SendRequest | ServiceError) -> BatchRequest:
-    return BatchRequest(body_hash=builders.HASH, count=len(items), items=items)
-
-
-def send_batch(
-    world: World, *items: SendRequest | ServiceError, key: str = "", digest: str | None = None
-) -> None:
-    BatchSend(world.ports).submit(key or world.live, batch_of(*items), digest, batch_result)
 
 
 def error_of(call: Callable[[], object]) -> ServiceError:
@@ -62,20 +43,15 @@ def addresses(count: int, domain: str = "example.com") -> tuple[str, ...]:
     return tuple(f"a{n}@{domain}" for n in range(count))
 
 
-def set_limits(world: World, per_minute: int) -> None:
-    limits = Limits(per_minute=per_minute, per_day=None, per_month=None)
-    world.set_account(replace(world.store.accounts[ACCOUNT], overrides=limits))
-
-
 # Keys.
 
 
 def test_a_new_key_is_read_alone_first(world: World) -> None:
     """The first request of a key in a process takes one more read; the next one does not."""
     stranger(world)
-    send(world)
+    world.send()
     assert world.gate.calls.count(LOOK_UP) == 2
-    send(world)
+    world.send()
     assert world.gate.calls.count(LOOK_UP) == 3
 
 
@@ -83,8 +59,8 @@ def test_a_new_key_is_read_alone_first(world: World) -> None:
 @pytest.mark.parametrize(
     "attempt",
     [
-        lambda world, key: send(world, request(to=addresses(50)), key),
-        lambda world, key: send_batch(world, *[request(to=addresses(50))] * 20, key=key),
+        lambda world, key: world.send(request(to=addresses(50)), key),
+        lambda world, key: world.send_batch(*[request(to=addresses(50))] * 20, key=key),
     ],
 )
 def test_a_forged_key_reads_no_suppression(
@@ -93,7 +69,7 @@ def test_a_forged_key_reads_no_suppression(
     """A key that does not exist gets 401 after one read of key and account, also repeated."""
     forged = builders.key_text()
     if known:
-        send(world)
+        world.send()
         world.gate.calls.clear()
         world.store.max_addresses = 0
     for tries in (1, 2):
@@ -106,20 +82,20 @@ def test_a_revoked_key_is_forgotten(world: World) -> None:
     """A revocation takes effect at once; then only key and account are read for the key."""
     digest = digest_of_key(world.live)
     world.store.keys[digest] = replace(world.store.keys[digest], revoked_at=NOW)
-    assert error_of(lambda: send(world)).code == "invalid_api_key"
+    assert error_of(world.send).code == "invalid_api_key"
     world.store.max_addresses = 0
-    assert error_of(lambda: send(world)).code == "invalid_api_key"
+    assert error_of(world.send).code == "invalid_api_key"
     assert world.store.max_addresses == 0
     assert world.gate.calls == [LOOK_UP, LOOK_UP]
 
 
 def test_a_key_is_checked_before_its_request_is_parsed(world: World) -> None:
-    """`authenticate_early` refuses a forged key, and reads nothing for a key that is known."""
-    for use_case in (SingleSend(world.ports), BatchSend(world.ports)):
-        use_case.authenticate_early(world.live)
+    """`authenticate` refuses a forged key, and reads nothing for a key that is known."""
+    for use_case in (world.single_send, world.batch_send):
+        use_case.authenticate(world.live)
         assert world.gate.calls == []
         with pytest.raises(ServiceError) as error:
-            use_case.authenticate_early(builders.key_text())
+            use_case.authenticate(builders.key_text())
         assert error.value.code == "invalid_api_key"
         assert world.gate.calls == [LOOK_UP]
         world.gate.calls.clear()
@@ -128,8 +104,8 @@ def test_a_key_is_checked_before_its_request_is_parsed(world: World) -> None:
 def test_an_outage_forgets_no_key(world: World) -> None:
     """If the directory cannot be read, a known key stays known."""
     world.gate.fault = Fault(0, "before")
-    assert error_of(lambda: send(world)).code == "service_unavailable"
-    assert digest_of_key(world.live) in world.valid_keys
+    assert error_of(world.send).code == "service_unavailable"
+    assert digest_of_key(world.live) in world.seen.valid
 
 
 def test_recent_keys_keep_the_newest() -> None:
@@ -182,20 +158,20 @@ def test_a_request_that_must_fail_reads_no_suppression(
     world: World, what: SendRequest | ServiceError, code: str
 ) -> None:
     """Form, mode, counts and syntax are checked before anything is read for the recipients."""
-    assert error_of(lambda: send(world, what)).code == code
+    assert error_of(lambda: world.send(what)).code == code
     assert world.gate.calls == [LOOK_UP]
     assert world.store.max_addresses == 0
 
 
 def test_the_count_includes_recipients_that_were_cut(world: World) -> None:
     """`details.count` is what was sent, also for recipients that the wire model left out."""
-    error = error_of(lambda: send(world, request(to=addresses(5), more_recipients=330_000)))
+    error = error_of(lambda: world.send(request(to=addresses(5), more_recipients=330_000)))
     assert error.details == {"count": 330_005, "limit": 50}
 
 
 def test_a_batch_counts_recipients_that_were_cut(world: World) -> None:
     """A batch with too many recipients in one email is refused as a whole, without a read more."""
-    error = error_of(lambda: send_batch(world, request(more_recipients=1_000)))
+    error = error_of(lambda: world.send_batch(request(more_recipients=1_000)))
     assert error.details == {"scope": "recipients", "count": 1_001, "limit": 1_000}
     assert world.gate.calls == [LOOK_UP]
 
@@ -203,7 +179,7 @@ def test_a_batch_counts_recipients_that_were_cut(world: World) -> None:
 def test_a_preview_key_reads_nothing_for_a_batch(world: World) -> None:
     """A batch with a preview key gets 403 without a read of its recipients, also when known."""
     for _ in range(2):
-        error = error_of(lambda: send_batch(world, request(to=addresses(50)), key=world.preview))
+        error = error_of(lambda: world.send_batch(request(to=addresses(50)), key=world.preview))
         assert error.code == "upgrade_required"
     assert world.store.max_addresses == 0
 
@@ -217,10 +193,10 @@ def test_a_batch_has_at_most_a_hundred_domains(world: World, extra: int) -> None
         for start in range(0, len(domains), 50)
     ]
     if not extra:
-        send_batch(world, *items)
+        world.send_batch(*items)
         assert len(world.store.messages) == 2
         return
-    error = error_of(lambda: send_batch(world, *items))
+    error = error_of(lambda: world.send_batch(*items))
     assert error.code == "batch_limit_exceeded"
     assert error.details == {"scope": "domains", "count": 101, "limit": 100}
     assert world.gate.calls == [LOOK_UP]
@@ -232,8 +208,7 @@ def test_a_batch_has_at_most_a_hundred_domains(world: World, extra: int) -> None
 def test_a_batch_asks_for_the_domains_of_good_messages_only(world: World) -> None:
     """Messages with a syntax error or a suppressed recipient make no query to the DNS."""
     world.store.suppressed[ACCOUNT, "ann@suppressed.example"] = "bounced"
-    send_batch(
-        world,
+    world.send_batch(
         request(to=("a@slow.example", "bad")),
         request(to=("ann@suppressed.example", "b@slow.example")),
         request(to=("c@good.example",)),
@@ -245,17 +220,17 @@ def test_a_batch_asks_for_the_domains_of_good_messages_only(world: World) -> Non
 @pytest.mark.parametrize("sending", ["single", "batch", "smtp"])
 def test_an_account_over_its_quota_asks_no_name_server(world: World, sending: str) -> None:
     """Once the quota is used up, requests get their 429 before the DNS is asked."""
-    set_limits(world, 1)
-    submission = SmtpSubmission(world.ports)
+    world.limit(1)
+    submission = world.smtp_submission
 
     def attempt() -> None:
         match sending:
             case "single":
-                send(world)
+                world.send()
             case "batch":
-                send_batch(world, request())
+                world.send_batch(request())
             case _:
-                submission.submit(world.live, smtp_message(submission, world), str)
+                submission.submit(world.live, smtp_message(submission, world))
 
     attempt()
     if sending == "smtp":  # its first refusal tells the process
@@ -274,13 +249,13 @@ def smtp_message(
 
 def test_smtp_groups_again_after_a_success(world: World) -> None:
     """A refused message makes the next ones of its key go alone, until one is accepted."""
-    set_limits(world, 1)
-    submission = SmtpSubmission(world.ports)
+    world.limit(1)
+    submission = world.smtp_submission
     submission.submit_all(world.live, [smtp_message(submission, world) for _ in range(2)])
     alone = smtp_message(submission, world)
     assert not alone.groupable
     world.advance(timedelta(minutes=1))
-    submission.submit(world.live, alone, str)
+    submission.submit(world.live, alone)
     assert smtp_message(submission, world).groupable
 
 
@@ -294,14 +269,14 @@ def refusals(world: World) -> int:
 def test_a_refusal_after_the_dns_is_counted(world: World) -> None:
     """A message to a domain without mail counts as a late refusal, and uses no quota."""
     world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
-    assert error_of(lambda: send(world)).code == "invalid_recipient"
+    assert error_of(world.send).code == "invalid_recipient"
     assert world.gate.calls == [LOOK_UP, DNS, COUNT]
     assert (refusals(world), world.used()) == (1, {0})
 
 
 def test_a_refusal_for_missing_values_is_counted(world: World) -> None:
     """A 422 of the template comes after the DNS, so that it counts as well."""
-    assert error_of(lambda: send(world, starter_request(variables={}))).status == 422
+    assert error_of(lambda: world.send(starter_request(variables={}))).status == 422
     assert refusals(world) == 1
 
 
@@ -315,34 +290,34 @@ def test_a_refusal_for_missing_values_is_counted(world: World) -> None:
 )
 def test_an_early_refusal_is_not_counted(world: World, what: SendRequest, code: str) -> None:
     """A refusal before the DNS costs less than its count would."""
-    assert error_of(lambda: send(world, what)).code == code
+    assert error_of(lambda: world.send(what)).code == code
     assert COUNT not in world.gate.calls
 
 
 def test_an_accepted_message_makes_no_more_calls(world: World) -> None:
     """Success is not counted anywhere else than in the quota."""
-    send(world)
+    world.send()
     assert COUNT not in world.gate.calls
 
 
 def test_after_too_many_refusals_the_dns_is_not_asked(world: World) -> None:
     """At the limit the key gets 429 before the DNS; in the next minute it may send again."""
-    set_limits(world, 10)
+    world.limit(10)
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     for _ in range(20):
-        assert error_of(lambda: send(world, request(to=("a@nomx.example",)))).status == 400
+        assert error_of(lambda: world.send(request(to=("a@nomx.example",)))).status == 400
     world.gate.calls.clear()
-    error = error_of(lambda: send(world))
+    error = error_of(world.send)
     assert (error.code, world.gate.calls) == ("rate_limit_exceeded", [LOOK_UP])
-    assert error_of(lambda: send_batch(world, request())).code == "rate_limit_exceeded"
+    assert error_of(lambda: world.send_batch(request())).code == "rate_limit_exceeded"
     world.advance(timedelta(minutes=1))
-    send(world)
+    world.send()
 
 
 def test_each_refused_message_of_a_batch_counts(world: World) -> None:
     """A batch counts its late refusals in one call; its good messages are accepted."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
-    send_batch(world, request(), *[request(to=("a@nomx.example",))] * 3)
+    world.send_batch(request(), *[request(to=("a@nomx.example",))] * 3)
     assert (world.gate.calls.count(COUNT), refusals(world), world.used()) == (1, 3, {1})
 
 
@@ -355,18 +330,18 @@ def test_a_refusal_keeps_its_reason_if_it_cannot_be_counted(world: World) -> Non
             raise ServiceError("service_unavailable", "planted")
 
     world.gate.watch = fail
-    assert error_of(lambda: send(world)).code == "invalid_recipient"
+    assert error_of(world.send).code == "invalid_recipient"
 
 
 def test_refusals_over_smtp_count_and_stop_the_dns(world: World) -> None:
     """A refused message over SMTP counts once; after too many the DNS is not asked any more."""
-    set_limits(world, 10)
+    world.limit(10)
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
-    submission = SmtpSubmission(world.ports)
+    submission = world.smtp_submission
 
     def attempt() -> None:
         message = smtp_message(submission, world, "a@nomx.example")
-        submission.submit(world.live, message, str)
+        submission.submit(world.live, message)
 
     for number in range(1, 21):
         assert error_of(attempt).code == "invalid_recipient"
@@ -378,21 +353,20 @@ def test_refusals_over_smtp_count_and_stop_the_dns(world: World) -> None:
 
 def test_a_replay_is_answered_in_spite_of_refusals(world: World) -> None:
     """The answer of an idempotency key is replayed although the window of refusals is full."""
-    submit: Any = SingleSend(world.ports).submit
-    first = submit(world.live, request(), DIGEST, send_result)
+    first = world.send(digest=DIGEST)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 10**6
-    assert submit(world.live, request(), DIGEST, send_result) == replace(first, replayed=True)
+    assert world.send(digest=DIGEST) == replace(first, replayed=True)
 
 
 def test_the_rest_of_a_taken_over_batch_gets_the_quota_error(world: World) -> None:
     """A successor whose account has no room reports the accepted part and 429 for the rest."""
-    set_limits(world, 1)
+    world.limit(1)
     items = (request(), request())
-    send_batch(world, *items, digest=DIGEST)
+    world.send_batch(*items, digest=DIGEST)
     world.store.claims[ACCOUNT, DIGEST].response = None
     world.advance(timedelta(seconds=20))
     world.store.claims[ACCOUNT, DIGEST].leased_until = world.now
     world.gate.calls.clear()
-    answer = BatchSend(world.ports).submit(world.live, batch_of(*items), DIGEST, batch_result)
+    answer = world.send_batch(*items, digest=DIGEST)
     assert [item is not None for item in answer.message_ids] == [True, False]
     assert DNS not in world.gate.calls

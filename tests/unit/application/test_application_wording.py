@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from pillarbox.application.authentication import SUSPENDED, Authentication
+from pillarbox.application.authentication import Authentication
 from pillarbox.application.sending.smtp_message import read_message
 from pillarbox.application.validation import check_text, normalize_address
 from pillarbox.domain.accounts.account import Suspension
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages import filename, header_text
 from pillarbox.http.messages.wire import SendEmailRequest
@@ -18,7 +18,7 @@ from pillarbox.rendering.starters import get_starter
 from relay import replies
 from relay.commands import CommandRejected, parse_rcpt
 from tests.fakes import builders
-from tests.fakes.world import World
+from tests.fakes.world import PREVIEW, World
 from tests.unit.admin.use_cases import UseCases
 
 FROM = f"From: {builders.SENDER}\r\n"
@@ -89,8 +89,9 @@ def test_a_sender_that_is_not_verified() -> None:
     with pytest.raises(ServiceError) as at_mail:
         account.check_sends_from("x@y.example")
     message = read_message(("a@b.example",), bytearray(b"From: x@y.example\r\n\r\n"))
+    principal = Principal(builders.api_key(builders.key_text()), account)
     with pytest.raises(ServiceError) as in_from:
-        message.prepare(Principal(builders.api_key(builders.key_text()), account), {}, builders.NOW)
+        message.prepare(principal, {}, PREVIEW, builders.NOW)
     said = str(over_http.value)
     assert str(at_mail.value) == said
     assert str(in_from.value) == f"From: {said}"

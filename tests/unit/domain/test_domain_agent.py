@@ -7,7 +7,7 @@ from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.fakes import builders
 
@@ -76,6 +76,6 @@ def test_a_record_keeps_the_settings(agent: AgentSettings | None) -> None:
 def test_the_counts_of_a_key_are_with_those_of_its_account() -> None:
     """They have the account's partition, which is deleted with it, and a sort key of their own."""
     principal = Principal(builders.api_key(builders.key_text()), builders.account())
-    own, shared = keys.quota(principal.agent_id), keys.quota(builders.ACCOUNT)
+    own, shared = keys.quota(principal.own_quota_id), keys.quota(builders.ACCOUNT)
     assert own["pk"] == shared["pk"]
     assert own["sk"] == {"S": principal.key.key_id} != shared["sk"]

@@ -10,11 +10,11 @@ from pillarbox.domain.accounts.key import (
     SCOPES,
     KeyType,
     Preset,
-    Principal,
     account_of_key,
     digest_of_key,
     new_key_text,
 )
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import is_token, new_token
 from tests.fakes import builders

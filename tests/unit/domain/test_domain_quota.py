@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.accounts.account import PLAN_LIMITS, PREVIEW_LIMITS, Plan
-from pillarbox.domain.accounts.key import KeyType, Principal
+from pillarbox.domain.accounts.key import KeyType
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import (
     WINDOWS,
     Amount,

@@ -138,7 +138,7 @@ COSTLY = [b"[]", b"{}", b"0.1", b"1e5", b"0.10000000000000000001"]
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.slow
 def test_too_many_values_are_refused(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack 78: more values than allowed, of any kind, are refused before one is built.
+    """More values than allowed, of any kind, are refused before one is built.
 
     Tracing makes this slow, so the limits are a tenth of the real ones, and so is the memory.
     """
@@ -156,13 +156,13 @@ def test_too_many_values_are_refused(unit: bytes, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("unit", COSTLY)
 @pytest.mark.slow
 def test_costly_values_have_a_lower_limit(unit: bytes) -> None:
-    """Attack 78: lists, objects and fractions take more memory and time, so fewer are valid."""
+    """Lists, objects and fractions take more memory and time, so fewer are valid."""
     assert parse_json(b"[" + b",".join([unit] * (MAX_COSTLY - 1)) + b"]")
     error_of(b"[" + b",".join([unit] * (MAX_COSTLY + 1)) + b"]", "too_many_values")
 
 
 def test_long_integers_are_limited_together() -> None:
-    """Attack 78: a few integers of thousands of digits are valid, thousands of them are not."""
+    """A few integers of thousands of digits are valid, thousands of them are not."""
     number = b"9" * 4300
     assert len(parse_json(b"[" + b",".join([number] * 200) + b"]")) == 200  # type: ignore[arg-type]
     assert "long numbers" in error_of(b"[" + b",".join([number] * 300) + b"]")

@@ -9,8 +9,6 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import (
     MAX_FAULTS,
     FieldError,
@@ -68,12 +66,12 @@ def answer(body: Any, *, batch: bool) -> tuple[int, str]:
     try:
         if batch:
             parsed = read_batch(event, "POST /v1/emails/batch")
-            response = BatchSend(world.ports).submit(
+            response = world.batch_send.submit(
                 world.live, parsed.request, parsed.idempotency_digest, batch_result
             )
         else:
             single = read_send(event, "POST /v1/emails")
-            response = SingleSend(world.ports).submit(
+            response = world.single_send.submit(
                 world.live, single.request, single.idempotency_digest, send_result
             )
     except ServiceError as error:
@@ -131,7 +129,7 @@ def test_the_messages_of_a_batch_share_the_faults(count: int, listed: int) -> No
 
 @pytest.mark.parametrize("character", ["\x01", "\U0001f600"])
 def test_a_batch_of_refused_files_gets_a_bounded_response(character: str) -> None:
-    """Attack 79: long names and types of files in every message make at most 1 MB."""
+    """Long names and types of files in every message make at most 1 MB."""
     file = {"filename": "\U0001f600" * 255, "contentType": character * 9999, "content": ""}
     wrong = {"to": "a@example.com", "subject": "s", "html": "h", "attachments": [file]}
     _, response = answer({"messages": [wrong] * 100}, batch=True)

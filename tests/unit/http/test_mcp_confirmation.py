@@ -11,9 +11,6 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.authentication import Authentication
-from pillarbox.application.sending.batch import BatchSend
-from pillarbox.application.sending.single import SingleSend
-from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
@@ -65,16 +62,16 @@ class Agent:
 
     def _avoid(self) -> None:
         """Send by a route that cannot ask."""
-        ports, key = self.world.ports, self.world.live
+        world, key = self.world, self.world.live
         with suppress(ServiceError):
             match self.random.randrange(3):
                 case 0:
-                    SingleSend(ports).submit(key, parse_send(_MAIL), None, send_result)
+                    world.single_send.submit(key, parse_send(_MAIL), None, send_result)
                 case 1:
                     batch = parse_batch({"messages": [_MAIL]})
-                    BatchSend(ports).submit(key, batch, None, batch_result)
+                    world.batch_send.submit(key, batch, None, batch_result)
                 case _:
-                    SmtpSubmission(ports).authenticate(key)
+                    world.smtp_submission.authenticate(key)
 
     def _call(self) -> bool:
         """Call a tool, perhaps with some token as an answer or an argument."""
@@ -121,11 +118,11 @@ class Agent:
                 {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
             ),
         }
-        ports = self.world.ports
+        world = self.world
         services: Any = SimpleNamespace(
-            authentication=Authentication(ports.directory),
-            single_send=SingleSend(ports),
-            batch_send=BatchSend(ports),
+            authentication=Authentication(world.ports.directory),
+            single_send=world.single_send,
+            batch_send=world.batch_send,
         )
         reply = answer(APIGatewayProxyEvent(event), services, self.world.now)
         result: dict[str, Any] = json.loads(reply.body or "")["result"]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from contextlib import nullcontext
 from typing import Any
 
@@ -19,6 +20,7 @@ from openapi.generate import GENERATED, ROOT
 from openapi.operation import Operation
 from openapi.operations import OPERATIONS
 from openapi.requests import BASE64, CONTENT_ID, HEADER_TEXT
+from openapi.shared import inlined, share
 from pillarbox.application.webhooks.endpoints import check_types
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import is_canonical_base64
@@ -30,12 +32,13 @@ from pillarbox.http.validation import validate
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENT = document()
+_INLINED = inlined(_DOCUMENT)
 _SCHEMAS: dict[str, Any] = _DOCUMENT["components"]["schemas"]
 every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 
 
 def described(operation: Operation) -> Any:
-    return _DOCUMENT["paths"][operation.path][operation.method]
+    return _INLINED["paths"][operation.path][operation.method]
 
 
 def check(schema: dict[str, Any], value: object) -> None:
@@ -120,6 +123,32 @@ def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
     full = ServiceError(code, "text", details={"a": 1}, upgrade_url="https://a.example")
     check(schema, {"error": full.envelope()})
     assert set(full.envelope()) == set(_SCHEMAS["ErrorBody"]["properties"])
+
+
+def test_what_several_operations_have_is_written_once() -> None:
+    """No two operations have an equal response of their own, and each shared one has two users."""
+    paths = _DOCUMENT["paths"].values()
+    own = [
+        json.dumps(response)
+        for methods in paths
+        for operation in methods.values()
+        for response in operation["responses"].values()
+    ]
+    counts = Counter(own)
+    shared = _DOCUMENT["components"]["responses"]
+    repeated = {json.dumps({"$ref": f"#/components/responses/{name}"}) for name in shared}
+    assert {response for response, count in counts.items() if count > 1} == repeated
+
+
+def test_two_shared_responses_with_one_name_are_an_error() -> None:
+    """Two different responses that several operations have may not get the same name."""
+    other = {"description": "other", "headers": {}}
+    paths = {
+        path: {"get": {"responses": {"204": response}}}
+        for path, response in {"/a": {}, "/b": {}, "/c": other, "/d": other}.items()
+    }
+    with pytest.raises(ValueError, match="two different NoContent"):
+        share(paths)
 
 
 @every_operation

@@ -3,6 +3,7 @@
 import pytest
 
 from pillarbox.application.sending import prepare
+from pillarbox.domain.accounts import key_policy
 from verification.attacks.self_service import attack, is_broken, summary
 
 pytestmark = pytest.mark.slow
@@ -16,11 +17,17 @@ def test_nothing_of_a_stranger_reaches_an_email() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "found"), [("check_self_service", "recipients"), ("as_test", "marked")]
+    ("module", "rule", "broken", "found"),
+    [
+        (key_policy, "_refused_in_tests", lambda _: [], "recipients"),
+        (prepare, "as_test", lambda mail, _: mail, "marked"),
+    ],
 )
-def test_a_missing_rule_is_found(monkeypatch: pytest.MonkeyPatch, rule: str, found: str) -> None:
+def test_a_missing_rule_is_found(
+    monkeypatch: pytest.MonkeyPatch, module: object, rule: str, broken: object, found: str
+) -> None:
     """Without the refusals or without the samples, the attack reports what gets through."""
-    monkeypatch.setattr(prepare, rule, lambda first, *_: first)
+    monkeypatch.setattr(module, rule, broken)
     counts = attack(["otp"])
     assert counts[found] > 0
     assert is_broken(counts)

@@ -37,7 +37,7 @@ class LambdaCodeRequests:
 
 
 def write_request(request: CodeRequest) -> dict[str, Any]:
-    """Write a request as an event. It has no secret of the flow, so it signs nobody in."""
+    """Write a request as an event. It has no secret of the flow, so it cannot sign a user in."""
     return {
         "version": _VERSION,
         "flow": request.flow_id,

@@ -79,7 +79,7 @@ class DnsMailDomains:
         return DomainVerdict.ACCEPTS
 
     def _remember_unknown(self, domain: str) -> None:
-        """Also called by a thread that nobody waits for any more."""
+        """Remember the domain. A thread whose caller gave up calls it too."""
         with self._lock:
             self._unknown.pop(domain, None)
             self._unknown[domain] = self._clock() + UNKNOWN_KEPT

@@ -7,25 +7,19 @@ account only.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Directory, DirectoryResult
-from pillarbox.domain.accounts.key import KeyType, Principal, account_of_key, digest_of_key
+from pillarbox.domain.accounts.key import account_of_key, digest_of_key
+from pillarbox.domain.accounts.key_policy import KeyPolicy, Principal, policy_of_text
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.preview_key import is_unused
 
 #: The keys that a process remembers: more than use one process within minutes.
 _MAX_KEYS: Final = 1_000
-
-#: The message to a caller of a suspended account, over every protocol.
-SUSPENDED: Final = "The account is suspended. Ask the operator of the service why."
-#: To somebody who has a key of the preview widget, and knows of no account.
-PREVIEW_SUSPENDED: Final = (
-    "The preview key of this address is suspended. Ask the operator of the service why."
-)
 
 #: Raises the error of a principal that may not make the request.
 type Authorize = Callable[[Principal], None]
@@ -37,8 +31,8 @@ class ParsedKey:
 
     account_id: str
     digest: str
-    #: Whether the text is that of a preview key.
-    preview: bool
+    #: What the text tells of the key's policy.
+    policy: KeyPolicy
 
 
 def invalid_api_key() -> ServiceError:
@@ -59,9 +53,7 @@ def parse_key(text: str) -> ParsedKey:
     account_id = account_of_key(text)
     if account_id is None:
         raise invalid_api_key()
-    return ParsedKey(
-        account_id, digest_of_key(text), preview=text.startswith(KeyType.PREVIEW.prefix)
-    )
+    return ParsedKey(account_id, digest_of_key(text), policy_of_text(text))
 
 
 def make_principal(directory: DirectoryResult) -> Principal:
@@ -74,10 +66,10 @@ def make_principal(directory: DirectoryResult) -> Principal:
     key, account = directory.key, directory.account
     if key is None or account is None or key.revoked_at is not None:
         raise invalid_api_key()
+    principal = Principal(key, account)
     if account.suspension is not None:
-        message = PREVIEW_SUSPENDED if account.widget_secret else SUSPENDED
-        raise ServiceError("account_suspended", message)
-    return Principal(key, account)
+        raise ServiceError("account_suspended", principal.policy.suspended)
+    return principal
 
 
 class Authentication:
@@ -128,39 +120,60 @@ class RecentKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class SenderAuthentication:
-    """Authenticate callers that send, together with the read of what their request needs.
+class SeenKeys:
+    """What a process remembers of keys, by their digests. It saves reads, and allows nothing."""
+
+    #: The keys whose last request was authorized.
+    valid: RecentKeys = field(default_factory=RecentKeys)
+    #: The keys whose last request over HTTP read much and accepted nothing.
+    costly: RecentKeys = field(default_factory=RecentKeys)
+    #: The keys whose last message over SMTP was refused for a quota or its recipients' domains.
+    #: Their next one is accepted alone, so that its quota is read before the DNS is asked.
+    refused: RecentKeys = field(default_factory=RecentKeys)
+
+
+@dataclass(frozen=True, slots=True)
+class SenderLookup:
+    """Read callers that send, together with what their request needs.
 
     Args:
         directory: what is read.
-        valid_keys: the keys whose last request was authorized.
+        seen: what the process remembers of the keys.
         authorize: checks the principal.
-        clock: the time, for keys that expire.
+        clock: the time, for keys that end.
     """
 
     directory: Directory
-    valid_keys: RecentKeys
+    seen: SeenKeys
     authorize: Authorize
     clock: Clock
 
-    def authenticate(self, key_text: str) -> Principal:
-        """Read a key and its account, and authorize the principal.
+    def authenticate(self, key_text: str) -> None:
+        """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
-            ServiceError: `invalid_api_key`, or an error of `authorize`.
+            ServiceError: as `read`; `rate_limit_exceeded`.
         """
         key = parse_key(key_text)
-        directory = self.directory.look_up(key.account_id, key_digest=key.digest)
-        return self._principal(key, directory)
+        if key.digest in self.seen.costly:
+            principal, directory = self.look_up(key_text)
+            try:
+                directory.quota.check_refusals(principal.limits, self.clock())
+            except ServiceError as error:
+                error.log_fields = {"account_id": key.account_id}
+                raise
+            self.seen.costly.discard(key.digest)
+        elif key.digest not in self.seen.valid:
+            self.read(key_text)
 
-    def authenticate_stranger(self, key_text: str) -> None:
-        """Authenticate a key that this process has not seen valid, before its request is parsed.
+    def read(self, key_text: str) -> Principal:
+        """Read a key and its account alone, and authorize the principal.
 
         Raises:
-            ServiceError: as `authenticate`.
+            ServiceError: `invalid_api_key`, `account_suspended`, or an error of `authorize`.
         """
-        if parse_key(key_text).digest not in self.valid_keys:
-            self.authenticate(key_text)
+        key = parse_key(key_text)
+        return self._principal(key, self.directory.look_up(key.account_id, key_digest=key.digest))
 
     def look_up(
         self,
@@ -169,23 +182,24 @@ class SenderAuthentication:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
     ) -> tuple[Principal, DirectoryResult]:
-        """Authenticate a caller, and read its quota and the requested records of its account.
+        """Read a caller with its quota and the requested records of its account.
 
         Raises:
-            ServiceError: as `authenticate`.
+            ServiceError: as `read`.
         """
-        self.authenticate_stranger(key_text)
         key = parse_key(key_text)
+        if key.digest not in self.seen.valid:
+            self.read(key_text)
         directory = self.directory.look_up(
             key.account_id,
             key_digest=key.digest,
             addresses=addresses,
             template_ids=template_ids,
             quota=True,
-            preview=key.preview,
+            preview=key.policy.obeys_stops,
         )
         principal = self._principal(key, directory)
-        if principal.account.widget_secret and principal.key.self_service:
+        if principal.policy.ends_unused:
             # The quota that is read anyway says when the key was last used.
             used = directory.quota.last_day()
             if is_unused(principal.key.created_at, used, self.clock()):
@@ -197,7 +211,7 @@ class SenderAuthentication:
             principal = make_principal(directory)
             self.authorize(principal)
         except ServiceError:
-            self.valid_keys.discard(key.digest)
+            self.seen.valid.discard(key.digest)
             raise
-        self.valid_keys.add(key.digest)
+        self.seen.valid.add(key.digest)
         return principal

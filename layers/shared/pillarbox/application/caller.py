@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pillarbox.application.authentication import RecentKeys, SenderAuthentication
+from pillarbox.application.authentication import SeenKeys, SenderLookup
 from pillarbox.application.ports import Clock, Directory, KeyUses
 from pillarbox.application.sending.sender_quota import quota_state
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaState
 
 
@@ -26,7 +26,7 @@ class CallerLookup:
     directory: Directory
     key_uses: KeyUses
     clock: Clock
-    valid_keys: RecentKeys = field(default_factory=RecentKeys)
+    seen: SeenKeys = field(default_factory=SeenKeys)
 
     def get(self, key_text: str) -> CallerProfile:
         """Return the profile of a caller.
@@ -37,10 +37,8 @@ class CallerLookup:
         Raises:
             ServiceError: `invalid_api_key`, `account_suspended`.
         """
-        authentication = SenderAuthentication(
-            self.directory, self.valid_keys, lambda _: None, self.clock
-        )
-        principal, directory = authentication.look_up(key_text)
+        callers = SenderLookup(self.directory, self.seen, lambda _: None, self.clock)
+        principal, directory = callers.look_up(key_text)
         key = principal.key
         return CallerProfile(
             principal,

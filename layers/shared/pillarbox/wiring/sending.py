@@ -8,6 +8,7 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
+    from pillarbox.application.authentication import SeenKeys
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
@@ -31,7 +32,7 @@ class SendingWiring(Stores):
         from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
         from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
         from pillarbox.application.sending.acceptance import SendingPorts
-        from pillarbox.application.sending.prepare import PreviewTerms
+        from pillarbox.domain.accounts.key_policy import PreviewSettings
         from pillarbox.domain.sign_in.preview_key import PreviewRecipients
 
         return SendingPorts(
@@ -43,7 +44,7 @@ class SendingWiring(Stores):
             messages=DynamoMessages(self.table),
             domains=DnsMailDomains(self.settings.dns_servers),
             clock=utc_now,
-            preview=PreviewTerms(
+            preview=PreviewSettings(
                 sender=self.settings.preview_sender,
                 upgrade_url=self.settings.upgrade_url,
                 recipients=PreviewRecipients(self.settings.preview_recipients),
@@ -51,22 +52,31 @@ class SendingWiring(Stores):
         )
 
     @cached_property
+    def seen_keys(self) -> "SeenKeys":
+        """What this process remembers of the keys that it has seen."""
+        from pillarbox.application.authentication import SeenKeys
+
+        return SeenKeys()
+
+    @cached_property
     def single_send(self) -> "SingleSend":
         """Accept one email."""
         from pillarbox.application.sending.single import SingleSend
 
-        return SingleSend(self.sending_ports)
+        return SingleSend(self.sending_ports, self.seen_keys)
 
     @cached_property
     def batch_send(self) -> "BatchSend":
         """Accept a batch of emails."""
         from pillarbox.application.sending.batch import BatchSend
 
-        return BatchSend(self.sending_ports)
+        return BatchSend(self.sending_ports, self.seen_keys)
 
     @cached_property
     def smtp_submission(self) -> "SmtpSubmission":
         """Accept messages over SMTP."""
         from pillarbox.application.sending.smtp import SmtpSubmission
 
-        return SmtpSubmission(self.sending_ports, self.settings.smtp_paid_plans_only)
+        return SmtpSubmission(
+            self.sending_ports, self.seen_keys, self.settings.smtp_paid_plans_only
+        )

@@ -22,7 +22,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | key of proof of work | POW        | -              |
 | used proof  | PROOF#<sha256>      | -              |
 
-The first table has all others:
+The first table has all other records:
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
@@ -163,9 +163,9 @@ def message(account_id: str, message_id: UUID) -> Item:
 
 
 def quota(sender_id: str) -> Item:
-    """Return the key of the counts of an account's sends, or of those of an agent's key.
+    """Return the key of the counts of an account's sends, or of those of a key's own quota.
 
-    The text for the latter is what `domain.key.Principal.agent_id` returns.
+    The id of the latter is `Principal.own_quota_id`.
     """
     account_id, _, key_id = sender_id.partition("#")
     return _key(f"QUOTA#{account_id}", key_id or _ALONE)

@@ -103,8 +103,9 @@ class AccountDomains:
     def restart(self, account_id: str, name: str) -> CheckedDomain:
         """Let the provider look for the DKIM records again, if it has given up.
 
-        That takes a new identity (docs/decisions.md), perhaps with other keys. Accounts share it,
-        so only one that has proved the domain may do so, and a domain that works stays as it is.
+        That takes a new identity, perhaps with other keys (docs/decisions/accounts.md). Accounts
+        share it, so only one that has proved the domain may do so, and a domain that works stays
+        as it is.
 
         Raises:
             ValidationFailed: on `domain`, if the account has not proved it.

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.ports import Messages
-from pillarbox.domain.accounts.key import EMAILS_READ, Principal
+from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
+    from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
 

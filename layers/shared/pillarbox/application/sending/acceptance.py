@@ -5,38 +5,35 @@ queued before the record is committed, because the record is the commit: a job w
 a record is not accepted mail, but a record without a job would be lost mail. The claim
 comes before everything slow. What fails after the claim gives back what it reserved.
 
-| step      | `accept_one`                              | `accept_many`                         |
+| step      | one message                               | many messages                         |
 |-----------|-------------------------------------------|---------------------------------------|
-| 1 claim   | acquire it, or replay the response        | the same                              |
-| 2 prepare | the slow checks                           | the same (a), for each message        |
-| 3 quota   | reserve it                                | reserve all, or as many as fit (b)    |
-| 4 queue   | SendMessage                               | SendMessageBatch, by tens (c)         |
-| 5 commit  | one transaction: record and response;     | one transaction: the records; then    |
-|           | without a claim, one conditional put      | the response (d)                      |
+| 1 claim   | `claim`: acquire it, or the response      | the same                              |
+| 2 prepare | the slow checks, by the caller            | the same (a), for each message        |
+| 3 quota   | `reserve` it                              | `reserve_all`, or as many as fit (b)  |
+| 4 queue   | `commit`: SendMessage                     | `queue_all`: SendMessageBatch (c)     |
+| 5 commit  | `commit`: one transaction: record and     | `commit_all`: one transaction with    |
+|           | response; without a claim, one put        | the records; then `finish` (d)        |
 | a failure | refund; release the claim, which tells    | refund; release the claim if it is    |
 |           | whether step 5 took effect                | new and step 5 was not reached (e)    |
+
+The callers take the steps in this order, 2 and 3 (for many, 2 to 4) inside `released_on_error`.
 
 Why many differ from one:
 (a) One bad message does not stop the others (contract 4.2). Messages that an owner of the claim
     accepted before it died are not prepared again.
 (b) A batch is accepted in order. A message that does not fit is refused; a later one with fewer
-    recipients may fit (docs/decisions.md).
+    recipients may fit.
 (c) Ten messages cost one call. SQS may refuse some messages of a call.
 (d) A transaction holds at most 100 writes, so the claim's response does not fit.
 (e) Some of the messages may be recorded. A retry must find them under the same ids.
-
-`accept_group` takes steps 3 to 5 as `accept_many` does, without a claim. Its caller answers each
-message separately, so an error of a step is the outcome of each message that it stops.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID
 
-from pillarbox.application.authentication import RecentKeys, SenderAuthentication
 from pillarbox.application.ports import (
     AcceptedMessage,
     Claim,
@@ -50,10 +47,9 @@ from pillarbox.application.ports import (
     Refusals,
     StoredResponse,
 )
-from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
+from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.sender_quota import SenderQuota
-from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.accounts.key import EMAILS_SEND, Principal
+from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
@@ -66,8 +62,6 @@ if TYPE_CHECKING:
 _QUOTA_TRIES: Final = 5
 
 type Outcome = AcceptedMessage | ServiceError
-#: The messages that passed the checks and the errors of the others, by position.
-type Preparation = tuple[dict[int, PreparedMessage], dict[int, ServiceError]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,137 +76,203 @@ class SendingPorts:
     messages: Messages
     domains: MailDomains
     clock: Clock
-    preview: PreviewTerms
-    valid_keys: RecentKeys = field(default_factory=RecentKeys)
-    #: The keys whose last request over HTTP read much and accepted nothing.
-    costly_keys: RecentKeys = field(default_factory=RecentKeys)
+    preview: PreviewSettings
+
+
+@dataclass(frozen=True, slots=True)
+class MessageGroup:
+    """Messages that are accepted in few calls, by position.
+
+    `prepared` has those that may still be accepted, `outcomes` what is known of the others.
+    """
+
+    prepared: dict[int, PreparedMessage]
+    outcomes: dict[int, Outcome]
 
     @property
-    def authentication(self) -> SenderAuthentication:
-        """Authenticate callers that may send over HTTP."""
-        return SenderAuthentication(
-            self.directory,
-            self.valid_keys,
-            lambda principal: principal.require(EMAILS_SEND),
-            self.clock,
-        )
+    def in_order(self) -> Sequence[Outcome]:
+        """Return the outcome of each message once all are known."""
+        return [self.outcomes[position] for position in sorted(self.outcomes)]
+
+    def refuse(self, refusals: Mapping[int, ServiceError]) -> None:
+        """Take out messages that cannot be accepted."""
+        for position, refusal in refusals.items():
+            self.outcomes[position] = refusal
+            del self.prepared[position]
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Accept messages of one account."""
+    """The steps of accepting messages of one sender, who was just authenticated."""
 
     ports: SendingPorts
+    principal: "Principal | MemberPrincipal"
 
-    def accept_one(
-        self,
-        principal: "Principal | MemberPrincipal",
-        *,
-        body_hash: str,
-        idempotency_digest: str | None,
-        prepare: Callable[[], PreparedMessage],
-        write_response: Callable[[AcceptedMessage], str],
-    ) -> StoredResponse:
-        """Accept one message, or leave nothing behind.
+    def claim(
+        self, idempotency_digest: str | None, body_hash: str
+    ) -> Claim | StoredResponse | None:
+        """Acquire the claim of a request, or return the response to an earlier one.
 
         Args:
-            principal: the sender, just authenticated.
-            body_hash: identifies the request under its idempotency key.
-            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            prepare: runs the slow checks and raises their errors.
-            write_response: writes the response, which replays repeat byte for byte.
+            idempotency_digest: identifies the route and the Idempotency-Key, in hex; None
+                without a key, which needs no claim.
+            body_hash: identifies the request under its key.
 
         Raises:
-            ServiceError: an error of `prepare`, an idempotency or a quota error,
-                or `service_unavailable`.
+            ServiceError: an idempotency error.
         """
-        quota = SenderQuota(self.ports.quotas, principal)
-        claim = self._claim(principal.account, idempotency_digest, body_hash)
-        if isinstance(claim, StoredResponse):
-            ids = (derived_id(claim.generation, 0),) if claim.generation else ()
-            return replace(claim, message_ids=ids)
+        if idempotency_digest is None:
+            return None
+        account, now = self.principal.account, self.ports.clock()
+        return self.ports.claims.acquire(
+            account.account_id, idempotency_digest, body_hash, now, account.shards_at(now)
+        )
+
+    @contextmanager
+    def released_on_error(self, claim: Claim | None) -> Iterator[None]:
+        """Release a claim if a step before the commit fails, so that a retry is a new attempt."""
         try:
-            prepared = prepare()
-            if claim is not None:
-                prepared = prepared.with_id(derived_id(claim.generation, 0))
-            quota.reserve(prepared.amount, prepared.now)
+            yield
         except Exception:
             if claim is not None:
                 self.ports.claims.release(claim)
             raise
+
+    def reserve(self, prepared: PreparedMessage, claim: Claim | None = None) -> PreparedMessage:
+        """Reserve quota for one message, and return it under the id that its claim gives it.
+
+        Raises:
+            QuotaExceeded: it does not fit.
+        """
+        if claim is not None:
+            prepared = prepared.with_id(derived_id(claim.generation, 0))
+        self._quota.reserve(prepared.amount, prepared.now)
+        return prepared
+
+    def commit(self, prepared: PreparedMessage, claim: Claim | None, text: str) -> StoredResponse:
+        """Queue one message and commit its record with the text of the response.
+
+        An error leaves nothing behind. If the commit took effect in spite of it, none is raised.
+        """
         message = prepared.message
-        response = StoredResponse(
-            write_response(prepared.accepted),
-            message_ids=(message.message_id,),
-            amount=prepared.amount,
-        )
+        response = StoredResponse(text, message_ids=(message.message_id,), amount=prepared.amount)
         try:
             self.ports.jobs.put(prepared.job(), prepared.mail)
             self.ports.messages.commit(message, claim, response)
         except Exception:
             if self._was_committed(message, claim):
                 return response
-            quota.refund(prepared.amount, prepared.now)
+            self._quota.refund(prepared.amount, prepared.now)
             raise
         return response
 
-    def accept_many(  # noqa: PLR0913  the same as `accept_one`, and their number
-        self,
-        principal: Principal,
-        count: int,
-        *,
-        body_hash: str,
-        idempotency_digest: str | None,
-        prepare: Callable[[Collection[int]], Preparation],
-        write_response: Callable[[Sequence[Outcome]], str],
-    ) -> StoredResponse:
-        """Accept the messages that can be accepted, in few calls.
+    def accepted_before(self, claim: Claim | None, count: int) -> dict[int, Outcome]:
+        """Return what an owner of a claim for `count` messages accepted before it died.
+
+        It stays accepted.
+        """
+        if claim is None or not claim.resumed:
+            return {}
+        ids = [derived_id(claim.generation, position) for position in range(count)]
+        messages = self.ports.messages.get_all(claim.account_id, ids)
+        return {
+            position: AcceptedMessage(message_id, messages[message_id].sender)
+            for position, message_id in enumerate(ids)
+            if message_id in messages
+        }
+
+    def reserve_all(
+        self, group: MessageGroup, claim: Claim | None = None, *, may_refuse_all: bool
+    ) -> None:
+        """Reserve quota in order, and refuse the messages that do not fit.
 
         Args:
-            principal: the sender, just authenticated.
-            count: how many messages there are; positions count from zero.
-            body_hash: identifies the request under its idempotency key.
-            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            prepare: runs the slow checks, except for positions that were accepted before.
-            write_response: writes the response from the outcome of each position.
+            group: the messages; they get the ids of the claim.
+            claim: the claim of their request, if there is one.
+            may_refuse_all: whether no error is raised if not one message fits.
 
         Raises:
-            ServiceError: an idempotency error; a quota error, if not one message fits and
-                none was accepted before; `service_unavailable`.
+            QuotaExceeded: not one message fits.
+            ServiceError: `service_unavailable`.
         """
-        account_id, quota = principal.account.account_id, SenderQuota(self.ports.quotas, principal)
-        claim = self._claim(principal.account, idempotency_digest, body_hash)
-        if isinstance(claim, StoredResponse):
-            return claim
-        outcomes: dict[int, Outcome] = {}
+        prepared = group.prepared
+        if claim is not None:
+            for position, message in prepared.items():
+                prepared[position] = message.with_id(derived_id(claim.generation, position))
+        for _ in range(_QUOTA_TRIES):
+            if not prepared:
+                return
+            now = self.ports.clock()
+            try:
+                self._quota.reserve(_amount(prepared.values()), now)
+            except QuotaExceeded as exceeded:
+                refusals = _refusals(prepared, exceeded, now)
+                if len(refusals) == len(prepared) and not may_refuse_all:
+                    raise next(iter(refusals.values())) from exceeded
+                group.refuse(refusals)
+            else:
+                for position, message in prepared.items():
+                    prepared[position] = replace(message, now=now)
+                return
+        raise Unavailable("quota", "Other requests use the account's quota right now; try again.")
+
+    def queue_all(self, group: MessageGroup) -> None:
+        """Queue the jobs, and refuse the messages that the queue refused.
+
+        Raises:
+            ServiceError: `service_unavailable`, also if the queue refused all messages.
+        """
+        prepared = group.prepared
         try:
-            ids = [derived_id(claim.generation, at) for at in range(count)] if claim else []
-            if claim is not None and claim.resumed:
-                outcomes |= self._accepted_before(account_id, ids)
-            accepted_before = bool(outcomes)
-            prepared, errors = prepare(outcomes.keys())
-            if claim is not None:
-                prepared = {at: message.with_id(ids[at]) for at, message in prepared.items()}
-            outcomes |= errors
-            self._reserve(quota, prepared, outcomes, may_refuse_all=accepted_before)
-            self._queue(quota, prepared, outcomes)
+            refused = self.ports.jobs.put_all(
+                [(message.job(), message.mail) for message in prepared.values()]
+            )
         except Exception:
-            # An earlier owner may have accepted a part, or may be about to. Its successor must
-            # find the same ids, so a claim that was taken over expires instead.
-            if claim is not None and not claim.resumed:
-                self.ports.claims.release(claim)
+            self._refund(prepared.values())
             raise
-        # An error from here on leaves the claim pending: the next owner finds the records.
-        self._commit(account_id, quota, prepared)
-        outcomes |= {at: message.accepted for at, message in prepared.items()}
-        in_order = [outcomes[position] for position in range(count)]
+        lost = {
+            position: message
+            for position, message in prepared.items()
+            if message.message.message_id in refused
+        }
+        self._refund(lost.values())
+        error = Unavailable("queue", "The queue did not accept this message.")
+        if lost and len(lost) == len(prepared):
+            raise error
+        group.refuse(dict.fromkeys(lost, error))
+
+    def commit_all(self, group: MessageGroup) -> None:
+        """Put the records, all or none. If some took effect in spite of an error, they stay.
+
+        Raises:
+            ServiceError: `service_unavailable`; what has no record is refunded.
+        """
+        messages = [message.message for message in group.prepared.values()]
+        try:
+            self.ports.messages.commit_all(messages)
+        except Exception:
+            account_id = self.principal.account.account_id
+            ids = [message.message_id for message in messages]
+            recorded = self.ports.messages.get_all(account_id, ids)
+            lost = [
+                message
+                for message in group.prepared.values()
+                if message.message.message_id not in recorded
+            ]
+            if lost:
+                self._refund(lost)
+                raise
+        group.outcomes.update({at: message.accepted for at, message in group.prepared.items()})
+
+    def finish(self, group: MessageGroup, claim: Claim | None, text: str) -> StoredResponse:
+        """Store the text of the response to many messages in their claim, and return it."""
         response = StoredResponse(
-            write_response(in_order),
+            text,
             message_ids=tuple(
                 outcome.message_id if isinstance(outcome, AcceptedMessage) else None
-                for outcome in in_order
+                for outcome in group.in_order
             ),
-            amount=_amount(prepared.values()),
+            amount=_amount(group.prepared.values()),
         )
         if claim is not None:
             # The records are the commit. Without the response, a retry takes the claim over
@@ -221,33 +281,9 @@ class Acceptance:
                 self.ports.claims.finish(claim, response)
         return response
 
-    def accept_group(
-        self, principal: Principal, prepared: Mapping[int, PreparedMessage]
-    ) -> dict[int, Outcome]:
-        """Accept messages that have no claim, in few calls; return the outcome of each.
-
-        A ServiceError is the outcome of the messages that it stops; it is not raised.
-        """
-        account_id, quota = principal.account.account_id, SenderQuota(self.ports.quotas, principal)
-        remaining = dict(prepared)
-        outcomes: dict[int, Outcome] = {}
-        try:
-            self._reserve(quota, remaining, outcomes, may_refuse_all=True)
-            self._queue(quota, remaining, outcomes)
-            self._commit(account_id, quota, remaining)
-        except ServiceError as error:
-            return outcomes | dict.fromkeys(remaining, error)
-        return outcomes | {at: message.accepted for at, message in remaining.items()}
-
-    def _claim(
-        self, account: Account, idempotency_digest: str | None, body_hash: str
-    ) -> Claim | StoredResponse | None:
-        if idempotency_digest is None:
-            return None
-        now = self.ports.clock()
-        return self.ports.claims.acquire(
-            account.account_id, idempotency_digest, body_hash, now, account.shards_at(now)
-        )
+    @property
+    def _quota(self) -> SenderQuota:
+        return SenderQuota(self.ports.quotas, self.principal)
 
     def _was_committed(self, message: Message, claim: Claim | None) -> bool:
         """Find out whether a commit that raised an error took effect."""
@@ -255,94 +291,16 @@ class Acceptance:
             return self.ports.claims.release(claim) is not None
         return self.ports.messages.get(message.account_id, message.message_id) is not None
 
-    def _accepted_before(self, account_id: str, ids: Sequence[UUID]) -> dict[int, AcceptedMessage]:
-        """Return what an owner of the claim accepted before it died; it stays accepted."""
-        messages = self.ports.messages.get_all(account_id, ids)
-        return {
-            position: AcceptedMessage(message_id, messages[message_id].sender)
-            for position, message_id in enumerate(ids)
-            if message_id in messages
-        }
-
-    def _reserve(
-        self,
-        quota: SenderQuota,
-        prepared: dict[int, PreparedMessage],
-        outcomes: dict[int, Outcome],
-        *,
-        may_refuse_all: bool,
-    ) -> None:
-        """Reserve quota in order; take out the messages that do not fit, and add their errors."""
-        for _ in range(_QUOTA_TRIES):
-            if not prepared:
-                return
-            now = self.ports.clock()
-            try:
-                quota.reserve(_amount(prepared.values()), now)
-            except QuotaExceeded as exceeded:
-                refusals = _refusals(prepared, exceeded, now)
-                if len(refusals) == len(prepared) and not may_refuse_all:
-                    raise next(iter(refusals.values())) from exceeded
-                for position, refusal in refusals.items():
-                    outcomes[position] = refusal
-                    del prepared[position]
-            else:
-                for position, message in prepared.items():
-                    prepared[position] = replace(message, now=now)
-                return
-        raise Unavailable("quota", "Other requests use the account's quota right now; try again.")
-
-    def _queue(
-        self,
-        quota: SenderQuota,
-        prepared: dict[int, PreparedMessage],
-        outcomes: dict[int, Outcome],
-    ) -> None:
-        """Queue the jobs; take out the messages that the queue refused, and add their errors."""
-        try:
-            refused = self.ports.jobs.put_all(
-                [(message.job(), message.mail) for message in prepared.values()]
-            )
-        except Exception:
-            _refund(quota, prepared.values())
-            raise
-        lost = {
-            position: message
-            for position, message in prepared.items()
-            if message.message.message_id in refused
-        }
-        _refund(quota, lost.values())
-        error = Unavailable("queue", "The queue did not accept this message.")
-        if lost and len(lost) == len(prepared):
-            raise error
-        for position in lost:
-            outcomes[position] = error
-            del prepared[position]
-
-    def _commit(
-        self, account_id: str, quota: SenderQuota, prepared: Mapping[int, PreparedMessage]
-    ) -> None:
-        """Put the records, all or none."""
-        messages = [message.message for message in prepared.values()]
-        try:
-            self.ports.messages.commit_all(messages)
-        except Exception:
-            ids = [message.message_id for message in messages]
-            recorded = self.ports.messages.get_all(account_id, ids)
-            lost = [
-                message
-                for message in prepared.values()
-                if message.message.message_id not in recorded
-            ]
-            if lost:
-                _refund(quota, lost)
-                raise
+    def _refund(self, prepared: Collection[PreparedMessage]) -> None:
+        moments = [message.now for message in prepared]
+        if moments:
+            self._quota.refund(_amount(prepared), moments[0])
 
 
-def _refund(quota: SenderQuota, prepared: Collection[PreparedMessage]) -> None:
-    moments = [message.now for message in prepared]
-    if moments:
-        quota.refund(_amount(prepared), moments[0])
+def replay_of_one(response: StoredResponse) -> StoredResponse:
+    """Return the stored response to one message with the id of the message."""
+    ids = (derived_id(response.generation, 0),) if response.generation else ()
+    return replace(response, message_ids=ids)
 
 
 def _amount(prepared: Iterable[PreparedMessage]) -> Amount:

@@ -1,30 +1,32 @@
 """Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pillarbox.application.authentication import parse_key
+from pillarbox.application.authentication import SeenKeys, parse_key
 from pillarbox.application.ports import DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import (
     Acceptance,
+    MessageGroup,
     Outcome,
-    Preparation,
     SendingPorts,
 )
 from pillarbox.application.sending.costly_requests import (
-    authenticate_early,
-    count_if_costly,
+    RequestCost,
+    check_quota,
+    count_refusals,
     count_rehearsal,
+    http_senders,
 )
-from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.sender_quota import with_quota
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.batch import BatchRequest, check_domains
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import SendRoute
+from pillarbox.rendering.fuel import RequestFuel
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,15 @@ class BatchSend:
     """Check a batch and each of its messages, then accept those that pass."""
 
     ports: SendingPorts
+    seen: SeenKeys = field(default_factory=SeenKeys)
 
-    def authenticate_early(self, key_text: str) -> None:
+    def authenticate(self, key_text: str) -> None:
         """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
-            ServiceError: as `authenticate_early`.
+            ServiceError: as `SenderLookup.authenticate`.
         """
-        authenticate_early(self.ports, key_text)
+        http_senders(self.ports, self.seen).authenticate(key_text)
 
     def submit(  # noqa: PLR0913  what routes have in common, and what only some have
         self,
@@ -54,39 +57,37 @@ class BatchSend:
     ) -> StoredResponse:
         """Accept the messages that can be accepted.
 
-        Args:
-            key_text: the API key as the caller sent it.
-            batch: the batch, or the errors of its form.
-            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            write_response: writes the response from the outcome of each message.
-            request_id: the id of the HTTP request, for the messages' records.
-            route: how the request came in.
-            confirmed: whether somebody confirmed this request.
+        The arguments are those of `SingleSend.submit`, for a batch. `write_response` writes the
+        response from the outcome of each message.
 
         Raises:
             ServiceError: a request-level error of contract 4.2; a quota error, if not
                 one message fits; `confirmation_required`.
         """
-        admitted = self._admit(key_text, batch)
-        principal = admitted.principal
-
-        def accept() -> StoredResponse:
-            principal.check_confirmed(by_agent=route is SendRoute.MCP, confirmed=confirmed)
-            response = Acceptance(self.ports).accept_many(
-                principal,
-                admitted.batch.count,
-                body_hash=admitted.batch.body_hash,
-                idempotency_digest=idempotency_digest,
-                prepare=lambda skip: self._prepare(
-                    admitted, skip, Caller(principal, route, request_id)
-                ),
-                write_response=write_response,
-            )
-            return with_quota(
-                response, self.ports.directory, principal, admitted.directory, self.ports.clock()
-            )
-
-        return count_if_costly(self.ports, principal, admitted.records, accept)
+        ports, admitted = self.ports, self._admit(key_text, batch)
+        principal, directory = admitted.principal, admitted.directory
+        with RequestCost(ports, self.seen, principal, admitted.records) as cost:
+            principal.check_confirmed(over_mcp=route is SendRoute.MCP, confirmed=confirmed)
+            acceptance = Acceptance(ports, principal)
+            claim = acceptance.claim(idempotency_digest, admitted.batch.body_hash)
+            if isinstance(claim, StoredResponse):
+                response = claim
+            else:
+                # An earlier owner may have accepted a part, or may be about to. Its successor must
+                # find the same ids, so a claim that was taken over expires instead.
+                is_new = claim is not None and not claim.resumed
+                with acceptance.released_on_error(claim if is_new else None):
+                    before = acceptance.accepted_before(claim, admitted.batch.count)
+                    group = self._prepare(admitted, before, Caller(principal, route, request_id))
+                    group.outcomes.update(before)
+                    acceptance.reserve_all(group, claim, may_refuse_all=bool(before))
+                    acceptance.queue_all(group)
+                # An error from here on leaves the claim pending: the next owner finds the records.
+                acceptance.commit_all(group)
+                text = write_response(group.in_order)
+                response = acceptance.finish(group, claim, text)
+                cost.accepted = any(response.message_ids)
+            return with_quota(response, ports.directory, principal, directory, ports.clock())
 
     def rehearse(
         self, key_text: str, batch: BatchRequest | ServiceError
@@ -97,22 +98,25 @@ class BatchSend:
             ServiceError: a request-level error of contract 4.2; a quota error.
         """
         admitted = self._admit(key_text, batch)
-        prepared, errors = self._prepare(admitted, (), Caller(admitted.principal, SendRoute.MCP))
-        count_rehearsal(self.ports, admitted.principal, len(prepared), admitted.records)
-        return prepared | errors
+        group = self._prepare(admitted, (), Caller(admitted.principal, SendRoute.MCP))
+        count_rehearsal(self.ports, admitted.principal, len(group.prepared), admitted.records)
+        errors = {
+            at: error for at, error in group.outcomes.items() if isinstance(error, ServiceError)
+        }
+        return group.prepared | errors
 
     def _admit(self, key_text: str, batch: BatchRequest | ServiceError) -> "_AdmittedBatch":
-        """Authenticate a caller, and read what its batch needs."""
-        authentication = self.ports.authentication
+        """Read a caller, and what its batch needs."""
+        senders, preview = http_senders(self.ports, self.seen), self.ports.preview
         if isinstance(batch, ServiceError):
-            authentication.authenticate(key_text)
+            senders.read(key_text)
             raise batch
         # For a batch that is refused in any case, only the key and its account are read.
         refusal = error_of(batch.check_size)
         messages = _Messages({}, {}) if refusal else _Messages.of(batch)
         refusal = refusal or error_of(lambda: check_domains(messages.domains))
-        if refusal or parse_key(key_text).preview:
-            self._check_preview(authentication.authenticate(key_text))
+        if refusal or parse_key(key_text).policy.starters_only:
+            senders.read(key_text).check_batch(preview)
         if refusal:
             raise refusal
         mailboxes = {
@@ -125,43 +129,50 @@ class BatchSend:
             for request, _ in messages.passed.values()
             for template_id in request.template_ids
         }
-        principal, directory = authentication.look_up(
-            key_text,
-            addresses=mailboxes,
-            template_ids=template_ids,
+        principal, directory = senders.look_up(
+            key_text, addresses=mailboxes, template_ids=template_ids
         )
-        self._check_preview(principal)
+        principal.check_batch(preview)
         return _AdmittedBatch(
             batch, messages, principal, directory, len(mailboxes) + len(template_ids)
         )
 
-    def _check_preview(self, principal: Principal) -> None:
-        if principal.preview:
-            raise ServiceError(
-                "upgrade_required",
-                "Preview keys send one email at a time.",
-                upgrade_url=self.ports.preview.upgrade_url,
-            )
-
     def _prepare(
         self, admitted: "_AdmittedBatch", skip: Collection[int], caller: Caller
-    ) -> Preparation:
-        messages, directory = admitted.messages, admitted.directory
-        errors = {at: error for at, error in messages.errors.items() if at not in skip}
-        drafts: dict[int, Draft] = {}
+    ) -> MessageGroup:
+        """Check each message, except those at positions to skip, as `SingleSend` does."""
+        ports, principal, directory = self.ports, caller.principal, admitted.directory
+        messages, drafts = admitted.messages, dict[int, Draft]()
+        group = MessageGroup(
+            {}, {at: error for at, error in messages.errors.items() if at not in skip}
+        )
         for position, (request, recipients) in messages.passed.items():
             if position in skip:
                 continue
             try:
-                drafts[position] = Draft.of(
-                    request, recipients, caller, directory, self.ports.preview
-                )
+                drafts[position] = Draft.of(request, recipients, caller, directory, ports.preview)
             except ServiceError as error:
-                errors[position] = error
-        prepared, late_errors = prepare_all(
-            self.ports, drafts, caller.principal, directory, may_refuse_all=bool(skip)
-        )
-        return prepared, errors | late_errors
+                group.outcomes[position] = error
+        if not drafts:
+            return group
+        try:
+            check_quota(ports, self.seen, principal, directory)
+        except ServiceError as refusal:
+            if not skip:
+                raise
+            group.outcomes.update(dict.fromkeys(drafts, refusal))
+            return group
+        domains = frozenset().union(*(draft.recipients.domains for draft in drafts.values()))
+        verdicts = ports.domains.look_up(domains)
+        now, fuel, refused = ports.clock(), RequestFuel(), 0
+        for position, draft in drafts.items():
+            try:
+                group.prepared[position] = draft.prepare(verdicts, now, fuel)
+            except ServiceError as error:
+                group.outcomes[position] = error
+                refused += 1
+        count_refusals(ports, principal.account.account_id, refused)
+        return group
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,23 @@
-"""Requests that read many records and accept nothing: refused ones, replays and rehearsals.
+"""Requests that read many records, or ask the DNS, and accept nothing.
 
-They use no quota, so one key could repeat them without an end. Ten of these records count as one
-late refusal. After such a request a process reads the key's quota record first. If the account has
-used up its late refusals of the minute, the request ends there, before it is parsed.
+They are refused ones, replays and rehearsals. They use no quota, so one key could repeat them
+without an end. A refusal after the DNS was asked counts as one late refusal of the account, and so
+do ten records that were looked up for nothing. An account with too many late refusals in a minute
+makes no query to the DNS, and its keys are refused before their requests are parsed.
 """
 
-from collections.abc import Callable
-from typing import Final
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Self
 
-from pillarbox.application.authentication import parse_key
-from pillarbox.application.ports import StoredResponse
+from pillarbox.application.authentication import SeenKeys, SenderLookup
+from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.acceptance import SendingPorts
-from pillarbox.application.sending.late_checks import count_refusals
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sending.sender_quota import check_key_quota
+from pillarbox.domain.accounts.key import EMAILS_SEND
+from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.accounts.quota import QuotaExceeded
 from pillarbox.domain.errors import ServiceError
 
 #: A count costs a write, as much as five of these reads.
@@ -20,62 +25,81 @@ _RECORDS_A_REFUSAL: Final = 10
 _SERVER_ERROR: Final = 500
 
 
-def authenticate_early(ports: SendingPorts, key_text: str) -> None:
-    """Refuse a wrong key, or one with too many refusals, before its request is parsed.
+def http_senders(ports: SendingPorts, seen: SeenKeys) -> SenderLookup:
+    """Return what reads the callers that send over HTTP."""
+    return SenderLookup(
+        ports.directory, seen, lambda principal: principal.require(EMAILS_SEND), ports.clock
+    )
 
-    Raises:
-        ServiceError: `invalid_api_key`, `account_suspended`, `scope_required` or
-            `rate_limit_exceeded`.
+
+@dataclass(slots=True)
+class RequestCost:
+    """A context in which a request is accepted. It counts what the request reads for nothing.
+
+    `records` is how many suppressions and templates were looked up. The caller sets `accepted` if
+    the request accepts anything. A failure of the service does not count.
     """
-    key = parse_key(key_text)
-    if key.digest not in ports.costly_keys:
-        ports.authentication.authenticate_stranger(key_text)
-        return
-    principal, directory = ports.authentication.look_up(key_text)
-    try:
-        directory.quota.check_refusals(principal.limits, ports.clock())
-    except ServiceError as error:
-        error.log_fields = {"account_id": principal.account.account_id}
-        raise
-    ports.costly_keys.discard(key.digest)
+
+    ports: SendingPorts
+    seen: SeenKeys
+    principal: Principal
+    records: int
+    accepted: bool = False
+
+    def __enter__(self) -> Self:
+        """Return the context."""
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, *trace: object) -> None:
+        """Count the records, unless the request was accepted or the service has failed."""
+        has_failed = error is not None and not (
+            isinstance(error, ServiceError) and error.status < _SERVER_ERROR
+        )
+        refusals = self.records // _RECORDS_A_REFUSAL
+        if refusals and not self.accepted and not has_failed:
+            self.seen.costly.add(self.principal.key.digest)
+            count_refusals(self.ports, self.principal.account.account_id, refusals)
 
 
 def count_rehearsal(ports: SendingPorts, principal: Principal, messages: int, records: int) -> None:
     """Count messages that were checked and not sent, and the records that were read for them."""
-    count = messages + records // _RECORDS_A_REFUSAL
-    if count:
-        count_refusals(ports, principal.account.account_id, count)
+    count_refusals(ports, principal.account.account_id, messages + records // _RECORDS_A_REFUSAL)
 
 
-def count_if_costly(
-    ports: SendingPorts,
-    principal: Principal,
-    records: int,
-    accept: Callable[[], StoredResponse],
-) -> StoredResponse:
-    """Accept a request; count the records that it read if it accepts nothing.
-
-    Args:
-        ports: the stores that count.
-        principal: the sender.
-        records: how many suppressions and templates were looked up for it.
-        accept: accepts the request or raises its error.
+def check_quota(
+    ports: SendingPorts, seen: SeenKeys, principal: Principal, directory: DirectoryResult
+) -> None:
+    """Refuse a request of a sender without quota, before the DNS is asked.
 
     Raises:
-        ServiceError: that of `accept`.
+        ServiceError: a quota error; `rate_limit_exceeded` for too many late refusals.
     """
-
-    def count() -> None:
-        if refusals := records // _RECORDS_A_REFUSAL:
-            ports.costly_keys.add(principal.key.digest)
-            count_refusals(ports, principal.account.account_id, refusals)
-
     try:
-        response = accept()
-    except ServiceError as error:
-        if error.status < _SERVER_ERROR:
-            count()
+        directory.quota.check(principal.limits, ports.clock())
+        check_key_quota(ports.directory, principal, ports.clock())
+    except QuotaExceeded:
         raise
-    if response.replayed or not any(response.message_ids):
-        count()
-    return response
+    except ServiceError:
+        seen.costly.add(principal.key.digest)  # the next request need not read as much
+        raise
+
+
+def check_domains(ports: SendingPorts, account_id: str, recipients: Recipients) -> None:
+    """Refuse a message whose recipients' domains accept no mail.
+
+    Raises:
+        ServiceError: `invalid_recipient`.
+    """
+    verdicts = ports.domains.look_up(recipients.domains)
+    try:
+        recipients.check_domains(verdicts)
+    except ServiceError:
+        count_refusals(ports, account_id, 1)
+        raise
+
+
+def count_refusals(ports: SendingPorts, account_id: str, count: int) -> None:
+    """Count late refusals of an account in this minute."""
+    if count:
+        with suppress(ServiceError):  # the caller gets the reason of the refusal in any case
+            ports.refusals.count(account_id, count, ports.clock())

@@ -8,27 +8,16 @@ from uuid import UUID
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, DomainVerdict
 from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.self_service import as_test, check_self_service
+from pillarbox.application.sending.self_service import as_test
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import Amount
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Message, MessageOrigin, SendRoute
 from pillarbox.domain.messages.tags import Tags
-from pillarbox.domain.sign_in.preview_key import PreviewRecipients, new_report
 from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewTerms:
-    """The terms of preview keys: a fixed sender, where to upgrade, and the widget's recipients."""
-
-    sender: str
-    upgrade_url: str
-    recipients: PreviewRecipients = PreviewRecipients.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +105,6 @@ class PreparedMessage:
         )
 
 
-def check_preview(principal: Principal, request: SendRequest, preview: PreviewTerms) -> None:
-    """Refuse what preview keys cannot send.
-
-    Raises:
-        ServiceError: `upgrade_required`.
-    """
-    if principal.preview and request.starter_template is None:
-        raise ServiceError(
-            "upgrade_required",
-            "Preview keys send starter templates only.",
-            upgrade_url=preview.upgrade_url,
-        )
-    if principal.key.self_service:
-        check_self_service(request, preview.upgrade_url)
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A request that passed every check that needs no answer of the DNS."""
@@ -150,7 +123,7 @@ class Draft:
         recipients: Recipients,
         caller: Caller,
         directory: DirectoryResult,
-        preview: PreviewTerms,
+        preview: PreviewSettings,
     ) -> "Draft":
         """Check one request against the directory: template, sender and recipients.
 
@@ -161,12 +134,9 @@ class Draft:
         template = find_template(request, directory)
         principal = caller.principal
         account = principal.account
-        sender = preview.sender if principal.preview else account.sender(request.sender)
+        sender = principal.sender(request.sender, preview)
         recipients.check_syntax()
-        principal.check_recipients(recipients.normalized.values())
-        if principal.key.self_service and account.widget_secret:
-            owner = account.contact or ""
-            preview.recipients.check(owner, recipients.normalized.values())
+        principal.check_recipients(recipients.normalized.values(), preview)
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
         return cls(
@@ -188,11 +158,8 @@ class Draft:
         """
         self.recipients.check_domains(verdicts)
         mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
-        if self.principal.key.self_service:
-            account = self.principal.account
-            secret = account.widget_secret
-            report = new_report(account.account_id, secret, mail.to[0]) if secret else None
-            mail = as_test(mail, str(report) if report else None)
+        if self.principal.policy.tests_only:
+            mail = as_test(mail, self.principal.stop_token(mail.to[0]))
         return PreparedMessage.of(
             mail, self.principal.account, self.request.body_hash, now, self.origin
         )

@@ -1,13 +1,8 @@
-"""What a key made for self-service may send: a starter template with its samples, as a test.
-
-Anyone with an email address can get such a key, and its emails have the operator's sender and
-signature. So no word, link, picture or file of the caller reaches the recipient.
-"""
+"""The emails of keys that send tests only: a starter template with its samples."""
 
 from typing import Final
 
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.messages.mail import Mail, SendRequest, StarterBody
+from pillarbox.domain.messages.mail import Mail, StarterBody
 from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.starters import find_starter
 from pillarbox.rendering.values import preview_values
@@ -16,35 +11,8 @@ from pillarbox.rendering.values import preview_values
 TEST_PREFIX: Final = "[Test] "
 
 
-def check_self_service(request: SendRequest, upgrade_url: str) -> None:
-    """Refuse what a self-service key cannot send. Nothing is left out silently.
-
-    Raises:
-        ServiceError: `upgrade_required`; the message names each field.
-    """
-    given = {
-        "cc": request.cc,
-        "bcc": request.bcc,
-        "fromName": request.from_name,
-        "subject": request.subject,
-        "brandName": request.brand_name,
-        "logoUrl": request.logo_url,
-        "replyTo": request.reply_to,
-        "attachments": request.attachments,
-    }
-    refused = [name for name, value in given.items() if value not in (None, ())]
-    if len(request.to) > 1:
-        refused.insert(0, "more than one recipient in to")
-    if refused:
-        raise ServiceError(
-            "upgrade_required",
-            f"This key sends starter templates as tests. It cannot use {', '.join(refused)}.",
-            upgrade_url=upgrade_url,
-        )
-
-
 def as_test(mail: Mail, report: str | None = None) -> Mail:
-    """Return the test that a self-service key sends instead of an email.
+    """Return the test that such a key sends instead of an email.
 
     With `report`, its footer has the link by which the recipient stops such mail.
 

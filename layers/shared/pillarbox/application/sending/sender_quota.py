@@ -1,4 +1,4 @@
-"""The quota of a sender: its account's and, if its key is an agent's, the key's own."""
+"""The quotas of a sender: its account's and, if its key has one, the key's own."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Directory, DirectoryResult, Quotas, StoredResponse
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaState
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.errors import ServiceError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SenderQuota:
-    """Reserves in both quotas, or in none. Only a key may have one of its own."""
+    """Reserves in each quota of a sender, or in none."""
 
     quotas: Quotas
     principal: "Principal | MemberPrincipal"
@@ -28,35 +28,31 @@ class SenderQuota:
         Raises:
             QuotaExceeded: a window of one of the quotas has no room for them.
         """
-        principal = self.principal
-        if isinstance(principal, Principal) and principal.key.agent:
-            limits = principal.key.agent.limits
-            self.quotas.reserve(principal.agent_id, amount, limits, now)
+        reserved = []
         try:
-            self.quotas.reserve(principal.account.account_id, amount, principal.limits, now)
+            for quota_id, limits in self.principal.quotas:
+                self.quotas.reserve(quota_id, amount, limits, now)
+                reserved.append(quota_id)
         except Exception:
             with suppress(ServiceError):  # too strict by these messages for the rest of the day
-                self._refund_key(amount, now)
+                for quota_id in reserved:
+                    self.quotas.refund(quota_id, amount, now)
             raise
 
     def refund(self, amount: Amount, now: datetime) -> None:
         """Undo the count of messages that were reserved at `now` and not accepted."""
-        self.quotas.refund(self.principal.account.account_id, amount, now)
-        self._refund_key(amount, now)
-
-    def _refund_key(self, amount: Amount, now: datetime) -> None:
-        if isinstance(self.principal, Principal) and self.principal.key.agent:
-            self.quotas.refund(self.principal.agent_id, amount, now)
+        for quota_id, _ in reversed(self.principal.quotas):
+            self.quotas.refund(quota_id, amount, now)
 
 
 def check_key_quota(directory: Directory, principal: Principal, now: datetime) -> None:
-    """Refuse a send of an agent's key that has no quota left, before it costs more.
+    """Refuse a send of a key that has no own quota left, before it costs more.
 
     Raises:
         QuotaExceeded: the key's own limit is reached.
     """
-    if principal.key.agent:
-        _key_counts(directory, principal).check(principal.key.agent.limits, now)
+    if limits := principal.own_limits:
+        _own_counts(directory, principal).check(limits, now)
 
 
 def quota_state(
@@ -79,10 +75,9 @@ def quota_state(
         ServiceError: `service_unavailable`.
     """
     state = counts.state(principal.limits, now, accepted)
-    if principal.key.agent is None:
-        return state
-    own = _key_counts(directory, principal).state(principal.key.agent.limits, now)
-    return replace(state, of_key=own)
+    if limits := principal.own_limits:
+        return replace(state, of_key=_own_counts(directory, principal).state(limits, now))
+    return state
 
 
 def with_quota(
@@ -100,6 +95,6 @@ def with_quota(
     return replace(response, quota=quota)
 
 
-def _key_counts(directory: Directory, principal: Principal) -> QuotaCounts:
-    """Read the counts of an agent's key like those of an account; no account has this id."""
-    return directory.look_up(principal.agent_id, quota=True).quota
+def _own_counts(directory: Directory, principal: Principal) -> QuotaCounts:
+    """Read the counts of a key's own quota like those of an account; no account has this id."""
+    return directory.look_up(principal.own_quota_id, quota=True).quota

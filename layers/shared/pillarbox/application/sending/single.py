@@ -1,23 +1,26 @@
 """Send one message over HTTP (contract 4.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
-from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
+from pillarbox.application.sending.acceptance import Acceptance, SendingPorts, replay_of_one
 from pillarbox.application.sending.costly_requests import (
-    authenticate_early,
-    count_if_costly,
+    RequestCost,
+    check_quota,
+    count_refusals,
     count_rehearsal,
+    http_senders,
 )
-from pillarbox.application.sending.late_checks import prepare_all
-from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, check_preview
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.sender_quota import with_quota
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import SendRoute
+from pillarbox.rendering.fuel import RequestFuel
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,15 @@ class SingleSend:
     """Check a request in the order of the contract, then accept its message."""
 
     ports: SendingPorts
+    seen: SeenKeys = field(default_factory=SeenKeys)
 
-    def authenticate_early(self, key_text: str) -> None:
+    def authenticate(self, key_text: str) -> None:
         """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
-            ServiceError: as `authenticate_early`.
+            ServiceError: as `SenderLookup.authenticate`.
         """
-        authenticate_early(self.ports, key_text)
+        http_senders(self.ports, self.seen).authenticate(key_text)
 
     def submit(  # noqa: PLR0913  what routes have in common, and what only some have
         self,
@@ -60,23 +64,22 @@ class SingleSend:
             ServiceError: any error of contract 4.1; `confirmation_required`.
         """
         ports, admitted = self.ports, self._admit(key_text, request)
-        principal = admitted.principal
-
-        def accept() -> StoredResponse:
-            principal.check_confirmed(by_agent=route is SendRoute.MCP, confirmed=confirmed)
-            check_preview(principal, admitted.request, ports.preview)
-            response = Acceptance(ports).accept_one(
-                principal,
-                body_hash=admitted.request.body_hash,
-                idempotency_digest=idempotency_digest,
-                prepare=lambda: self._prepare(admitted, Caller(principal, route, request_id)),
-                write_response=write_response,
-            )
-            return with_quota(
-                response, ports.directory, principal, admitted.directory, ports.clock()
-            )
-
-        return count_if_costly(ports, principal, admitted.records, accept)
+        principal, directory = admitted.principal, admitted.directory
+        with RequestCost(ports, self.seen, principal, admitted.records) as cost:
+            principal.check_confirmed(over_mcp=route is SendRoute.MCP, confirmed=confirmed)
+            principal.check_request(admitted.request, ports.preview)
+            acceptance = Acceptance(ports, principal)
+            claim = acceptance.claim(idempotency_digest, admitted.request.body_hash)
+            if isinstance(claim, StoredResponse):
+                response = replay_of_one(claim)
+            else:
+                with acceptance.released_on_error(claim):
+                    prepared = self._prepare(admitted, Caller(principal, route, request_id))
+                    prepared = acceptance.reserve(prepared, claim)
+                text = write_response(prepared.accepted)
+                response = acceptance.commit(prepared, claim, text)
+                cost.accepted = True
+            return with_quota(response, ports.directory, principal, directory, ports.clock())
 
     def rehearse(self, key_text: str, request: SendRequest | ServiceError) -> PreparedMessage:
         """Check a request as `submit` does, and return the message that it would send.
@@ -86,39 +89,41 @@ class SingleSend:
         """
         admitted = self._admit(key_text, request)
         principal = admitted.principal
-        check_preview(principal, admitted.request, self.ports.preview)
+        principal.check_request(admitted.request, self.ports.preview)
         prepared = self._prepare(admitted, Caller(principal, SendRoute.MCP))
         count_rehearsal(self.ports, principal, 1, admitted.records)
         return prepared
 
     def _admit(self, key_text: str, request: SendRequest | ServiceError) -> "_AdmittedRequest":
-        """Authenticate a caller, and read what its request needs."""
-        ports, authentication = self.ports, self.ports.authentication
-        if isinstance(request, ServiceError):
-            authentication.authenticate(key_text)
-            raise request
+        """Read a caller, and what its request needs."""
+        senders = http_senders(self.ports, self.seen)
         # For a request that is refused in any case, only the key and its account are read.
+        if isinstance(request, ServiceError):
+            senders.read(key_text)
+            raise request
         if refusal := error_of(request.check_mode):
-            authentication.authenticate(key_text)
+            senders.read(key_text)
             raise refusal
         if refusal := error_of(request.check_size):
-            check_preview(authentication.authenticate(key_text), request, ports.preview)
+            senders.read(key_text).check_request(request, self.ports.preview)
             raise refusal
         recipients = Recipients.parse(request.recipients)
-        principal, directory = authentication.look_up(
+        principal, directory = senders.look_up(
             key_text, addresses=recipients.mailboxes, template_ids=request.template_ids
         )
         return _AdmittedRequest(request, recipients, principal, directory)
 
     def _prepare(self, admitted: "_AdmittedRequest", caller: Caller) -> PreparedMessage:
-        directory = admitted.directory
-        draft = Draft.of(
-            admitted.request, admitted.recipients, caller, directory, self.ports.preview
-        )
-        prepared, errors = prepare_all(self.ports, {0: draft}, caller.principal, directory)
-        if errors:
-            raise errors[0]
-        return prepared[0]
+        """Check template, sender, recipients and quota; then ask the DNS, and compose the mail."""
+        ports, principal, directory = self.ports, caller.principal, admitted.directory
+        draft = Draft.of(admitted.request, admitted.recipients, caller, directory, ports.preview)
+        check_quota(ports, self.seen, principal, directory)
+        verdicts = ports.domains.look_up(draft.recipients.domains)
+        try:
+            return draft.prepare(verdicts, ports.clock(), RequestFuel())
+        except ServiceError:
+            count_refusals(ports, principal.account.account_id, 1)
+            raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,22 @@
 """Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pillarbox.application.authentication import (
-    ParsedKey,
-    RecentKeys,
-    SenderAuthentication,
-    parse_key,
+from pillarbox.application.authentication import ParsedKey, SeenKeys, SenderLookup, parse_key
+from pillarbox.application.ports import DirectoryResult, StoredResponse
+from pillarbox.application.sending.acceptance import (
+    Acceptance,
+    MessageGroup,
+    SendingPorts,
+    replay_of_one,
 )
-from pillarbox.application.ports import AcceptedMessage, DirectoryResult
-from pillarbox.application.sending.acceptance import Acceptance, Outcome, SendingPorts
-from pillarbox.application.sending.late_checks import check_domains
+from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
-from pillarbox.domain.accounts.key import EMAILS_SEND, Principal
+from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaExceeded
 from pillarbox.domain.errors import ServiceError
 
@@ -24,10 +26,8 @@ class SmtpSubmission:
     """Authenticate SMTP clients and accept their messages (RFC 5322)."""
 
     ports: SendingPorts
+    seen: SeenKeys = field(default_factory=SeenKeys)
     paid_plans_only: bool = False
-    #: The keys whose last message was refused for a quota or its recipients' domains. Their next
-    #: one is accepted alone, so that its quota is read before the DNS is asked.
-    refused_keys: RecentKeys = field(default_factory=RecentKeys)
 
     def authenticate(self, key_text: str) -> Principal:
         """Return the principal of an API key.
@@ -36,7 +36,7 @@ class SmtpSubmission:
             ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`,
                 `upgrade_required` or `confirmation_required`.
         """
-        return self._authentication.authenticate(key_text)
+        return self._senders.read(key_text)
 
     def prepare(self, key_text: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         """Read a message, and check what can be checked without its account.
@@ -52,7 +52,7 @@ class SmtpSubmission:
         key = parse_key(key_text)
         message = read_message(recipients, octets)
         message.recipients.check_syntax()
-        if key.digest in self.refused_keys:
+        if key.digest in self.seen.refused:
             return replace(message, groupable=False)
         if message.groupable:
             # The others of its group must not wait for the DNS. A message that is accepted by
@@ -60,18 +60,8 @@ class SmtpSubmission:
             self._check_domains(key, message)
         return message
 
-    def submit(
-        self,
-        key_text: str,
-        message: SmtpMessage,
-        write_response: Callable[[AcceptedMessage], str],
-    ) -> str:
-        """Accept a message; an error leaves nothing behind.
-
-        Args:
-            key_text: the API key, which is read again.
-            message: the message.
-            write_response: writes the response, which the claim stores if there is one.
+    def submit(self, key_text: str, message: SmtpMessage) -> str:
+        """Accept a message of a key, which is read again; an error leaves nothing behind.
 
         Returns:
             The message's id.
@@ -79,29 +69,20 @@ class SmtpSubmission:
         Raises:
             ServiceError: as over HTTP.
         """
-        key = parse_key(key_text)
         principal, directory = self._look_up(key_text, [message])
-
-        def prepare() -> PreparedMessage:
-            now = self.ports.clock()
-            prepared = message.prepare(principal, directory.suppressed, now)
-            if not message.groupable:
-                directory.quota.check(principal.limits, now)
-                self._check_domains(key, message)
-            return prepared
-
-        try:
-            response = Acceptance(self.ports).accept_one(
-                principal,
-                body_hash=message.body_hash,
-                idempotency_digest=message.idempotency_digest,
-                prepare=prepare,
-                write_response=write_response,
-            )
-        except QuotaExceeded:
-            self.refused_keys.add(key.digest)
-            raise
-        self.refused_keys.discard(key.digest)
+        digest = principal.key.digest
+        with self._remembering(digest, QuotaExceeded):
+            acceptance = Acceptance(self.ports, principal)
+            claim = acceptance.claim(message.idempotency_digest, message.body_hash)
+            if isinstance(claim, StoredResponse):
+                response = replay_of_one(claim)
+            else:
+                with acceptance.released_on_error(claim):
+                    prepared = self._prepare(principal, directory, message)
+                    prepared = acceptance.reserve(prepared, claim)
+                text = str(prepared.message.message_id)
+                response = acceptance.commit(prepared, claim, text)
+        self.seen.refused.discard(digest)
         return str(response.message_ids[0])
 
     def submit_all(
@@ -116,49 +97,66 @@ class SmtpSubmission:
             ServiceError: the error of all, such as a revoked key.
         """
         principal, directory = self._look_up(key_text, messages)
-        now = self.ports.clock()
-        prepared: dict[int, PreparedMessage] = {}
-        outcomes: dict[int, Outcome] = {}
+        now, preview = self.ports.clock(), self.ports.preview
+        group = MessageGroup({}, {})
         for position, message in enumerate(messages):
             try:
-                prepared[position] = message.prepare(principal, directory.suppressed, now)
+                group.prepared[position] = message.prepare(
+                    principal, directory.suppressed, preview, now
+                )
             except ServiceError as error:
-                outcomes[position] = error
-        outcomes |= Acceptance(self.ports).accept_group(principal, prepared)
-        if any(isinstance(outcome, QuotaExceeded) for outcome in outcomes.values()):
-            self.refused_keys.add(principal.key.digest)
-        in_order = [outcomes[position] for position in range(len(messages))]
+                group.outcomes[position] = error
+        acceptance = Acceptance(self.ports, principal)
+        try:
+            acceptance.reserve_all(group, may_refuse_all=True)
+            acceptance.queue_all(group)
+            acceptance.commit_all(group)
+        except ServiceError as error:  # that of each message which it stops
+            group.outcomes.update(dict.fromkeys(group.prepared, error))
+        if any(isinstance(outcome, QuotaExceeded) for outcome in group.in_order):
+            self.seen.refused.add(principal.key.digest)
         return [
             outcome if isinstance(outcome, ServiceError) else str(outcome.message_id)
-            for outcome in in_order
+            for outcome in group.in_order
         ]
 
     def _look_up(
         self, key_text: str, messages: Sequence[SmtpMessage]
     ) -> tuple[Principal, DirectoryResult]:
         addresses = {mailbox for message in messages for mailbox in message.recipients.mailboxes}
-        return self._authentication.look_up(key_text, addresses=addresses)
+        return self._senders.look_up(key_text, addresses=addresses)
 
-    def _check_domains(self, key: ParsedKey, message: SmtpMessage) -> None:
-        try:
+    def _prepare(
+        self, principal: Principal, directory: DirectoryResult, message: SmtpMessage
+    ) -> PreparedMessage:
+        """Check a message against its account, and what `prepare` has left."""
+        now = self.ports.clock()
+        prepared = message.prepare(principal, directory.suppressed, self.ports.preview, now)
+        if not message.groupable:
+            directory.quota.check(principal.limits, now)
+            self._check_domains(principal.key, message)
+        return prepared
+
+    def _check_domains(self, key: ParsedKey | ApiKey, message: SmtpMessage) -> None:
+        with self._remembering(key.digest, ServiceError):
             check_domains(self.ports, key.account_id, message.recipients)
-        except ServiceError:
-            self.refused_keys.add(key.digest)
+
+    @contextmanager
+    def _remembering(self, digest: str, refusal: type[ServiceError]) -> Iterator[None]:
+        """Remember a key whose message is refused."""
+        try:
+            yield
+        except refusal:
+            self.seen.refused.add(digest)
             raise
 
     @property
-    def _authentication(self) -> SenderAuthentication:
-        return SenderAuthentication(
-            self.ports.directory, self.ports.valid_keys, self._authorize, self.ports.clock
-        )
+    def _senders(self) -> SenderLookup:
+        return SenderLookup(self.ports.directory, self.seen, self._authorize, self.ports.clock)
 
     def _authorize(self, principal: Principal) -> None:
         principal.require(EMAILS_SEND)
-        principal.check_confirmed(by_agent=False, confirmed=False)
+        principal.check_confirmed(over_mcp=False, confirmed=False)
         plan = principal.account.plan
-        if principal.preview or (self.paid_plans_only and not plan.paid):
-            raise ServiceError(
-                "upgrade_required",
-                "The SMTP relay is not open to this key.",
-                upgrade_url=self.ports.preview.upgrade_url,
-            )
+        if principal.policy.starters_only or (self.paid_plans_only and not plan.paid):
+            raise self.ports.preview.upgrade_required("The SMTP relay is not open to this key.")

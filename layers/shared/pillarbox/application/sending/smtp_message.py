@@ -17,7 +17,7 @@ from typing import Final
 from pillarbox.application.sending.prepare import Caller, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.messages.attachment import check_attachments
@@ -96,7 +96,11 @@ class SmtpMessage:
     tags: Tags
 
     def prepare(
-        self, principal: Principal, suppressed: Mapping[str, str], now: datetime
+        self,
+        principal: Principal,
+        suppressed: Mapping[str, str],
+        preview: PreviewSettings,
+        now: datetime,
     ) -> PreparedMessage:
         """Check the message against the account that sends it.
 
@@ -109,7 +113,7 @@ class SmtpMessage:
                 principal.account.check_sends_from(author)
             except ServiceError as error:
                 raise _bad_author(f"{field}: {error.message}") from error
-        principal.check_recipients(self.recipients.normalized.values())
+        principal.check_recipients(self.recipients.normalized.values(), preview)
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
         return PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)

@@ -6,10 +6,10 @@ of a session and the change of a role take effect at the next one.
 
 from dataclasses import dataclass
 
-from pillarbox.application.authentication import SUSPENDED, Authentication
+from pillarbox.application.authentication import Authentication
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import SessionResult, Sessions, Users
-from pillarbox.domain.accounts.key import Principal
+from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.domain.sign_in.session import (

@@ -1,6 +1,6 @@
 """What owners do with the members of their account: invite, change roles, remove.
 
-An invitation adds the member at once. Nobody can use it without the mailbox: the invited user signs
+An invitation adds the member at once. It is of no use without the mailbox: the invited user signs
 in with the link of the email, or with a one-time code.
 """
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.accounts.keys import IssuedKey
-from pillarbox.application.authentication import PREVIEW_SUSPENDED
 from pillarbox.application.ports import Clock, DomainVerdict, MailDomains
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
@@ -28,6 +27,7 @@ from pillarbox.domain.accounts.key import (
     digest_of_key,
     new_key_text,
 )
+from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.client_address import block_of
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed

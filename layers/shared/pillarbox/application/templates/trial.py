@@ -85,13 +85,9 @@ class TemplateTrial:
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
         prepared = PreparedMessage.of(mail, account, body_hash, now, origin)
-        return Acceptance(self.ports).accept_one(
-            principal,
-            body_hash=body_hash,
-            idempotency_digest=None,
-            prepare=lambda: prepared,
-            write_response=write_response,
-        )
+        acceptance = Acceptance(self.ports, principal)
+        prepared = acceptance.reserve(prepared)
+        return acceptance.commit(prepared, None, write_response(prepared.accepted))
 
     def _check_member(self, account_id: str, recipients: Recipients) -> None:
         members = {mailbox_key(one.address) for one in self.members.of_account(account_id)}

@@ -50,5 +50,5 @@ class Brand:
         return next((name for name in names if name and name.strip()), "")[:MAX_BRAND_NAME]
 
 
-#: The brand of an account for which nobody has set one.
+#: The brand of an account that has set none.
 NO_BRAND: Final = Brand()

@@ -3,16 +3,13 @@
 import binascii
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation, confirmation_required
-from pillarbox.domain.accounts.quota import Limits
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.ids import new_token
 
 ACCOUNT_ID_LENGTH: Final = 12
@@ -94,66 +91,6 @@ class ApiKey:
     self_service: bool = False
     #: The limits of a key that an agent uses; None for every other key.
     agent: AgentSettings | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """The caller: a valid key and its account."""
-
-    key: ApiKey
-    account: Account
-
-    @property
-    def preview(self) -> bool:
-        """Whether the caller uses a preview key."""
-        return self.key.type is KeyType.PREVIEW
-
-    @property
-    def limits(self) -> Limits:
-        """Return the limits that apply to this caller's sends."""
-        return PREVIEW_LIMITS if self.preview else self.account.limits
-
-    @property
-    def agent_id(self) -> str:
-        """Return the id under which the quota of an agent's key is counted."""
-        return f"{self.account.account_id}#{self.key.key_id}"
-
-    def check_confirmed(self, *, by_agent: bool, confirmed: bool) -> None:
-        """Refuse a send that needs a confirmation and has none.
-
-        Args:
-            by_agent: whether it came over MCP. There, a key without settings asks as well.
-            confirmed: whether somebody confirmed this request.
-
-        Raises:
-            ServiceError: `confirmation_required`.
-        """
-        agent = self.key.agent
-        asks = agent.confirmation is Confirmation.ASK if agent else by_agent
-        if asks and not confirmed:
-            raise confirmation_required()
-
-    def check_recipients(self, addresses: Iterable[str]) -> None:
-        """Refuse parsed addresses that an agent's key may not send to.
-
-        Raises:
-            ServiceError: `recipient_not_allowed`.
-        """
-        if self.key.agent:
-            self.key.agent.check_recipients(addresses)
-
-    def require(self, scope: str) -> None:
-        """Raise unless the key has a scope.
-
-        Raises:
-            ServiceError: `scope_required`; the details name the scope.
-        """
-        if scope not in self.key.scopes:
-            raise ServiceError(
-                "scope_required",
-                f"The key lacks the permission {scope}.",
-                details={"required_permission": scope},
-            )
 
 
 def new_key_text(account_id: str, key_type: KeyType) -> str:

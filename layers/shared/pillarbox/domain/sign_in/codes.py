@@ -59,7 +59,7 @@ class FlowToken:
         return f"{self.flow_id}.{self.user_digest}.{self.secret}"
 
     def code_hash(self, code: str) -> str:
-        """Return the hash of a code, which nobody can check without the secret."""
+        """Return the hash of a code, which cannot be checked without the secret."""
         return hmac.digest(self.secret.encode(), code.encode(), "sha256").hex()
 
 

@@ -27,7 +27,7 @@ UNUSED_TIME: Final = timedelta(days=90)
 #: provider.
 PER_BLOCK: Final = 3
 PER_DOMAIN: Final = 20
-#: The most codes in a day for one folded address: nobody may have asked the person who reads it.
+#: The most codes in a day for one folded address: its reader may not have asked for any.
 CODES_PER_ADDRESS: Final = 15
 #: The most codes in a day in all, for each key that may be given.
 CODES_PER_KEY: Final = 5
@@ -38,7 +38,7 @@ PREVIEW_LIST: Final = "preview"
 KEY_NAME: Final = "Preview widget"
 
 #: The hosts that give strangers mailboxes. Somebody who has one address of such a domain has
-#: nothing to do with the others. docs/decisions.md says what an incomplete list means.
+#: nothing to do with the others. docs/decisions/sign-in.md says what an incomplete list means.
 _PROVIDERS_TEXT: Final = """
 126.com 139.com 163.com abv.bg alice.it aliyun.com aol.com arcor.de att.net bigpond.com
 bluewin.ch bol.com.br btinternet.com centrum.cz charter.net comcast.net cox.net daum.net
@@ -158,7 +158,7 @@ def folded_digest(address: str) -> str:
 
 
 def account_id_for(key: bytes, address: str) -> str:
-    """Return the id of an address's account. Nobody without the service's key can compute it."""
+    """Return the id of an address's account. Only the service's key computes it."""
     digest = hmac.digest(key, f"preview account {fold_address(address)}".encode(), "sha256")
     return token_of(digest, ACCOUNT_ID_LENGTH)
 

@@ -127,6 +127,11 @@ class MemberPrincipal(SessionPrincipal):
         """Return the limits that apply to this caller's sends."""
         return self.account.limits
 
+    @property
+    def quotas(self) -> tuple[tuple[str, Limits], ...]:
+        """Return the id under which its messages are counted, with the limits."""
+        return ((self.account.account_id, self.limits),)
+
     def require(self, scope: str) -> None:
         """Raise unless the role has a scope.
 

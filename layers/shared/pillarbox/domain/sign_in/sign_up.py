@@ -12,11 +12,11 @@ DAY: Final = timedelta(days=1)
 #: The most accounts that one block of IP addresses creates or asks for in a day.
 PER_BLOCK: Final = 5
 #: The most emails in a day that tell strangers that they cannot sign up: one for an address, and
-#: so many in all, because nobody has asked these addresses.
+#: so many in all, because these people may not have asked for an email.
 PER_STRANGER: Final = 1
 STRANGERS: Final = 100
-#: The most codes in a day for addresses that may sign up and are no user's yet, in all. Nobody
-#: has asked most of them either if somebody tries a list of addresses.
+#: The most codes in a day, in all, for addresses that may sign up and do not belong to a user. A
+#: stranger may be trying a list of addresses.
 NEWCOMERS: Final = 500
 
 

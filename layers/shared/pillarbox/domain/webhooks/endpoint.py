@@ -82,7 +82,7 @@ class EndpointHealth:
     slow_since: datetime | None = None
     #: Until when one worker alone drains the events that wait.
     drain_until: datetime | None = None
-    #: When it had failed for so long that the owner is told (`OwnerNotice`).
+    #: When it had failed for so long that its owner gets an email (`OwnerNotice`).
     warned_at: datetime | None = None
     disabled_at: datetime | None = None
     #: Why the service disabled the endpoint: `failing` or `gone`.

@@ -26,7 +26,7 @@ MAX_RETRY_AFTER: Final = timedelta(hours=24)
 _FAILURES: Final = 5
 #: … that take at least so long.
 _FAILING: Final = timedelta(minutes=1)
-#: After so long without a success the owner is told …
+#: After so long without a success the owner gets an email …
 WARN_AFTER: Final = timedelta(hours=24)
 #: … and after so long the endpoint is disabled.
 DISABLE_AFTER: Final = timedelta(days=5)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.templates.saved import TemplateLibrary
-    from pillarbox.domain.accounts.key import Principal
+    from pillarbox.domain.accounts.key_policy import Principal
 
 #: In characters, of a text in a result.
 MAX_TEXT: Final = 200

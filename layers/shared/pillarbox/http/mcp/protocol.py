@@ -33,7 +33,7 @@ from pillarbox.http.requests import header_values, read_api_key
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-    from pillarbox.domain.accounts.key import Principal
+    from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.http.messages.replies import Reply
 
 STATELESS: Final = "2026-07-28"

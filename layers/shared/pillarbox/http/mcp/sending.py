@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.sending.confirmation import (
@@ -97,47 +98,25 @@ class _Send:
 
 
 def _send_email(call: ToolCall) -> dict[str, Json]:
-    call.services.single_send.authenticate_early(call.key_text)
+    send = call.services.single_send
+    send.authenticate(call.key_text)
     controls, body = _controls(call)
     request = parse_send(body)
-
-    def submit(digest: str | None, *, confirmed: bool) -> "StoredResponse":
-        return call.services.single_send.submit(
-            call.key_text,
-            request,
-            digest,
-            send_result,
-            request_id=request_id(call.event.raw_event),
-            route=SendRoute.MCP,
-            confirmed=confirmed,
-        )
-
-    def rehearse() -> "_Shown":
-        return _shown(call.services.single_send.rehearse(call.key_text, request))
-
-    return _run(call, controls, request, submit, rehearse)
+    submit = partial(send.submit, call.key_text, request, write_response=send_result)
+    return _run(
+        call, controls, request, submit, lambda: _shown(send.rehearse(call.key_text, request))
+    )
 
 
 def _send_batch(call: ToolCall) -> dict[str, Json]:
-    call.services.batch_send.authenticate_early(call.key_text)
+    send = call.services.batch_send
+    send.authenticate(call.key_text)
     controls, body = _controls(call)
-    request = parse_batch(body)
-
-    def submit(digest: str | None, *, confirmed: bool) -> "StoredResponse":
-        return call.services.batch_send.submit(
-            call.key_text,
-            request,
-            digest,
-            batch_result,
-            request_id=request_id(call.event.raw_event),
-            route=SendRoute.MCP,
-            confirmed=confirmed,
-        )
-
-    def rehearse() -> "_Shown":
-        return _shown_batch(call.services.batch_send.rehearse(call.key_text, request))
-
-    return _run(call, controls, request, submit, rehearse)
+    batch = parse_batch(body)
+    submit = partial(send.submit, call.key_text, batch, write_response=batch_result)
+    return _run(
+        call, controls, batch, submit, lambda: _shown_batch(send.rehearse(call.key_text, batch))
+    )
 
 
 TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
@@ -171,7 +150,12 @@ def _run(
     confirmed_at = send.confirmed_at
     digest = send.digest(confirmed_at or call.now)
     try:
-        response = submit(digest, confirmed=confirmed_at is not None)
+        response = submit(
+            idempotency_digest=digest,
+            request_id=request_id(call.event.raw_event),
+            route=SendRoute.MCP,
+            confirmed=confirmed_at is not None,
+        )
     except ServiceError as error:
         if error.code != "confirmation_required":
             raise

@@ -17,7 +17,7 @@ from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pillarbox.domain.accounts.key import Principal
+    from pillarbox.domain.accounts.key_policy import Principal
 
 #: The permission that each tool needs, in the order of the list.
 SCOPES: Final[Mapping[str, str | None]] = {
@@ -76,6 +76,6 @@ def _tools(tool: str) -> "Mapping[str, Callable[[ToolCall], dict[str, Json]]]":
 
 def _may_use(principal: "Principal", tool: str) -> bool:
     scope = SCOPES[tool]
-    if principal.preview and tool == _BATCH:
+    if principal.policy.starters_only and tool == _BATCH:
         return False
     return scope is None or scope in principal.key.scopes

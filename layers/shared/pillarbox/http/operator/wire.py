@@ -1,4 +1,4 @@
-"""Read the requests of the service's operators. They are ours."""
+"""Read the requests of the service's operators, which the contract does not have."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final

@@ -24,8 +24,8 @@ SECOND: Final = 1_000_000
 #: or by some emails at a low rate, which may have waited while one to many recipients was paid.
 _BURST: Final = 2 * SECOND
 _BURST_TOKENS: Final = 20
-#: Before it leaves more of them. This allows for the time in which nobody gets tokens, because an
-#: email to many recipients has taken those of a minute.
+#: Before it leaves more of them. This allows for the time in which no account gets tokens,
+#: because an email to many recipients has taken those of a minute.
 _CREDIT: Final = 60 * SECOND
 #: Nothing is charged beyond this, so that a flood costs few writes and is forgiven in minutes.
 _MOST: Final = 2 * _CREDIT

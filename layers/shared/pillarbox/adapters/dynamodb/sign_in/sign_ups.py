@@ -42,7 +42,7 @@ class DynamoSignUps:
         return sorted(requests, key=lambda one: (one.at, one.address))
 
     def put(self, request: SignUpRequest, before: SignUpRequest | None) -> bool:
-        """Put one item on the condition that nobody has changed it."""
+        """Put one item on the condition that it is unchanged."""
         return self._transact(self._put(request, before))
 
     def create(

@@ -1,0 +1,241 @@
+"""What each kind of key may do. No other module has a condition on a kind.
+
+| kind         | may send what               | as whom        | to whom         | until when     |
+|--------------|-----------------------------|----------------|-----------------|----------------|
+| live         | everything                  | its account    | everybody       | its revocation |
+| agent        | what somebody confirms      | its account    | its list        | its revocation |
+| preview      | starters, one at a time     | a fixed sender | except stopped  | its revocation |
+| self-service | a starter as a test, to one | a fixed sender | except stopped  | its revocation |
+| widget       | the same, with a stop link  | a fixed sender | its own domain  | 90 idle days   |
+
+The operator makes keys of the first four kinds, and the preview widget those of the last one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
+from pillarbox.domain.accounts.agent import Confirmation, confirmation_required
+from pillarbox.domain.accounts.key import ApiKey, KeyType
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.sign_in.preview_key import PreviewRecipients, new_report
+
+if TYPE_CHECKING:
+    from pillarbox.domain.messages.mail import SendRequest
+
+#: The message to a caller of a suspended account, over every protocol.
+SUSPENDED: Final = "The account is suspended. Ask the operator of the service why."
+#: To somebody who has a key of the preview widget, and knows of no account.
+PREVIEW_SUSPENDED: Final = (
+    "The preview key of this address is suspended. Ask the operator of the service why."
+)
+
+
+class KeyKind(StrEnum):
+    """The kinds of keys."""
+
+    LIVE = "live"
+    AGENT = "agent"
+    PREVIEW = "preview"
+    SELF_SERVICE = "self-service"
+    WIDGET = "widget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPolicy:
+    """What the keys of one kind may do: the answers that `Principal` gives to four questions."""
+
+    #: What: starter templates only, one email at a time, over HTTP.
+    starters_only: bool = False
+    #: What: as much as this, instead of the limits of its account.
+    limits: Limits | None = None
+    #: What: each email becomes a test with sample values, to one recipient.
+    tests_only: bool = False
+    #: As whom: the fixed sender of preview keys.
+    fixed_sender: bool = False
+    #: To whom: nobody who has stopped the mail of preview keys.
+    obeys_stops: bool = False
+    #: To whom: as the setting for keys of the widget says.
+    own_recipients: bool = False
+    #: Until when: until it sends nothing for a long time.
+    ends_unused: bool = False
+    #: Why requests are refused while the account is suspended.
+    suspended: str = SUSPENDED
+
+
+_PREVIEW: Final = KeyPolicy(
+    starters_only=True, limits=PREVIEW_LIMITS, fixed_sender=True, obeys_stops=True
+)
+_SELF_SERVICE: Final = replace(_PREVIEW, tests_only=True)
+POLICIES: Final = {
+    KeyKind.LIVE: KeyPolicy(),
+    #: The settings of an agent's key are its own, and not those of its kind.
+    KeyKind.AGENT: KeyPolicy(),
+    KeyKind.PREVIEW: _PREVIEW,
+    KeyKind.SELF_SERVICE: _SELF_SERVICE,
+    KeyKind.WIDGET: replace(
+        _SELF_SERVICE, own_recipients=True, ends_unused=True, suspended=PREVIEW_SUSPENDED
+    ),
+}
+
+
+def policy_of_text(text: str) -> KeyPolicy:
+    """Return what the text of a key tells of its policy, before its record is read."""
+    is_preview = text.startswith(KeyType.PREVIEW.prefix)
+    return POLICIES[KeyKind.PREVIEW if is_preview else KeyKind.LIVE]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewSettings:
+    """The sender of preview keys, where to upgrade, and to whom keys of the widget send."""
+
+    sender: str
+    upgrade_url: str
+    recipients: PreviewRecipients = PreviewRecipients.OWN
+
+    def upgrade_required(self, message: str) -> ServiceError:
+        """Return the error of a send for which a key of another kind is needed."""
+        return ServiceError("upgrade_required", message, upgrade_url=self.upgrade_url)
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The caller: a valid key and its account."""
+
+    key: ApiKey
+    account: Account
+
+    @property
+    def kind(self) -> KeyKind:
+        """Return the kind of the key."""
+        if self.key.self_service:
+            return KeyKind.WIDGET if self.account.widget_secret else KeyKind.SELF_SERVICE
+        if self.key.type is KeyType.PREVIEW:
+            return KeyKind.PREVIEW
+        return KeyKind.AGENT if self.key.agent else KeyKind.LIVE
+
+    @property
+    def policy(self) -> KeyPolicy:
+        """Return what the key may do."""
+        return POLICIES[self.kind]
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits that apply to this caller's sends."""
+        return self.policy.limits or self.account.limits
+
+    @property
+    def own_limits(self) -> Limits | None:
+        """Return the limits of the key's own quota; None if it has none."""
+        return self.key.agent.limits if self.key.agent else None
+
+    @property
+    def own_quota_id(self) -> str:
+        """Return the id under which the key's own quota is counted."""
+        return f"{self.account.account_id}#{self.key.key_id}"
+
+    @property
+    def quotas(self) -> tuple[tuple[str, Limits], ...]:
+        """Return the ids under which its messages are counted, with their limits."""
+        shared = (self.account.account_id, self.limits)
+        own = self.own_limits
+        return ((self.own_quota_id, own), shared) if own else (shared,)
+
+    def require(self, scope: str) -> None:
+        """Raise unless the key has a scope.
+
+        Raises:
+            ServiceError: `scope_required`; the details name the scope.
+        """
+        if scope not in self.key.scopes:
+            raise ServiceError(
+                "scope_required",
+                f"The key lacks the permission {scope}.",
+                details={"required_permission": scope},
+            )
+
+    def check_confirmed(self, *, over_mcp: bool, confirmed: bool) -> None:
+        """Refuse a send that needs a confirmation and has none.
+
+        Args:
+            over_mcp: whether it came over MCP. There, a key without settings asks as well.
+            confirmed: whether somebody confirmed this request.
+
+        Raises:
+            ServiceError: `confirmation_required`.
+        """
+        agent = self.key.agent
+        asks = agent.confirmation is Confirmation.ASK if agent else over_mcp
+        if asks and not confirmed:
+            raise confirmation_required()
+
+    def check_request(self, request: "SendRequest", preview: PreviewSettings) -> None:
+        """Refuse an email that the key cannot send. Nothing is left out silently.
+
+        Raises:
+            ServiceError: `upgrade_required`; for tests the message names each field.
+        """
+        if self.policy.starters_only and request.starter_template is None:
+            raise preview.upgrade_required("Preview keys send starter templates only.")
+        if self.policy.tests_only and (refused := _refused_in_tests(request)):
+            raise preview.upgrade_required(
+                f"This key sends starter templates as tests. It cannot use {', '.join(refused)}."
+            )
+
+    def check_batch(self, preview: PreviewSettings) -> None:
+        """Refuse a batch of a key that sends one email at a time.
+
+        Raises:
+            ServiceError: `upgrade_required`.
+        """
+        if self.policy.starters_only:
+            raise preview.upgrade_required("Preview keys send one email at a time.")
+
+    def sender(self, requested: str | None, preview: PreviewSettings) -> str:
+        """Return the sender of an email (contract 2.1, `from`).
+
+        Raises:
+            ServiceError: `no_verified_sender`.
+        """
+        return preview.sender if self.policy.fixed_sender else self.account.sender(requested)
+
+    def check_recipients(self, addresses: Iterable[str], preview: PreviewSettings) -> None:
+        """Refuse parsed addresses that the key may not send to.
+
+        Raises:
+            ServiceError: `recipient_not_allowed`.
+        """
+        if self.key.agent:
+            self.key.agent.check_recipients(addresses)
+        if self.policy.own_recipients:
+            preview.recipients.check(self.account.contact or "", addresses)
+
+    def stop_token(self, address: str) -> str | None:
+        """Return the token by which the recipient of a test stops such mail, if it has a link."""
+        account = self.account
+        if not account.widget_secret:
+            return None
+        return str(new_report(account.account_id, account.widget_secret, address))
+
+
+def _refused_in_tests(request: "SendRequest") -> list[str]:
+    """Return what a test cannot have, by its name in the contract.
+
+    Anyone with an email address gets a key for tests, and its emails have the operator's sender
+    and signature. So no word, link, picture or file of the caller reaches the recipient.
+    """
+    given = {
+        "more than one recipient in to": request.to[1:],
+        "cc": request.cc,
+        "bcc": request.bcc,
+        "fromName": request.from_name,
+        "subject": request.subject,
+        "brandName": request.brand_name,
+        "logoUrl": request.logo_url,
+        "replyTo": request.reply_to,
+        "attachments": request.attachments,
+    }
+    return [name for name, value in given.items() if value not in (None, ())]

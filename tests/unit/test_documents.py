@@ -1,0 +1,152 @@
+"""The documents are linked, their links lead somewhere, and the README's denials are deliberate."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from local.template import ROOT
+from pillarbox.domain.accounts import limits
+from pillarbox.domain.messages import attachment, batch, header_text, idempotency, mail, tags
+from pillarbox.rendering import sandbox
+
+#: Each sentence of the README that denies something, so that a change of it is deliberate. All are
+#: true on the day of the change; a new feature that makes one untrue changes the README too.
+_DENIALS: Final = (
+    "You need Python 3 with `venv`, `make` and `curl`; no AWS account and no Docker.",
+    "The mail appears in the inbox at <http://127.0.0.1:8025>, and never leaves your machine.",
+    "**It loses nothing.**",
+    "Any process may crash after that; the mail still goes out, or its status says why it did not.",
+    "**It sends nothing twice.**",
+    "SES leaves one case open: it may accept an email and never respond.",
+    "If no report comes, it sends the mail again, or marks it as failed: each account chooses.",
+    "**It has no servers to look after.**",
+    (
+        "A million emails cost 100 dollars for SES without a plan, 15 to 21 for the rest, and 2.59 "
+        "a month without any mail ([docs/costs.md](docs/costs.md))."
+    ),
+    "**It has not run in AWS yet.**",
+    "A second run changes nothing.",
+    "It does not scan attachments for malware.",
+    "It does not send marketing email: no lists of subscribers, no campaigns.",
+    "It does not receive email.",
+)
+
+_LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
+_NOT_PROSE: Final = re.compile(r"^(?: {4}|\||!|#|\[!).*$", re.MULTILINE)
+_DENIAL: Final = re.compile(r"\b(cannot|not|no|never|nothing|without|none)\b", re.IGNORECASE)
+
+
+@cache
+def _pages() -> frozenset[Path]:
+    """Return the Markdown files of the repository that are written for readers."""
+    folders = (
+        "admin benchmarks dashboard docs events front layers local packages relay verification"
+    )
+    found = [
+        *ROOT.glob("*.md"),
+        *(p for name in folders.split() for p in ROOT.glob(f"{name}/**/*.md")),
+    ]
+    return frozenset(page for page in found if "node_modules" not in page.parts)
+
+
+@cache
+def _text(page: Path) -> str:
+    """Return a page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def _links(page: Path) -> list[tuple[Path, str]]:
+    """Return the file and the anchor of each link of a page into the repository."""
+    found = []
+    for link in _LINK.findall(_text(page)):
+        if not re.match(r"[a-z]+:", link):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            found.append((target / "README.md" if target.is_dir() else target, anchor))
+    return found
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", _text(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    """A reader who follows links from README.md finds every page."""
+    reached, waiting = set[Path](), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        waiting += [target for target, _ in _links(page) if target in _pages() - reached]
+    assert sorted(str(page.relative_to(ROOT)) for page in _pages() - reached) == []
+
+
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    """A link within the repository names a file, and its anchor is a heading of that page."""
+    broken = [
+        f"{page.relative_to(ROOT)}: {target.name}#{anchor}"
+        for page in sorted(_pages())
+        for target, anchor in _links(page)
+        if not target.exists()
+        or (anchor and target.suffix == ".md" and anchor not in _anchors(target))
+    ]
+    assert broken == []
+
+
+def test_the_readme_denies_what_is_listed() -> None:
+    """Each sentence of the README with "not", "no", "never" or the like is one of the list."""
+    prose = _NOT_PROSE.sub("", _text(ROOT / "README.md"))
+    blocks = [
+        " ".join(block.split()) for block in re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)
+    ]
+    sentences = [part for block in blocks for part in re.split(r"(?<=[.!?*]) (?=[A-Z*`])", block)]
+    assert tuple(part for part in sentences if _DENIAL.search(part)) == _DENIALS
+
+
+def test_the_glossary_is_short_sorted_and_right() -> None:
+    """The glossary has at most 25 words in order, and the paths that it names exist."""
+    rows = re.findall(
+        r"^\| (?!word|---)(.+?) \|.*\| (.+) \|$", _text(ROOT / "docs/glossary.md"), re.MULTILINE
+    )
+    words = [word for word, _ in rows]
+    assert words == sorted(words)
+    assert 0 < len(words) <= 25
+    layer = ROOT / "layers/shared/pillarbox"
+    paths = [path for _, where in rows for path in re.findall(r"`([\w./-]+[/.][\w./-]*)`", where)]
+    assert [
+        path for path in paths if not any((base / path).exists() for base in (ROOT, layer))
+    ] == []
+
+
+def test_the_table_of_limits_has_those_of_the_code() -> None:
+    """docs/contract-notes.md names the limits that the code checks."""
+    mib = 1024 * 1024
+    files = attachment.MAX_BYTES_EACH // mib, attachment.MAX_BYTES_TOTAL // mib
+    expected: dict[str, tuple[int, ...]] = {
+        "recipients of an email (to, cc and bcc together)": (mail.MAX_RECIPIENTS,),
+        "messages, recipients and domains of a batch": (
+            batch.MAX_MESSAGES,
+            batch.MAX_BATCH_RECIPIENTS,
+            batch.MAX_DOMAINS,
+        ),
+        "attachments": (attachment.MAX_ATTACHMENTS, *files),
+        "`html`, and a rendered template": (mail.MAX_HTML // mib, sandbox.MAX_BYTES // mib),
+        "subject": (header_text.MAX_SUBJECT,),
+        "tags": (tags.MAX_TAGS, tags.MAX_TAGS_BYTES),
+        "`Idempotency-Key`": (idempotency.MAX_IDEMPOTENCY_KEY, 24),
+        "an account": (
+            limits.MAX_KEYS,
+            limits.MAX_MEMBERS,
+            limits.MAX_TEMPLATES,
+            limits.MAX_DOMAINS,
+            limits.MAX_ENDPOINTS,
+        ),
+    }
+    page = _text(ROOT / "docs/contract-notes.md")
+    rows = dict(re.findall(r"^\| (.+?) \| (.+) \|$", page, re.MULTILINE))
+    stated = {name: re.findall(r"\d[\d,]*\b", rows[name]) for name in expected}
+    assert {
+        name: tuple(int(n.replace(",", "")) for n in stated[name]) for name in stated
+    } == expected
