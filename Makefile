@@ -72,7 +72,7 @@ fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: half
 
 check: setup dashboard .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  '$(MAKE) --silent dashboard-tests' '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
+	  'make --silent dashboard-tests' '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
 	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
