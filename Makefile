@@ -68,7 +68,7 @@ mutants: setup ## change each condition, rank and lease; a test must fail: hours
 
 fuzz: setup .venv-engine/made ## send requests made from docs/openapi.json: half an hour
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
-	  tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
+	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
 check: setup dashboard .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \

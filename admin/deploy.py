@@ -133,10 +133,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     """
     config = _read_config(environment)
     stack_name = config.stack_name
-    region = boto3.Session().region_name
-    if region is None:
-        message = "is not set. Set it to the region of the service, such as eu-west-1."
-        raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
+    region = _region()
     arguments = parameters.parse_arguments(sam)
     chosen = parameters.choose(_read_defaults(), config.overrides, arguments.overrides)
     account = _read_account()
@@ -181,6 +178,19 @@ def roll_out(  # noqa: PLR0913  the same as the command
     findings = doctor.run_checks(session)
     doctor.show_findings(session, findings, summary)
     return findings
+
+
+def _region() -> str:
+    """Return the region of the service.
+
+    Raises:
+        ValidationFailed: on `AWS_DEFAULT_REGION`.
+    """
+    region = boto3.Session().region_name
+    if region is None:
+        message = "is not set. Set it to the region of the service, such as eu-west-1."
+        raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
+    return region
 
 
 def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None:

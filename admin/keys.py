@@ -21,64 +21,73 @@ _MAX_INPUT: Final = 1_000
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
 
+_Preview = Annotated[
+    bool,
+    typer.Option("--preview", help="Create a preview key, which only sends starter templates."),
+]
+_SelfService = Annotated[
+    bool,
+    typer.Option(
+        "--self-service",
+        help="With --preview, for a key that strangers get: its emails are tests with sample"
+        " values, each to one recipient.",
+    ),
+]
+_Scopes = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SCOPE",
+        help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}.",
+    ),
+]
+_Agent = Annotated[
+    bool,
+    typer.Option(
+        "--agent",
+        help="With --preset, for a key that an AI agent uses: the options below limit it on"
+        " every route.",
+    ),
+]
+_AgentRecipients = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ADDRESS|DOMAIN",
+        help="With --agent, required: the only recipients. Repeat it for more; '*' allows"
+        " every address.",
+    ),
+]
+_AgentConfirmation = Annotated[
+    Confirmation | None,
+    typer.Option(
+        help="With --agent: whether somebody must confirm each send. With ask, the key sends"
+        " over the MCP server only, and that is the default."
+    ),
+]
+_AgentPerDay = Annotated[
+    int | None,
+    typer.Option(
+        metavar="MESSAGES",
+        help=f"With --agent: the daily limit of the key; {DEFAULT_PER_DAY} by default.",
+    ),
+]
+
+
 @app.command("create")
 def create(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
     account: Account,
     name: Annotated[str, typer.Option(help="A display name, 1 to 128 characters.")],
-    preview: Annotated[
-        bool,
-        typer.Option("--preview", help="Create a preview key, which only sends starter templates."),
-    ] = False,
-    self_service: Annotated[
-        bool,
-        typer.Option(
-            "--self-service",
-            help="With --preview, for a key that strangers get: its emails are tests with sample"
-            " values, each to one recipient.",
-        ),
-    ] = False,
+    preview: _Preview = False,
+    self_service: _SelfService = False,
     preset: Annotated[
         Preset | None, typer.Option(help="Create a live key with the scopes of this preset.")
     ] = None,
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SCOPE",
-            help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}.",
-        ),
-    ] = None,
-    agent: Annotated[
-        bool,
-        typer.Option(
-            "--agent",
-            help="With --preset, for a key that an AI agent uses: the options below limit it on"
-            " every route.",
-        ),
-    ] = False,
-    agent_recipient: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS|DOMAIN",
-            help="With --agent, required: the only recipients. Repeat it for more; '*' allows"
-            " every address.",
-        ),
-    ] = None,
-    agent_confirmation: Annotated[
-        Confirmation | None,
-        typer.Option(
-            help="With --agent: whether somebody must confirm each send. With ask, the key sends"
-            " over the MCP server only, and that is the default."
-        ),
-    ] = None,
-    agent_per_day: Annotated[
-        int | None,
-        typer.Option(
-            metavar="MESSAGES",
-            help=f"With --agent: the daily limit of the key; {DEFAULT_PER_DAY} by default.",
-        ),
-    ] = None,
+    scope: _Scopes = None,
+    agent: _Agent = False,
+    agent_recipient: _AgentRecipients = None,
+    agent_confirmation: _AgentConfirmation = None,
+    agent_per_day: _AgentPerDay = None,
 ) -> None:
     """Create a key and show it. Save it now: it is stored only as a digest.
 
@@ -95,13 +104,10 @@ def create(  # noqa: PLR0913  one parameter for each option
         raise typer.BadParameter("needs --preview", param_hint="'--self-service'")
     if agent and preview:
         raise typer.BadParameter("needs --preset", param_hint="'--agent'")
-    if not agent and (agent_recipient, agent_confirmation, agent_per_day) != (None, None, None):
+    of_agent = (agent_confirmation, agent_per_day)
+    if not agent and (agent_recipient, *of_agent) != (None, None, None):
         raise typer.BadParameter("need --agent", param_hint="'--agent-…'")
-    settings = None
-    if agent:
-        per_day = DEFAULT_PER_DAY if agent_per_day is None else agent_per_day
-        confirmation = agent_confirmation or Confirmation.ASK
-        settings = agent_settings(agent_recipient or (), confirmation, per_day)
+    settings = agent_settings(agent_recipient or (), *of_agent) if agent else None
     session = connected(ctx)
     if preset is not None:
         issued = session.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)

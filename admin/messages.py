@@ -51,6 +51,22 @@ def show(
         session.show_list(events, ("at", "event", "recipient", "code", "reason"))
 
 
+_To = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="An address in To, Cc or Bcc; with a final *, how it begins."
+    ),
+]
+_Since = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help=f"The start of the range: {HELP} By default 24h; with --to all time.",
+    ),
+]
+_Until = Annotated[str, typer.Option(metavar="TIME", help="The end of the range; by default now.")]
+
+
 @app.command("find")
 def find(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
@@ -59,12 +75,7 @@ def find(  # noqa: PLR0913  one parameter for each option
         str | None,
         typer.Option(metavar="ID", help="The account's id; without it, all accounts are searched."),
     ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="An address in To, Cc or Bcc; with a final *, how it begins."
-        ),
-    ] = None,
+    to: _To = None,
     subject: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A part of the subject.")
     ] = None,
@@ -72,16 +83,8 @@ def find(  # noqa: PLR0913  one parameter for each option
         str | None,
         typer.Option(metavar="KEY_ID", help="The id of the API key that sent them."),
     ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help=f"The start of the range: {HELP} By default 24h; with --to all time.",
-        ),
-    ] = None,
-    until: Annotated[
-        str, typer.Option(metavar="TIME", help="The end of the range; by default now.")
-    ] = "0m",
+    since: _Since = None,
+    until: _Until = "0m",
     limit: Annotated[int, typer.Option(min=1, help="The most messages to find.")] = 20,
     max_read: Annotated[int, typer.Option(min=1, help="The most messages to read.")] = 100_000,
 ) -> None:

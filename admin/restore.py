@@ -38,29 +38,34 @@ app = typer.Typer(
 )
 
 
+_At = Annotated[str, typer.Option(metavar="TIME", help=times.HELP)]
+_Accounts = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ID", help="An account to restore; may be repeated."),
+]
+_Replace = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        metavar="KIND ID",
+        help="With one --account: only this row, also if there is one, which is then replaced."
+        f" KIND: {', '.join(sorted(REPLACED))}.",
+    ),
+]
+
+
 @app.command("rows")
 def rows(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
-    at: Annotated[str, typer.Option(metavar="TIME", help=times.HELP)],
-    account: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="An account to restore; may be repeated."),
-    ] = None,
+    at: _At,
+    account: _Accounts = None,
     all_accounts: Annotated[
         bool, typer.Option("--all-accounts", help="Restore every account.")
     ] = False,
     messages: Annotated[
         bool, typer.Option("--messages", help="Messages too, if they are older than two days.")
     ] = False,
-    replace: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            metavar="KIND ID",
-            help="With one --account: only this row, also if there is one, which is then replaced."
-            f" KIND: {', '.join(sorted(REPLACED))}.",
-        ),
-    ] = None,
+    replace: _Replace = None,
     keep_copy: Annotated[
         bool, typer.Option("--keep-copy", help="Do not delete the copies of the tables at the end.")
     ] = False,
@@ -88,19 +93,13 @@ def rows(  # noqa: PLR0913  one parameter for each option
         require_aws(session)
         require_yes(session, yes=yes)
     key = row_key(replace[0], account[0], replace[1]) if replace and account else None
-    known = True
     with dry_run(session, wanted=rehearse) as without_aws:
         session.connect()
         now = utc_now()
         moment = times.parse_time("--at", at, now).replace(microsecond=0)
-        copies = _copies(session, moment)
-        requested = [copy.request() for copy in copies]
+        copies, requested = _copied(session, moment)
         # In a dry run nobody makes the copies. Only those of the example have rows all the same.
-        known = not (rehearse and any(requested)) or without_aws
-        session.note(f"DynamoDB copies the tables as they were at {moment.isoformat()}.")
-        with progress("Waiting for the copies, which takes twenty minutes or more"):
-            for copy in copies:
-                copy.wait()
+        known = not (rehearse and requested) or without_aws
         run = _Restore(
             session=session,
             live=LiveRows(session.wiring.table, session.wiring.credentials, now),
@@ -113,27 +112,26 @@ def rows(  # noqa: PLR0913  one parameter for each option
             ),
             yes=yes or rehearse,
         )
-        agreed, result = run.replace(key) if key and known else run.put_missing()
-        if not keep_copy:
-            for copy in copies:
-                copy.delete()
-        if not agreed:
-            state = "is kept" if keep_copy else "is deleted"
-            named = " ".join(f"The copy {copy.name} {state}." for copy in copies)
-            session.note(f"Nothing was restored. {named}")
-            raise typer.Abort
+        result = run.finish(key if known else None, keep_copy=keep_copy)
         session.show(
-            {
-                "at": moment.isoformat(),
-                **result,
-                "copy": " ".join(copy.name for copy in copies) if keep_copy else None,
-            },
+            {"at": moment.isoformat(), **result},
             hint="Now correct the statistics of each account: pillarbox stats rebuild --account ID"
             if (messages or (key and keys.is_message(key))) and result["restoredRows"]
             else None,
         )
     if not known:
         session.note("Only the copies tell which rows are missing: each is one more PutItem.")
+
+
+def _copied(session: StackSession, moment: datetime) -> tuple[list[TableCopy], bool]:
+    """Return both tables as they were at a time, and whether a copy had to be requested."""
+    copies = _copies(session, moment)
+    requested = [copy.request() for copy in copies]
+    session.note(f"DynamoDB copies the tables as they were at {moment.isoformat()}.")
+    with progress("Waiting for the copies, which takes twenty minutes or more"):
+        for copy in copies:
+            copy.wait()
+    return copies, any(requested)
 
 
 def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
@@ -147,7 +145,7 @@ def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Restore:
-    """One run over copies that exist. Methods return whether it was agreed, and the result."""
+    """One run over copies that exist."""
 
     session: StackSession
     live: LiveRows
@@ -155,8 +153,29 @@ class _Restore:
     choice: Choice
     yes: bool
 
-    def put_missing(self) -> tuple[bool, dict[str, Json]]:
-        """Show which rows are missing, and put them back if the operator agrees."""
+    def finish(self, key: Item | None, *, keep_copy: bool) -> dict[str, Json]:
+        """Replace the row of a key, or put missing rows back; then delete the copies.
+
+        Raises:
+            Abort: the operator did not agree.
+        """
+        agreed, result = self._replace(key) if key else self._put_missing()
+        names = [copy.name for copy in self.copies]
+        if not keep_copy:
+            for copy in self.copies:
+                copy.delete()
+        if not agreed:
+            state = "is kept" if keep_copy else "is deleted"
+            named = " ".join(f"The copy {name} {state}." for name in names)
+            self.session.note(f"Nothing was restored. {named}")
+            raise typer.Abort
+        return result | {"copy": " ".join(names) if keep_copy else None}
+
+    def _put_missing(self) -> tuple[bool, dict[str, Json]]:
+        """Show which rows are missing, and put them back if the operator agrees.
+
+        Return whether the operator agreed, and the result.
+        """
         session, left_out = self.session, Counter[LeftOut]()
         counts: Counter[tuple[str, str]] = Counter()
         with progress("Comparing the copies with the tables"):
@@ -187,8 +206,10 @@ class _Restore:
         result: dict[str, Json] = {"restoredRows": restored}
         return agreed, result | ({"leftOut": reasons} if session.json else {})
 
-    def replace(self, key: Item) -> tuple[bool, dict[str, Json]]:
+    def _replace(self, key: Item) -> tuple[bool, dict[str, Json]]:
         """Show what one row loses, and give it its former state if the operator agrees.
+
+        Return whether the operator agreed, and the result.
 
         Raises:
             ValidationFailed: on `--replace`: there was no such row, or it would be wrong today.

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from admin.use_cases.dead_letters import ExaminedLetter
-from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.preview import Problem
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits, WindowUsage
 from pillarbox.domain.accounts.suppression import Suppression

@@ -27,20 +27,11 @@ from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.usage import QuotaUsage
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.aws import in_parallel
-from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
-from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
-from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
@@ -58,15 +49,13 @@ class OperatorWiring(Wiring):
     @cached_property
     def quota_usage(self) -> QuotaUsage:
         """Read what accounts have used of their quotas."""
-        return QuotaUsage(
-            counts=DynamoQuotas(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
-        )
+        return QuotaUsage(counts=self.quota_store, accounts=self.account_store, clock=utc_now)
 
     @cached_property
     def account_deletion(self) -> AccountDeletion:
         """Delete accounts with everything that is stored of them."""
         return AccountDeletion(
-            accounts=DynamoAccounts(self.table),
+            accounts=self.account_store,
             queries=self.history_queries,
             data=DynamoAccountData(self.table, self.credentials),
             clock=utc_now,
@@ -74,14 +63,14 @@ class OperatorWiring(Wiring):
 
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""
-        return DynamoAccounts(self.table).all_ids()
+        return self.account_store.all_ids()
 
     @cached_property
     def domains(self) -> Domains:
         """Work on domains."""
         return Domains(
             identities=SesDomains(),
-            dns=DnsRecords(self.settings.dns_servers),
+            dns=self.dns_records,
             zones=Route53Zones(),
             clock=utc_now,
             pause=sleep,
@@ -93,20 +82,11 @@ class OperatorWiring(Wiring):
         return FirstSteps(accounts=self.accounts, keys=self.api_keys, senders=self.senders)
 
     @cached_property
-    def suppression_list(self) -> SuppressionList:
-        """Work on suppressions."""
-        return SuppressionList(
-            records=DynamoSuppressions(self.table),
-            accounts=DynamoAccounts(self.table),
-            clock=utc_now,
-        )
-
-    @cached_property
     def message_search(self) -> MessageSearch:
         """Find messages of any account."""
         return MessageSearch(
-            messages=DynamoMessageLog(self.table),
-            accounts=DynamoAccounts(self.table),
+            messages=self.message_log,
+            accounts=self.account_store,
             account_ids=self.account_ids,
             search=self.record_search,
         )
@@ -114,23 +94,18 @@ class OperatorWiring(Wiring):
     @cached_property
     def record_search(self) -> RecordSearch:
         """Find messages by recipient."""
-        return RecordSearch(
-            DynamoMessageLog(self.table),
-            DynamoLedger(self.table),
-            DynamoSearchIndex(self.table),
-            STANDARD,
-        )
+        return RecordSearch(self.message_log, self.ledger, self.search_index, STANDARD)
 
     @cached_property
     def recipient_erasure(self) -> RecipientErasure:
         """Erase recipients from the history."""
         return RecipientErasure(
-            accounts=DynamoAccounts(self.table),
-            log=DynamoMessageLog(self.table),
+            accounts=self.account_store,
+            log=self.message_log,
             rewrite=DynamoMessageRewrite(self.table),
-            index=DynamoSearchIndex(self.table),
+            index=self.search_index,
             indexed_until=self.record_search.indexed_until,
-            suppressions=DynamoSuppressions(self.table),
+            suppressions=self.suppression_store,
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
             clock=utc_now,
             pause=sleep,
@@ -140,8 +115,8 @@ class OperatorWiring(Wiring):
     def suppression_files(self) -> SuppressionFiles:
         """Import and export suppressions."""
         return SuppressionFiles(
-            records=DynamoSuppressions(self.table),
-            accounts=DynamoAccounts(self.table),
+            records=self.suppression_store,
+            accounts=self.account_store,
             clock=utc_now,
             for_each=in_parallel,
         )
@@ -151,7 +126,7 @@ class OperatorWiring(Wiring):
         """Look into the dead-letter queues."""
         return DeadLetterInspection(
             queues=SqsDeadLetterQueues(),
-            messages=DynamoMessages(self.table),
+            messages=self.message_store,
             urls=self.queue_operations.urls,
         )
 
@@ -159,10 +134,10 @@ class OperatorWiring(Wiring):
     def statistics_audit(self) -> Audit:
         """Compare an account's statistics with its messages, and index these again."""
         return Audit(
-            log=DynamoMessageLog(self.table),
-            ledger=DynamoLedgerAudit(self.table),
-            index=DynamoSearchIndex(self.table),
-            accounts=DynamoAccounts(self.table),
+            log=self.message_log,
+            ledger=self.ledger_audit,
+            index=self.search_index,
+            accounts=self.account_store,
             clock=utc_now,
         )
 
@@ -174,8 +149,8 @@ class OperatorWiring(Wiring):
         return Doctor(
             provider=SesAccount(utc_now),
             plans=SesAccountPlan(),
-            accounts=DynamoAccounts(self.table),
-            ledger=DynamoLedger(self.table),
+            accounts=self.account_store,
+            ledger=self.ledger,
             domains=self.domains,
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),
@@ -205,7 +180,7 @@ class OperatorWiring(Wiring):
     def round_trip(self) -> RoundTrip:
         """Send an email through the whole service."""
         return RoundTrip(
-            accounts=DynamoAccounts(self.table),
+            accounts=self.account_store,
             keys=self.api_keys,
             api_probe=HttpApiProbe(self.settings.api_url),
             clock=utc_now,

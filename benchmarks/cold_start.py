@@ -48,7 +48,7 @@ PROGRAMS: Final = {
     "preview_starter_template": (_READING, _FLOOR_ONE, 1.15),
     "sign_in": ("services().sign_in; services().credentials.client", _FLOOR_ONE, 1.25),
     "mail_code": (
-        "services().code_mail.jobs._sqs; services().credentials.client",
+        "services().code_mail.send_mail.jobs._sqs; services().credentials.client",
         _FLOOR_TWO,
         1.25,
     ),

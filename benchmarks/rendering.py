@@ -22,8 +22,8 @@ from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.rendering import allowlist, engine
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, RequestFuel
-from pillarbox.rendering.saved import check_template
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
+from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import preview_values
 from tools import assemble_starters

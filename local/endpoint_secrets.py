@@ -20,9 +20,13 @@ class EndpointSecrets:
         self._table = table
         self._inbox_url = inbox_url
 
+    def url(self, receiver: str) -> str:
+        """Return the URL of a receiver."""
+        return f"{self._inbox_url}/hooks/{receiver}"
+
     async def __call__(self, receiver: str) -> list[str]:
         """Return the secrets of the endpoints with the receiver's URL."""
-        return await asyncio.to_thread(lambda: [*self._read(f"{self._inbox_url}/hooks/{receiver}")])
+        return await asyncio.to_thread(lambda: [*self._read(self.url(receiver))])
 
     def _read(self, url: str) -> Iterator[str]:
         pages = self._dynamodb.get_paginator("scan").paginate(

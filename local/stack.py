@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import socket
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,36 +17,34 @@ from typing import Any, Final
 
 import httpx
 import psutil
-import uvicorn
 from rich.console import Console
 
+from admin.session import point_sdk
 from admin.wiring import OperatorWiring
-from front.protocol import Protocol
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
 from local.dashboard import Dashboard
 from local.dashboard_build import DashboardBuild, building
-from local.dns import DnsServer, Zone, answering_udp
+from local.dns import Zone, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
 from local.engine import PARAMETERS, Engine
 from local.environment import environment_file, write_authorities
-from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
-from local.inbox.app import inbox_app
-from local.inbox.webhooks import SEEDED_RECEIVER, WebhookStore
+from local.guard import App, JsonBodies, SignedRequests
+from local.inbox.webhooks import SEEDED_RECEIVER
 from local.kept import keeping
-from local.keys import keep_keys
+from local.keys import LocalKeys, keep_keys
 from local.logs import follow_logs
 from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
 from local.seed import TEMPLATE_ID, seed, sign_in_link
+from local.servers import HOST, answering_names, serving, serving_inbox
 from local.ses.app import ses_app
 from local.ses.published import published
 from local.ses.store import MailStore
-from pillarbox.settings import ANY_HOST, PREFIX, Settings, read_stack
+from pillarbox.settings import ANY_HOST, Settings, read_stack
 
-_HOST: Final = "127.0.0.1"
 #: Long enough to see that a new domain has no records yet.
 _PUBLISHING_TAKES: Final = dt.timedelta(seconds=12)
 
@@ -139,116 +137,8 @@ async def run(settings: StackSettings, console: Console, *, build_dashboard: boo
 
 async def _run(settings: StackSettings, console: Console, build: DashboardBuild | None) -> int:
     """Start every part, and stop the started parts in reverse order at the end or on an error."""
-    keys = keep_keys(settings.state / "keys.json", settings.live_key)
     async with contextlib.AsyncExitStack() as parts:
-        sockets = _sockets(settings)
-        urls = {name: _url(listener) for name, listener in sockets.items()}
-        sockets["engine"].close()  # the engine binds this port itself
-
-        mailbox = MailStore(max_send_rate=settings.ses_rate)
-        mailbox.publishing_takes = _PUBLISHING_TAKES
-        zone = partial(published, mailbox)
-        name_server = await parts.enter_async_context(_answering_names(zone))
-
-        endpoints = {
-            "AWS_ENDPOINT_URL_SESV2": urls["ses"],
-            Settings.dns_servers.variable: name_server,
-            Settings.local_webhooks.variable: "true",
-            Settings.relay.variable: urls["smtp"].rpartition("/")[2],
-        }
-        engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
-        # From here on, an AWS SDK in this process calls the engine and never the user's account.
-        for name in [name for name in os.environ if name.startswith("AWS_")]:
-            del os.environ[name]
-        environment = engine.aws_environment | endpoints
-        os.environ.update(
-            {name: text for name, text in environment.items() if not name.startswith(PREFIX)}
-        )
-        banner.show_start(console, build, is_first=not (settings.state / "build").exists())
-        packaging = asyncio.to_thread(package, settings.state / "build")
-        parts.push_async_callback(engine.stop)
-        packaged, _ = await asyncio.gather(packaging, engine.start())
-        outputs = await asyncio.to_thread(engine.deploy, packaged)
-        environment |= read_stack(outputs, PARAMETERS) | endpoints | _address(urls)
-        wiring = OperatorWiring(Settings(environment))
-
-        await parts.enter_async_context(follow_logs(engine.client("logs"), settings.log))
-
-        sqs = engine.client("sqs")
-
-        async def emit(record: Any) -> None:  # noqa: ANN401  JSON of SES
-            await asyncio.to_thread(
-                sqs.send_message,
-                QueueUrl=outputs["EventsQueueUrl"],
-                MessageBody=json.dumps(record),
-            )
-
-        # Before the inbox answers: a page of an earlier run asks at once.
-        mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
-        mailbox.create_configuration_set(outputs["ConfigurationSetName"])
-        client = await parts.enter_async_context(
-            httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
-        )
-        stage = StageOrigin(
-            f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_", engine.access_key_id
-        )
-        front_origin = await parts.enter_async_context(
-            front.serving(settings.state, client, environment)
-        )
-        ses = JsonBodies(ses_app(mailbox, emit))
-        await parts.enter_async_context(
-            _serving(SignedRequests(ses, engine.access_key_id), sockets["ses"])
-        )
-        # It ends after API and relay have stopped, and before the parts that deliver.
-        await parts.enter_async_context(
-            keeping(settings.kept, mailbox, engine, outputs, console)
-            if settings.keep
-            else contextlib.nullcontext()
-        )
-        secrets_of = await parts.enter_async_context(
-            _serving_inbox(
-                mailbox,
-                EndpointSecrets(
-                    engine.client("dynamodb"), outputs["CredentialsTableName"], urls["inbox"]
-                ),
-                banner.first_endpoint(urls["edge"], urls["inbox"], keys.texts["live"]),
-                sockets["inbox"],
-                settings.names,
-            )
-        )
-
-        certificate = await parts.enter_async_context(
-            relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
-        )
-        receiver = f"{urls['inbox']}/hooks/{SEEDED_RECEIVER}"
-        await asyncio.to_thread(seed, wiring, mailbox, keys, receiver)
-        edge = _edge(stage, front_origin, client, keys.texts["live"])
-        await parts.enter_async_context(_serving(edge, sockets["edge"], settings.names))
-        state = _this_process() | {
-            "base_url": urls["edge"],
-            "inbox_url": urls["inbox"],
-            "preview_sender": outputs["PreviewSender"],
-            "smtp": {
-                "host": _HOST,
-                "port": int(urls["smtp"].rpartition(":")[2]),
-                "certificate": str(certificate),
-            },
-            "dashboard_link": await asyncio.to_thread(sign_in_link, wiring, keys.accounts["live"]),
-            "keys": keys.texts,
-            "accounts": keys.accounts,
-            "template_id": TEMPLATE_ID,
-            "webhook": {"url": receiver, "secrets": await secrets_of(SEEDED_RECEIVER)},
-            "environment": environment,
-        }
-        _write_environment(settings.state, state, keys.certificate.chain)
-        if listener := sockets.get("containers"):
-            app = SignedRequests(ContainerGateway(engine.url, ses, client), engine.access_key_id)
-            state["containers"] = await parts.enter_async_context(
-                _serving_containers(app, listener, settings.state, environment, zone)
-            )
-        _write_json(settings.state / "stack.json", state)
-        parts.callback((settings.state / "stack.json").unlink)
-        banner.show(console, state, settings.log, build, keep=settings.keep)
+        engine = await _start(parts, settings, console, build)
         status = await engine.wait()
         console.print(
             f"[bold red]The engine stopped unexpectedly (exit {status}).[/] {settings.log}"
@@ -256,10 +146,116 @@ async def _run(settings: StackSettings, console: Console, build: DashboardBuild 
         return 1
 
 
+async def _start(
+    parts: contextlib.AsyncExitStack,
+    settings: StackSettings,
+    console: Console,
+    build: DashboardBuild | None,
+) -> Engine:
+    """Start every part, and write down where they are; `parts` stops them."""
+    keys = keep_keys(settings.state / "keys.json", settings.live_key)
+    start = parts.enter_async_context
+    sockets = _sockets(settings)
+    urls = {name: _url(listener) for name, listener in sockets.items()}
+    sockets["engine"].close()  # the engine binds this port itself
+
+    mailbox = MailStore(max_send_rate=settings.ses_rate)
+    mailbox.publishing_takes = _PUBLISHING_TAKES
+    zone = partial(published, mailbox)
+    endpoints = _endpoints(urls, await start(answering_names(zone)))
+    engine = Engine(settings.state, _port(urls["engine"]), endpoints)
+    point_sdk(engine.aws_environment | endpoints)
+    banner.show_start(console, build, is_first=not (settings.state / "build").exists())
+    parts.push_async_callback(engine.stop)
+    outputs = await _deploy(engine, settings.state / "build")
+    environment = engine.aws_environment | read_stack(outputs, PARAMETERS) | endpoints
+    environment[Settings.api_url.variable] = urls["edge"]  # in AWS an output of the stack
+    wiring = OperatorWiring(Settings(environment))
+    await start(follow_logs(engine.client("logs"), settings.log))
+
+    # Before the inbox answers: a page of an earlier run asks at once.
+    mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
+    mailbox.create_configuration_set(outputs["ConfigurationSetName"])
+    client = await start(
+        httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
+    )
+    front_origin = await start(front.serving(settings.state, client, environment))
+    ses = JsonBodies(ses_app(mailbox, _events_to(engine, outputs["EventsQueueUrl"])))
+    await start(serving(SignedRequests(ses, engine.access_key_id), sockets["ses"]))
+    if settings.keep:
+        # It ends after API and relay have stopped, and before the parts that deliver.
+        await start(keeping(settings.kept, mailbox, engine, outputs, console))
+    table = outputs["CredentialsTableName"]
+    secrets_of = EndpointSecrets(engine.client("dynamodb"), table, urls["inbox"])
+    hint = banner.first_endpoint(urls["edge"], urls["inbox"], keys.texts["live"])
+    await start(serving_inbox(mailbox, secrets_of, hint, sockets["inbox"], settings.names))
+
+    certificate = await start(
+        relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
+    )
+    seeded = await _seed(wiring, mailbox, keys, secrets_of)
+    edge = _edge(engine, outputs["ApiId"], front_origin, client, keys.texts["live"])
+    await start(serving(edge, sockets["edge"], settings.names))
+    state = _state(urls, keys, environment, certificate) | seeded
+    _write_environment(settings.state, state, keys.certificate.chain)
+    if listener := sockets.get("containers"):
+        app = SignedRequests(ContainerGateway(engine.url, ses, client), engine.access_key_id)
+        state["containers"] = await start(
+            _serving_containers(app, listener, settings.state, environment, zone)
+        )
+    _write_json(settings.state / "stack.json", state)
+    parts.callback((settings.state / "stack.json").unlink)
+    banner.show(console, state, settings.log, build, keep=settings.keep)
+    return engine
+
+
+def _endpoints(urls: Mapping[str, str], name_server: str) -> dict[str, str]:
+    """Return the variables of the stand-ins, which functions have too."""
+    return {
+        "AWS_ENDPOINT_URL_SESV2": urls["ses"],
+        Settings.dns_servers.variable: name_server,
+        Settings.local_webhooks.variable: "true",
+        Settings.relay.variable: urls["smtp"].rpartition("/")[2],
+    }
+
+
+async def _deploy(engine: Engine, build: Path) -> dict[str, str]:
+    """Package the service while the engine starts, and deploy it; return the outputs."""
+    packaging = asyncio.to_thread(package, build)
+    packaged, _ = await asyncio.gather(packaging, engine.start())
+    return await asyncio.to_thread(engine.deploy, packaged)
+
+
+def _events_to(engine: Engine, queue_url: str) -> Callable[[Any], Awaitable[None]]:
+    """Return what puts events of SES into a queue."""
+    sqs = engine.client("sqs")
+
+    async def emit(record: Any) -> None:  # noqa: ANN401  JSON of SES
+        await asyncio.to_thread(
+            sqs.send_message, QueueUrl=queue_url, MessageBody=json.dumps(record)
+        )
+
+    return emit
+
+
+async def _seed(
+    wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, secrets_of: EndpointSecrets
+) -> dict[str, Any]:
+    """Create the accounts with what a first run shows; return what stack.json says of it."""
+    receiver = secrets_of.url(SEEDED_RECEIVER)
+    await asyncio.to_thread(seed, wiring, mailbox, keys, receiver)
+    return {
+        "preview_sender": wiring.settings.preview_sender,
+        "dashboard_link": await asyncio.to_thread(sign_in_link, wiring, keys.accounts["live"]),
+        "webhook": {"url": receiver, "secrets": await secrets_of(SEEDED_RECEIVER)},
+    }
+
+
 def _edge(
-    stage: StageOrigin, front_origin: FrontOrigin, client: httpx.AsyncClient, key: str
+    engine: Engine, api_id: str, front_origin: FrontOrigin, client: httpx.AsyncClient, key: str
 ) -> App:
     """Return what answers at the stack's own address: dashboard, reference and API."""
+    stage = StageOrigin(f"{engine.url}/restapis/{api_id}/api/_user_request_", engine.access_key_id)
     rules = template.inlined(template.load())
     api = ApiReference(Edge(rules, stage, front_origin, client), key)
     return Dashboard(api, rules, widget_origins=PARAMETERS["WidgetOrigins"])
@@ -268,80 +264,18 @@ def _edge(
 _UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64)
 
 
-class _StackServer(uvicorn.Server):
-    """A server that shares its event loop with others and leaves signals to the stack."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextlib.asynccontextmanager
-async def _answering_names(zone: Zone) -> AsyncIterator[str]:
-    """Run the name server; yield its host:port."""
-    server = DnsServer(zone)
-    host, port = await server.start(_HOST)
-    try:
-        yield f"{host}:{port}"
-    finally:
-        await server.stop()
-
-
-@contextlib.asynccontextmanager
-async def _serving_inbox(
-    mailbox: MailStore,
-    secrets_of: EndpointSecrets,
-    endpoint_hint: str,
-    listener: socket.socket,
-    names: Collection[str],
-) -> AsyncIterator[EndpointSecrets]:
-    """Serve the inbox with the receivers of webhooks, which end their slow answers at a stop."""
-    webhooks = WebhookStore()
-    webhooks.hint, webhooks.endpoint_hint = mailbox.hint, endpoint_hint
-    async with _serving(inbox_app(mailbox, webhooks, secrets_of), listener, names):
-        try:
-            yield secrets_of
-        finally:
-            mailbox.close()
-            webhooks.close()
-
-
 @contextlib.asynccontextmanager
 async def _serving_containers(
     app: App, listener: socket.socket, state: Path, environment: Mapping[str, str], zone: Zone
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the containers of `sam local`, and write a template for them; yield where it is."""
     host, port = listener.getsockname()
-    async with _serving(app, listener, (containers.HOST_NAME,)), answering_udp(host, port, zone):
+    async with serving(app, listener, (containers.HOST_NAME,)), answering_udp(host, port, zone):
         inside = containers.environment_of_containers(environment, port)
         architecture, layer = await asyncio.to_thread(build_layer, state)
         path = state / "template.json"
         _write_json(path, template.for_sam(inside, architecture, layer))
         yield {"url": inside["AWS_ENDPOINT_URL"], "template": str(path)}
-
-
-@contextlib.asynccontextmanager
-async def _serving(
-    app: App, listener: socket.socket, names: Collection[str] = ()
-) -> AsyncIterator[None]:
-    server = _StackServer(
-        uvicorn.Config(
-            LoopbackHost(app, listener.getsockname()[1], names),
-            http=Protocol,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=2,
-        )
-    )
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    while not server.started and not serving.done():  # noqa: ASYNC110  uvicorn offers no event to wait for
-        await asyncio.sleep(0.01)
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await serving
 
 
 @contextlib.contextmanager
@@ -371,9 +305,9 @@ def _sockets(settings: StackSettings) -> dict[str, socket.socket]:
         for name, port, host in (
             ("edge", settings.port, settings.host),
             ("inbox", settings.inbox_port, settings.host),
-            ("ses", 0, _HOST),
+            ("ses", 0, HOST),
             ("smtp", settings.smtp_port, settings.host),
-            ("engine", 0, _HOST),
+            ("engine", 0, HOST),
         )
     }
     if settings.containers:
@@ -395,20 +329,31 @@ def _bind(port: int, host: str) -> socket.socket:
     return listener
 
 
-def _address(urls: Mapping[str, str]) -> dict[str, str]:
-    """Return the setting that AWS's stack has as an output: the template knows no local edge."""
-    return {Settings.api_url.variable: urls["edge"]}
-
-
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()
-    return f"http://{_HOST if host == ANY_HOST else host}:{port}"
+    return f"http://{HOST if host == ANY_HOST else host}:{port}"
 
 
-def _this_process() -> dict[str, Any]:
-    """Return what tells a reader of stack.json whether the stack still runs."""
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
+
+
+def _state(
+    urls: Mapping[str, str], keys: LocalKeys, environment: Mapping[str, str], certificate: Path
+) -> dict[str, Any]:
+    """Return what stack.json says, with what tells a reader whether the stack still runs."""
     started = dt.datetime.fromtimestamp(psutil.Process().create_time(), dt.UTC)
-    return {"pid": os.getpid(), "started_at": started.isoformat()}
+    return {
+        "pid": os.getpid(),
+        "started_at": started.isoformat(),
+        "base_url": urls["edge"],
+        "inbox_url": urls["inbox"],
+        "smtp": {"host": HOST, "port": _port(urls["smtp"]), "certificate": str(certificate)},
+        "keys": keys.texts,
+        "accounts": keys.accounts,
+        "template_id": TEMPLATE_ID,
+        "environment": environment,
+    }
 
 
 def _write_environment(folder: Path, state: dict[str, Any], certificate: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openapi.operation import Operation, session_operation
+from openapi.operation import Operation, example, session_operation
 from pillarbox.domain.sign_in.role import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
@@ -107,21 +107,19 @@ _ACCOUNT: Final = {
 
 def _operation(
     function: str,
-    method: str,
-    path: str,
+    route: str,
     *texts: str,
     scope: str,
     errors: tuple[str, ...] = (),
     **parts: Any,  # noqa: ANN401  fields of an operation
 ) -> Operation:
     operation_id, summary, description = texts
-    of_path = ("route_not_found",) if "{" in path else ()
+    of_path = ("route_not_found",) if "{" in route else ()
     return session_operation(
         id=operation_id,
         shared_function=function,
-        method=method,
-        path=path,
-        tag=_TAGS[path.split("/")[2]],
+        route=route,
+        tag=_TAGS[route.split("/")[2]],
         summary=summary,
         description=description,
         scope=scope,
@@ -140,8 +138,7 @@ _TAGS: Final = {
 KEYS: Final = (
     _operation(
         "manage_keys",
-        "get",
-        "/v1/keys",
+        "GET /v1/keys",
         "list_keys",
         "List API keys",
         "The keys of the account, the oldest first, also the last 400 revoked ones, and the presets"
@@ -152,20 +149,16 @@ KEYS: Final = (
     ),
     _operation(
         "manage_keys",
-        "post",
-        "/v1/keys",
+        "POST /v1/keys",
         "create_key",
         "Create an API key",
         "Creates a live key. The response has its text, which nothing shows again.",
         scope=KEYS_MANAGE,
         body=CreateKeyRequest,
-        body_examples={
-            "preset": {"summary": "A preset", "value": {"name": "web", "preset": "send"}},
-            "custom": {
-                "summary": "Chosen scopes",
-                "value": {"name": "ci", "preset": "custom", "scopes": ["emails:send"]},
-            },
-        },
+        body_examples=example("preset", "A preset", {"name": "web", "preset": "send"})
+        | example(
+            "custom", "Chosen scopes", {"name": "ci", "preset": "custom", "scopes": ["emails:send"]}
+        ),
         response=NewKey,
         status=201,
         response_example=_KEY | {"key": f"bx_live_qh4ybvcvbqzk{'0' * 40}"},
@@ -173,8 +166,7 @@ KEYS: Final = (
     ),
     _operation(
         "manage_keys",
-        "delete",
-        "/v1/keys/{key_id}",
+        "DELETE /v1/keys/{key_id}",
         "revoke_key",
         "Revoke an API key",
         "The key stops working at once, for good. It stays in the list.",
@@ -186,8 +178,7 @@ KEYS: Final = (
 SUPPRESSIONS: Final = (
     _operation(
         "manage_account",
-        "get",
-        "/v1/suppressions",
+        "GET /v1/suppressions",
         "list_suppressions",
         "List suppressions",
         "The addresses that the account does not send to, sorted by address.",
@@ -198,29 +189,26 @@ SUPPRESSIONS: Final = (
     ),
     _operation(
         "manage_account",
-        "post",
-        "/v1/suppressions",
+        "POST /v1/suppressions",
         "add_suppressions",
         "Add suppressions",
         "Suppresses an address, or many at once: of these, the valid ones are added and the others"
         " are returned. An earlier suppression keeps its reason.",
         scope=SUPPRESSIONS_WRITE,
         body=AddSuppressionsRequest,
-        body_examples={
-            "one": {"summary": "An address", "value": {"address": "ada@customer.example"}},
-            "many": {
-                "summary": "Many addresses",
-                "value": {"addresses": ["ada@customer.example", "bob@customer.example"]},
-            },
-        },
+        body_examples=example("one", "An address", {"address": "ada@customer.example"})
+        | example(
+            "many",
+            "Many addresses",
+            {"addresses": ["ada@customer.example", "bob@customer.example"]},
+        ),
         response=AddedSuppressions,
         status=201,
         response_example={"items": [_SUPPRESSION], "refused": []},
     ),
     _operation(
         "manage_account",
-        "delete",
-        "/v1/suppressions/{address}",
+        "DELETE /v1/suppressions/{address}",
         "remove_suppression",
         "Remove a suppression",
         "The account can send to the address again.",
@@ -232,8 +220,7 @@ SUPPRESSIONS: Final = (
 MEMBERS: Final = (
     _operation(
         "manage_members",
-        "get",
-        "/v1/members",
+        "GET /v1/members",
         "list_members",
         "List members",
         "The users with a role in the account, the oldest first.",
@@ -243,20 +230,16 @@ MEMBERS: Final = (
     ),
     _operation(
         "manage_members",
-        "post",
-        "/v1/members",
+        "POST /v1/members",
         "invite_member",
         "Invite a member",
         "Adds a member, and emails it a link that signs it in once, within seven days. Later it"
         " signs in with a code.",
         scope=MEMBERS_WRITE,
         body=InviteMemberRequest,
-        body_examples={
-            "developer": {
-                "summary": "A developer",
-                "value": {"email": "bob@shop.example", "role": "developer"},
-            }
-        },
+        body_examples=example(
+            "developer", "A developer", {"email": "bob@shop.example", "role": "developer"}
+        ),
         response=MemberItem,
         status=201,
         response_example=_MEMBER
@@ -265,22 +248,20 @@ MEMBERS: Final = (
     ),
     _operation(
         "manage_members",
-        "patch",
-        "/v1/members/{member_id}",
+        "PATCH /v1/members/{member_id}",
         "change_member",
         "Change a member's role",
         "The new role counts from the member's next request on.",
         scope=MEMBERS_WRITE,
         body=ChangeMemberRequest,
-        body_examples={"viewer": {"summary": "A viewer", "value": {"role": "viewer"}}},
+        body_examples=example("viewer", "A viewer", {"role": "viewer"}),
         response=MemberItem,
         response_example=_MEMBER | {"role": "viewer", "current": False},
         errors=("member_not_found", "last_owner"),
     ),
     _operation(
         "manage_members",
-        "delete",
-        "/v1/members/{member_id}",
+        "DELETE /v1/members/{member_id}",
         "remove_member",
         "Remove a member",
         "The member's access tokens for the account do not work from the next request on.",
@@ -292,8 +273,7 @@ MEMBERS: Final = (
 ACCOUNT: Final = (
     _operation(
         "manage_account",
-        "get",
-        "/v1/account",
+        "GET /v1/account",
         "get_account",
         "Get the account",
         "The account with its plan, its limits and what is left of them, and its brand.",
@@ -303,27 +283,22 @@ ACCOUNT: Final = (
     ),
     _operation(
         "manage_account",
-        "patch",
-        "/v1/account",
+        "PATCH /v1/account",
         "change_account",
         "Change the account",
         "What is left out stays as it is, and an empty text removes a setting. Plan and limits are"
         " the operator's.",
         scope=ACCOUNT_WRITE,
         body=ChangeAccountRequest,
-        body_examples={
-            "brand": {
-                "summary": "A brand",
-                "value": {"brandName": "Shop", "accent": "#0a7d5a", "logoUrl": ""},
-            }
-        },
+        body_examples=example(
+            "brand", "A brand", {"brandName": "Shop", "accent": "#0a7d5a", "logoUrl": ""}
+        ),
         response=AccountDetail,
         response_example=_ACCOUNT,
     ),
     _operation(
         "manage_account",
-        "get",
-        "/v1/account/log",
+        "GET /v1/account/log",
         "get_account_log",
         "Get the account's log",
         "What operators of the service did to the account: changes of its plan, its limits and"

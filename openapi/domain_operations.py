@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openapi.operation import Operation, session_operation
+from openapi.operation import Operation, example, session_operation
 from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.http.accounts.domain_types import (
     DomainDetail,
@@ -45,10 +45,12 @@ _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": 
 
 
 def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
+    of_path = ("route_not_found",) if "{" in fields["route"] else ()
     return session_operation(
+        scope=DOMAINS_READ if fields["route"].startswith("GET ") else DOMAINS_WRITE,
         shared_function="manage_domains",
         tag="Domains",
-        errors=("account_suspended", *errors),
+        errors=("account_suspended", *errors, *of_path),
         **fields,
     )
 
@@ -56,25 +58,21 @@ def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # 
 DOMAINS: Final = (
     _operation(
         id="list_domains",
-        method="get",
-        path="/v1/domains",
+        route="GET /v1/domains",
         summary="List domains",
         description="All domains of the account, at most twenty, with the DNS records that each"
         " needs.",
-        scope=DOMAINS_READ,
         response=DomainList,
         response_example={"items": [_DOMAIN]},
     ),
     _operation(
         id="add_domain",
-        method="post",
-        path="/v1/domains",
+        route="POST /v1/domains",
         summary="Add a domain",
         description="The account can send from the domain when its owner has created the DNS"
         " records `OWNERSHIP` and `DKIM`. A domain that the account has is returned.",
-        scope=DOMAINS_WRITE,
         body=AddDomainRequest,
-        body_examples={"domain": {"summary": "A domain", "value": {"domain": "shop.example"}}},
+        body_examples=example("domain", "A domain", {"domain": "shop.example"}),
         response=DomainItem,
         status=201,
         response_example=_DOMAIN,
@@ -82,81 +80,65 @@ DOMAINS: Final = (
     ),
     _operation(
         id="get_domain",
-        method="get",
-        path="/v1/domains/{domain}",
+        route="GET /v1/domains/{domain}",
         summary="Get a domain",
         description="The domain with what DNS says of each record now. DNS has two seconds to"
         " answer.",
-        scope=DOMAINS_READ,
         response=DomainDetail,
         response_example=_CHECKED,
-        errors=("domain_not_found", "route_not_found"),
+        errors=("domain_not_found",),
     ),
     _operation(
         id="restart_domain",
-        method="post",
-        path="/v1/domains/{domain}",
+        route="POST /v1/domains/{domain}",
         summary="Check a failed domain again",
         description="SES looks for the DKIM records for 72 hours. If it has given up, it begins"
         " again, and the records may be others than before. A domain that has not failed stays as"
         " it is. The account needs the record `OWNERSHIP` first.",
-        scope=DOMAINS_WRITE,
         response=DomainDetail,
         response_example=_CHECKED,
-        errors=("domain_not_found", "route_not_found"),
+        errors=("domain_not_found",),
     ),
     _operation(
         id="remove_domain",
-        method="delete",
-        path="/v1/domains/{domain}",
+        route="DELETE /v1/domains/{domain}",
         summary="Remove a domain",
         description="The account can no longer have senders of the domain.",
-        scope=DOMAINS_WRITE,
-        errors=("domain_not_found", "domain_in_use", "route_not_found"),
+        errors=("domain_not_found", "domain_in_use"),
     ),
     _operation(
         id="list_senders",
-        method="get",
-        path="/v1/senders",
+        route="GET /v1/senders",
         summary="List senders",
         description="All addresses that the account sends from.",
-        scope=DOMAINS_READ,
         response=SenderList,
         response_example={"items": [_SENDER]},
     ),
     _operation(
         id="add_sender",
-        method="post",
-        path="/v1/senders",
+        route="POST /v1/senders",
         summary="Add a sender",
         description="Without a default sender the new one becomes the default.",
-        scope=DOMAINS_WRITE,
         body=AddSenderRequest,
-        body_examples={
-            "address": {"summary": "An address", "value": {"address": "hello@shop.example"}}
-        },
+        body_examples=example("address", "An address", {"address": "hello@shop.example"}),
         response=SenderItem,
         status=201,
         response_example=_SENDER,
     ),
     _operation(
         id="set_default_sender",
-        method="put",
-        path="/v1/senders/{sender}/default",
+        route="PUT /v1/senders/{sender}/default",
         summary="Set the default sender",
         description="Emails without `from` have it, and on a free plan every email.",
-        scope=DOMAINS_WRITE,
         response=SenderItem,
         response_example=_SENDER,
-        errors=("sender_not_found", "no_verified_sender", "route_not_found"),
+        errors=("sender_not_found", "no_verified_sender"),
     ),
     _operation(
         id="remove_sender",
-        method="delete",
-        path="/v1/senders/{sender}",
+        route="DELETE /v1/senders/{sender}",
         summary="Remove a sender",
         description="If it was the default sender, the account has none until you set another one.",
-        scope=DOMAINS_WRITE,
-        errors=("sender_not_found", "route_not_found"),
+        errors=("sender_not_found",),
     ),
 )

@@ -15,11 +15,10 @@ KEY_OR_SESSION: Final = (KEY, SESSION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method of one path; `errors` are the codes that only it has."""
+    """One method of one path, such as `GET /v1/me`; `errors` are the codes that only it has."""
 
     id: str
-    method: str
-    path: str
+    route: str
     tag: str
     summary: str
     description: str
@@ -50,6 +49,16 @@ class Operation:
     links: Mapping[str, Mapping[str, str]] | None = None
 
     @property
+    def method(self) -> str:
+        """The method in small letters."""
+        return self.route.partition(" ")[0].lower()
+
+    @property
+    def path(self) -> str:
+        """The path with its parameters in braces."""
+        return self.route.partition(" ")[2]
+
+    @property
     def function(self) -> str:
         """The folder of its function."""
         return self.shared_function or self.id
@@ -68,3 +77,8 @@ class Operation:
 def session_operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
     """Return an operation that takes the access token of a session, and no API key."""
     return Operation(security=(SESSION,), errors=("session_required", *errors), **fields)
+
+
+def example(name: str, summary: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  JSON
+    """Return the examples of a body, with one; `|` adds another."""
+    return {name: {"summary": summary, "value": value}}

@@ -70,8 +70,7 @@ OPERATIONS: Final = (
     Operation(
         id="list_messages",
         security=KEY_OR_SESSION,
-        method="get",
-        path="/v1/emails",
+        route="GET /v1/emails",
         tag="Emails",
         summary="List messages",
         description="The account's messages in descending order of the field that `sortBy` names."
@@ -85,8 +84,7 @@ OPERATIONS: Final = (
     Operation(
         id="get_analytics",
         security=KEY_OR_SESSION,
-        method="get",
-        path="/v1/emails/analytics",
+        route="GET /v1/emails/analytics",
         tag="Emails",
         summary="Get analytics",
         description="Figures of the messages that were created within a time range: at most 31 days"
@@ -99,8 +97,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="send_email",
-        method="post",
-        path="/v1/emails",
+        route="POST /v1/emails",
         tag="Emails",
         summary="Send an email",
         description="A 200 means that the email is recorded and will be delivered. Its body comes"
@@ -133,8 +130,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="send_batch",
-        method="post",
-        path="/v1/emails/batch",
+        route="POST /v1/emails/batch",
         tag="Emails",
         summary="Send a batch",
         description="Each message is accepted or refused separately. The status is 200 even if"
@@ -152,8 +148,7 @@ OPERATIONS: Final = (
     Operation(
         id="get_message",
         security=KEY_OR_SESSION,
-        method="get",
-        path="/v1/emails/{message_id}",
+        route="GET /v1/emails/{message_id}",
         tag="Emails",
         summary="Get a message",
         description="A message with its status and its events.",
@@ -164,8 +159,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="get_me",
-        method="get",
-        path="/v1/me",
+        route="GET /v1/me",
         tag="API key",
         summary="Get the API key of the request",
         description="The key's name, type and permissions, the account's plan and limits, and how"
@@ -175,8 +169,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="mcp",
-        method="post",
-        path="/v1/mcp",
+        route="POST /v1/mcp",
         tag="Agents",
         summary="Call the MCP server",
         description="The tools of the Model Context Protocol, for agents: revision 2026-07-28, and"
@@ -192,8 +185,7 @@ OPERATIONS: Final = (
     Operation(
         id="list_starter_templates",
         security=KEY_OR_SESSION,
-        method="get",
-        path="/v1/starter-templates",
+        route="GET /v1/starter-templates",
         tag="Starter templates",
         summary="List starter templates",
         description="The ten built-in templates. Both types of keys may list them.",
@@ -205,8 +197,7 @@ OPERATIONS: Final = (
     Operation(
         id="preview_starter_template",
         security=KEY_OR_SESSION,
-        method="post",
-        path="/v1/starter-templates/{slug}/preview",
+        route="POST /v1/starter-templates/{slug}/preview",
         tag="Starter templates",
         summary="Preview a starter template",
         description="Renders the template with samples, which the given variables replace."
@@ -221,8 +212,7 @@ OPERATIONS: Final = (
     Operation(
         id="list_templates",
         security=KEY_OR_SESSION,
-        method="get",
-        path="/v1/templates",
+        route="GET /v1/templates",
         tag="Saved templates",
         summary="List saved templates",
         description="The newest first. Internal copies of templates are not listed.",
@@ -238,8 +228,7 @@ OPERATIONS: Final = (
     Operation(
         id="get_template",
         security=KEY_OR_SESSION,
-        method="get",
-        path="/v1/templates/{id}",
+        route="GET /v1/templates/{id}",
         tag="Saved templates",
         summary="Get a saved template",
         description="The template with a preview.",
@@ -251,8 +240,7 @@ OPERATIONS: Final = (
     Operation(
         id="delete_template",
         security=KEY_OR_SESSION,
-        method="delete",
-        path="/v1/templates/{id}",
+        route="DELETE /v1/templates/{id}",
         tag="Saved templates",
         summary="Delete a saved template",
         description="Deletes the template permanently. Emails that were accepted before are still"

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from openapi.account_operations import LOG_ITEM
-from openapi.operation import SESSION, Operation
+from openapi.operation import SESSION, Operation, example
 from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.http.operator.reply_types import (
     AccountPage,
@@ -79,20 +79,18 @@ _SUSPENDED: Final = _ACCOUNT | {"suspendedAt": _AT, "suspensionReason": "bounces
 
 
 def _operation(
-    method: str,
-    path: str,
+    route: str,
     *texts: str,
     function: str = "operate",
     errors: tuple[str, ...] = (),
     **parts: Any,  # noqa: ANN401  fields of an operation
 ) -> Operation:
     operation_id, summary, description = texts
-    of_path = ("route_not_found",) if "{" in path else ()
+    of_path = ("route_not_found",) if "{" in route else ()
     return Operation(
         id=operation_id,
         shared_function=function,
-        method=method,
-        path=path,
+        route=route,
         tag="Operator",
         summary=summary,
         description=description,
@@ -105,8 +103,7 @@ def _operation(
 
 OPERATOR: Final = (
     _operation(
-        "get",
-        "/v1/operator/accounts",
+        "GET /v1/operator/accounts",
         "list_accounts",
         "List accounts",
         "All accounts of the service, sorted by id, or those whose name contains the text of"
@@ -117,8 +114,7 @@ OPERATOR: Final = (
         response_example={"items": [_LISTED], "nextCursor": None},
     ),
     _operation(
-        "get",
-        "/v1/operator/accounts/{account_id}",
+        "GET /v1/operator/accounts/{account_id}",
         "get_operated_account",
         "Get an account",
         "An account with its plan, its limits and its log.",
@@ -127,37 +123,32 @@ OPERATOR: Final = (
         errors=("account_not_found",),
     ),
     _operation(
-        "patch",
-        "/v1/operator/accounts/{account_id}",
+        "PATCH /v1/operator/accounts/{account_id}",
         "change_operated_account",
         "Change an account's plan or limits",
         "The change counts from the account's next request on, and is written to its log. API keys"
         " keep their permissions.",
         body=OperateAccountRequest,
-        body_examples={
-            "plan": {"summary": "Another plan", "value": {"plan": "standard"}},
-            "limits": {"summary": "A limit of its own", "value": {"limits": {"perDay": 5_000}}},
-        },
+        body_examples=example("plan", "Another plan", {"plan": "standard"})
+        | example("limits", "A limit of its own", {"limits": {"perDay": 5_000}}),
         response=OperatedAccount,
         response_example=_ACCOUNT,
         errors=("account_not_found",),
     ),
     _operation(
-        "post",
-        "/v1/operator/accounts/{account_id}/suspension",
+        "POST /v1/operator/accounts/{account_id}/suspension",
         "suspend_account",
         "Suspend an account",
         "Every request of the account's keys and members is refused from now on. Emails that were"
         " accepted before are still delivered.",
         body=SuspendRequest,
-        body_examples={"reason": {"summary": "A reason", "value": {"reason": "bounces"}}},
+        body_examples=example("reason", "A reason", {"reason": "bounces"}),
         response=OperatedAccount,
         response_example=_SUSPENDED,
         errors=("account_not_found",),
     ),
     _operation(
-        "delete",
-        "/v1/operator/accounts/{account_id}/suspension",
+        "DELETE /v1/operator/accounts/{account_id}/suspension",
         "resume_account",
         "Resume an account",
         "Ends a suspension. API keys work again, except revoked ones.",
@@ -166,8 +157,7 @@ OPERATOR: Final = (
         errors=("account_not_found",),
     ),
     _operation(
-        "get",
-        "/v1/operator/rates",
+        "GET /v1/operator/rates",
         "get_rates",
         "Get the rates of all accounts",
         "What the accounts sent in the last days, and those with the most emails, bounces or"
@@ -183,8 +173,7 @@ OPERATOR: Final = (
         },
     ),
     _operation(
-        "get",
-        "/v1/operator/queues",
+        "GET /v1/operator/queues",
         "list_queues",
         "List the queues",
         "The messages in each queue and its dead letters, how long the oldest one has waited, and"
@@ -193,20 +182,18 @@ OPERATOR: Final = (
         response_example={"items": [_QUEUE], "redrives": [_REDRIVE]},
     ),
     _operation(
-        "post",
-        "/v1/operator/queues/{queue}/redrive",
+        "POST /v1/operator/queues/{queue}/redrive",
         "redrive_queue",
         "Move dead letters back",
         "Moves dead letters into their queue. Fix the cause of the failures first. This is safe at"
         " any time: finished emails are not sent again, and processed events change nothing.",
         body=RedriveRequest,
-        body_examples={"all": {"summary": "As many as possible", "value": {}}},
+        body_examples=example("all", "As many as possible", {}),
         response=MovedLetters,
         response_example={"queue": "jobs", "moved": 4},
     ),
     _operation(
-        "get",
-        "/v1/operator/sign-ups",
+        "GET /v1/operator/sign-ups",
         "list_sign_ups",
         "List the users who ask for an account",
         "Those that wait for an operator, because `SignUp` is `approved`.",
@@ -215,32 +202,27 @@ OPERATOR: Final = (
         response_example={"items": [{"email": "ada@shop.example", "name": "Shop", "askedAt": _AT}]},
     ),
     _operation(
-        "post",
-        "/v1/operator/sign-ups/{address}",
+        "POST /v1/operator/sign-ups/{address}",
         "approve_sign_up",
         "Create the account that a user asks for",
         "The user becomes its owner and gets an email.",
         function="create_account",
         body=ApprovalBody,
-        body_examples={
-            "default": {"summary": "With the usual plan", "value": {}},
-            "plan": {"summary": "With another plan", "value": {"plan": "standard"}},
-        },
+        body_examples=example("default", "With the usual plan", {})
+        | example("plan", "With another plan", {"plan": "standard"}),
         response=ChosenAccount,
         status=201,
         response_example={"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "free"},
     ),
     _operation(
-        "delete",
-        "/v1/operator/sign-ups/{address}",
+        "DELETE /v1/operator/sign-ups/{address}",
         "refuse_sign_up",
         "Refuse an account to a user",
         "The dashboard tells the user. The request can still be approved.",
         function="create_account",
     ),
     _operation(
-        "get",
-        "/v1/operator/checks",
+        "GET /v1/operator/checks",
         "run_checks",
         "Check the service",
         "Whether SES lets the service send and reports its events, whether messages failed or wait"

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from openapi.operation import COOKIE, Operation, session_operation
+from openapi.operation import COOKIE, Operation, example, session_operation
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
 from pillarbox.http.sign_in.preview_key_types import ChallengeOffer, PreviewKeyItem
 from pillarbox.http.sign_in.preview_keys import (
@@ -24,9 +24,7 @@ from pillarbox.http.sign_in.wire import (
 
 _operation: Final = partial(Operation, shared_function="sign_in", tag="Sessions")
 _of_session: Final = partial(session_operation, shared_function="sign_in", tag="Sessions")
-_of_widget: Final = partial(
-    _operation, shared_function="issue_preview_key", method="post", security=()
-)
+_of_widget: Final = partial(_operation, shared_function="issue_preview_key", security=())
 _REPORT: Final = f"{'0' * 12}.YWRhQHNob3AuZXhhbXBsZQ.{'0' * 32}"
 _FLOW: Final = f"{'0' * 12}.{'0' * 64}.{'0' * 32}"
 _SESSION_ID: Final = "4kq7x2m9r5tb"
@@ -64,17 +62,14 @@ _SIGNED: Final = {
 SESSIONS: Final = (
     _operation(
         id="request_code",
-        method="post",
-        path="/v1/session/codes",
+        route="POST /v1/session/codes",
         summary="Request a one-time code",
         description="Emails six digits to the address, if it is a user's. The response is the same"
         " if it is not. The code works for ten minutes and five attempts, together with `flow`. A"
         " new request ends the one before.",
         security=(),
         body=CodeRequestBody,
-        body_examples={
-            "code": {"summary": "For an address", "value": {"email": "ada@shop.example"}}
-        },
+        body_examples=example("code", "For an address", {"email": "ada@shop.example"}),
         response=FlowItem,
         status=202,
         response_example={"flow": _FLOW},
@@ -82,40 +77,35 @@ SESSIONS: Final = (
     ),
     _operation(
         id="sign_in",
-        method="post",
-        path="/v1/session",
+        route="POST /v1/session",
         summary="Sign in",
         description="Begins a session with a code or a one-time link. Only pages of this origin can"
         " call it.",
         security=(),
         sets_cookie=True,
         body=SignInRequest,
-        body_examples={
-            "code": {"summary": "By code", "value": {"flow": _FLOW, "code": "482913"}},
-            "link": {"summary": "By link", "value": {"link": "0" * 32}},
-        },
+        body_examples=example("code", "By code", {"flow": _FLOW, "code": "482913"})
+        | example("link", "By link", {"link": "0" * 32}),
         response=AccessItem,
         response_example=_ACCESS,
         errors=("invalid_code", "cross_site_request"),
     ),
     _operation(
         id="create_access_token",
-        method="post",
-        path="/v1/session/token",
+        route="POST /v1/session/token",
         summary="Get an access token",
         description="Exchanges the cookie for an access token for one account. Only pages of this"
         " origin can call it.",
         security=(COOKIE,),
         sets_cookie=True,
         body=TokenRequest,
-        body_examples={"default": {"summary": "For the first account", "value": {}}},
+        body_examples=example("default", "For the first account", {}),
         response=AccessItem,
         response_example=_ACCESS,
     ),
     _of_session(
         id="list_sessions",
-        method="get",
-        path="/v1/session",
+        route="GET /v1/session",
         summary="List sessions",
         description="The sessions of the user, the newest first.",
         response=SessionList,
@@ -123,8 +113,7 @@ SESSIONS: Final = (
     ),
     _of_session(
         id="end_sessions",
-        method="delete",
-        path="/v1/session",
+        route="DELETE /v1/session",
         summary="Sign out",
         description="Ends this session, or with `all` every session of the user. Their access"
         " tokens stop working at once.",
@@ -134,8 +123,7 @@ SESSIONS: Final = (
     ),
     _of_session(
         id="end_session",
-        method="delete",
-        path="/v1/session/{session_id}",
+        route="DELETE /v1/session/{session_id}",
         summary="End a session",
         description="Ends one session of the user. Its access tokens stop working at once.",
         errors=("session_not_found", "route_not_found"),
@@ -143,8 +131,7 @@ SESSIONS: Final = (
     _of_session(
         id="get_sign_up",
         shared_function="create_account",
-        method="get",
-        path="/v1/sign-up",
+        route="GET /v1/sign-up",
         summary="Ask whether you can sign up",
         description="Says whether the user of the session can create an account, with the proof of"
         " work that this needs.",
@@ -158,20 +145,18 @@ SESSIONS: Final = (
     _of_session(
         id="sign_up",
         shared_function="create_account",
-        method="post",
-        path="/v1/sign-up",
+        route="POST /v1/sign-up",
         summary="Create an account",
         description="Creates an account with the user as its owner, or asks the operator for one."
         " A user can do so once. The proof is a challenge of `GET /v1/sign-up` with the number"
         " whose SHA-256, after the salt, is the challenge. It is valid for five minutes and works"
         " once.",
         body=SignUpBody,
-        body_examples={
-            "default": {
-                "summary": "With the number that was found",
-                "value": {"name": "Acme", "proof": _SIGNED | {"number": 4_711}},
-            }
-        },
+        body_examples=example(
+            "default",
+            "With the number that was found",
+            {"name": "Acme", "proof": _SIGNED | {"number": 4_711}},
+        ),
         response=SignUpItem,
         status=201,
         response_example={
@@ -183,31 +168,28 @@ SESSIONS: Final = (
     ),
     _of_widget(
         id="request_preview_challenge",
-        path="/v1/preview-keys/challenges",
+        route="POST /v1/preview-keys/challenges",
         summary="Ask for the work that a code needs",
         description="Returns a challenge for the address, in the form of `GET /v1/sign-up`. It is"
         " valid for five minutes and works once.",
         body=ChallengeRequest,
-        body_examples={
-            "default": {"summary": "For an address", "value": {"address": "ada@shop.example"}}
-        },
+        body_examples=example("default", "For an address", {"address": "ada@shop.example"}),
         response=ChallengeOffer,
         response_example={"challenge": _SIGNED | {"maxnumber": MAX_NUMBER}},
         errors=("preview_keys_closed",),
     ),
     _of_widget(
         id="request_preview_code",
-        path="/v1/preview-keys/codes",
+        route="POST /v1/preview-keys/codes",
         summary="Request the code for a preview key",
         description="Emails six digits to the address. The code works for ten minutes and five"
         " attempts, together with `flow`. A new request ends the one before.",
         body=PreviewCodeRequest,
-        body_examples={
-            "default": {
-                "summary": "With the number that was found",
-                "value": {"address": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
-            }
-        },
+        body_examples=example(
+            "default",
+            "With the number that was found",
+            {"address": "ada@shop.example", "proof": _SIGNED | {"number": 4_711}},
+        ),
         response=FlowItem,
         status=202,
         response_example={"flow": _FLOW},
@@ -215,14 +197,12 @@ SESSIONS: Final = (
     ),
     _of_widget(
         id="issue_preview_key",
-        path="/v1/preview-keys",
+        route="POST /v1/preview-keys",
         summary="Get a preview key",
         description="Returns a key that sends starter templates as tests. It takes the place of the"
         " key that the address had before, which stops working.",
         body=PreviewKeyRequest,
-        body_examples={
-            "default": {"summary": "With the code", "value": {"flow": _FLOW, "code": "482913"}}
-        },
+        body_examples=example("default", "With the code", {"flow": _FLOW, "code": "482913"}),
         response=PreviewKeyItem,
         status=201,
         response_example={
@@ -239,13 +219,13 @@ SESSIONS: Final = (
     ),
     _of_widget(
         id="report_preview_mail",
-        path="/v1/preview-keys/reports",
+        route="POST /v1/preview-keys/reports",
         summary="Stop and report test mail",
         description="Stops the mail of all preview keys to the recipient of a test mail, and"
         " suspends the key that sent it. The token is in the link of the mail. A wrong token"
         " changes nothing and gets the same response.",
         body=PreviewReport,
-        body_examples={"default": {"summary": "From a link", "value": {"token": _REPORT}}},
+        body_examples=example("default", "From a link", {"token": _REPORT}),
         status=204,
     ),
 )

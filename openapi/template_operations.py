@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openapi.operation import Operation, session_operation
+from openapi.operation import Operation, example, session_operation
 from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.http.messages.reply_types import SendResult
 from pillarbox.http.query import VersionsQuery
@@ -92,22 +92,17 @@ def _operation(
 TEMPLATE_EDITOR: Final = (
     _operation(
         id="create_template",
-        method="post",
-        path="/v1/templates",
+        route="POST /v1/templates",
         summary="Begin a template",
         description="Creates a draft from a starter template with the account's brand, from HTML,"
         " or with a few words. Emails can use the template once it is published.",
         body=CreateTemplateRequest,
-        body_examples={
-            "starter": {
-                "summary": "From a starter",
-                "value": {"name": "Receipt", "category": "billing", "starter": "payment_receipt"},
-            },
-            "html": {
-                "summary": "From HTML",
-                "value": {"name": "Receipt", "category": "billing", "html": _SOURCE},
-            },
-        },
+        body_examples=example(
+            "starter",
+            "From a starter",
+            {"name": "Receipt", "category": "billing", "starter": "payment_receipt"},
+        )
+        | example("html", "From HTML", {"name": "Receipt", "category": "billing", "html": _SOURCE}),
         response=DraftItem,
         status=201,
         response_example=_ROW
@@ -118,30 +113,27 @@ TEMPLATE_EDITOR: Final = (
     _operation(
         id="render_template",
         scope=TEMPLATES_READ,
-        method="post",
-        path="/v1/templates/render",
+        route="POST /v1/templates/render",
         summary="Preview a source",
         description="Renders a source with the engine that sends use, and checks it. Nothing is"
         " stored. A value that is missing shows its name.",
         body=RenderTemplateRequest,
-        body_examples={
-            "default": {
-                "summary": "A receipt",
-                "value": {
-                    "subject": _CONTENT["subject"],
-                    **_BODY,
-                    "values": _SAMPLES["ada"],
-                },
-            }
-        },
+        body_examples=example(
+            "default",
+            "A receipt",
+            {
+                "subject": _CONTENT["subject"],
+                **_BODY,
+                "values": _SAMPLES["ada"],
+            },
+        ),
         response=RenderedItem,
         response_example=_RENDERED,
     ),
     _operation(
         id="list_drafts",
         scope=TEMPLATES_READ,
-        method="get",
-        path="/v1/templates/drafts",
+        route="GET /v1/templates/drafts",
         summary="List drafts",
         description="The drafts that somebody saved, also of templates that are not published yet."
         " The newest templates come first.",
@@ -151,8 +143,7 @@ TEMPLATE_EDITOR: Final = (
     _operation(
         id="get_draft",
         scope=TEMPLATES_READ,
-        method="get",
-        path=f"{_OF_ONE}/draft",
+        route=f"GET {_OF_ONE}/draft",
         summary="Get a draft",
         description="The draft of a template, or what is published if nobody has worked on it"
         " since.",
@@ -162,27 +153,20 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="save_draft",
-        method="put",
-        path=f"{_OF_ONE}/draft",
+        route=f"PUT {_OF_ONE}/draft",
         summary="Save a draft",
         description="Replaces a revision of the draft. The source may have faults until it is"
         " published.",
         takes_revision=True,
         body=SaveDraftRequest,
-        body_examples={
-            "default": {
-                "summary": "A receipt",
-                "value": {**_CONTENT, **_BODY, "samples": _SAMPLES},
-            }
-        },
+        body_examples=example("default", "A receipt", {**_CONTENT, **_BODY, "samples": _SAMPLES}),
         response=DraftItem,
         response_example=_DRAFT,
         errors=(*_NOT_FOUND, "draft_changed"),
     ),
     _operation(
         id="publish_template",
-        method="post",
-        path=f"{_OF_ONE}/publish",
+        route=f"POST {_OF_ONE}/publish",
         summary="Publish a draft",
         description="Makes the draft the next version, which emails use from now on. Emails that"
         " were accepted before keep the old one.",
@@ -199,8 +183,7 @@ TEMPLATE_EDITOR: Final = (
     _operation(
         id="list_versions",
         scope=TEMPLATES_READ,
-        method="get",
-        path=f"{_OF_ONE}/versions",
+        route=f"GET {_OF_ONE}/versions",
         summary="List versions",
         description="What was published, the newest first.",
         query=VersionsQuery,
@@ -211,8 +194,7 @@ TEMPLATE_EDITOR: Final = (
     _operation(
         id="get_version",
         scope=TEMPLATES_READ,
-        method="get",
-        path=f"{_OF_ONE}/versions/{{version}}",
+        route=f"GET {_OF_ONE}/versions/{{version}}",
         summary="Get a version",
         description="A version with its source and its HTML.",
         response=VersionDetail,
@@ -221,21 +203,19 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="restore_version",
-        method="post",
-        path=f"{_OF_ONE}/restore",
+        route=f"POST {_OF_ONE}/restore",
         summary="Restore a version",
         description="Replaces the draft by a version. It is not published.",
         takes_revision=True,
         body=RestoreVersionRequest,
-        body_examples={"default": {"summary": "The first version", "value": {"version": 1}}},
+        body_examples=example("default", "The first version", {"version": 1}),
         response=DraftItem,
         response_example=_DRAFT,
         errors=(*_NOT_FOUND, "version_not_found", "draft_changed"),
     ),
     _operation(
         id="duplicate_template",
-        method="post",
-        path=f"{_OF_ONE}/duplicate",
+        route=f"POST {_OF_ONE}/duplicate",
         summary="Duplicate a template",
         description="Begins a template with the draft of this one.",
         response=DraftItem,
@@ -247,18 +227,12 @@ TEMPLATE_EDITOR: Final = (
     ),
     _operation(
         id="test_template",
-        method="post",
-        path=f"{_OF_ONE}/test",
+        route=f"POST {_OF_ONE}/test",
         summary="Send a test",
         description="Sends the draft to a member of the account. The email counts like any other."
         " Its tag `test` has the template's id.",
         body=TestTemplateRequest,
-        body_examples={
-            "default": {
-                "summary": "To oneself",
-                "value": {"to": _BY, "values": _SAMPLES["ada"]},
-            }
-        },
+        body_examples=example("default", "To oneself", {"to": _BY, "values": _SAMPLES["ada"]}),
         response=SendResult,
         response_example={"messageId": _ID, "status": "queued", "from": "post@shop.example"},
         errors=(

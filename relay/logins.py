@@ -48,7 +48,7 @@ class LoginLimiter:
         # A malformed key costs no read.
         if digest in self._known or account_of_key(key_text) is None:
             return await self._read(key_text, digest)
-        async with self._turns.take(client.host):
+        async with self._turns.acquire(client.host):
             if client.ended:
                 raise Unavailable("client")
             try:

@@ -22,7 +22,7 @@ class PlacesByName:
         self._in_use: dict[str, _Places] = {}
 
     @asynccontextmanager
-    async def take(self, name: str) -> AsyncGenerator[None]:
+    async def acquire(self, name: str) -> AsyncGenerator[None]:
         """Hold one of the places of a name within a block."""
         places = self._in_use.get(name)
         if places is None:

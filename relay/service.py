@@ -123,7 +123,7 @@ class ThreadedService:
         return self._get_submission().submit(key_text, message)
 
     async def _run_in_turn[T](self, key_text: str, call: Callable[[], T]) -> T:
-        async with self._places.take(account_of_key(key_text) or key_text):
+        async with self._places.acquire(account_of_key(key_text) or key_text):
             return await self._run(call)
 
     async def _run[T](self, call: Callable[[], T]) -> T:

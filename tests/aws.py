@@ -1,14 +1,12 @@
 """Emulated AWS in this process (moto), with the resources that the functions use.
 
-To use the fixture, a conftest.py contains `from tests.aws import aws`.
+To use the fixture, a conftest.py contains `from tests.aws import aws, running_aws`.
 """
 
-import copy
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -18,19 +16,18 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
-from moto.core import responses
+from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
-from moto.core.config import DefaultConfig
-from moto.core.serialize import BaseJSONSerializer
-from moto.core.utils import method_names_from_class
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
+from moto.sqs.models import SQSBackend
 
 from local import template
 from pillarbox.adapters import aws as sdk
 from pillarbox.wiring import services
+from tests.direct_dynamodb import direct_dynamodb, transact
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 REGION: Final = "eu-west-1"
@@ -58,21 +55,25 @@ def declared(resource_type: str) -> dict[str, Any]:
     return properties
 
 
-def create_table(name: str) -> None:
+def create_table(name: str, client: Any = None) -> None:
     """Create an empty table with the keys of the template's table."""
     table = declared("AWS::DynamoDB::Table")
-    boto3.client("dynamodb").create_table(
+    (client or boto3.client("dynamodb")).create_table(
         TableName=name,
         **{part: table[part] for part in ("AttributeDefinitions", "KeySchema", "BillingMode")},
     )
 
 
 @contextmanager
-def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
+def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     """Emulate AWS in this process, one request at a time.
+
+    All tests share one session, so that the SDK reads its service data only once.
 
     The service makes calls in several threads. moto copies and changes its stores without
     locks, so two calls at once end in errors that AWS does not have.
+
+    With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twelve times the price.
     """
     alone = threading.RLock()
     process_request = BotocoreStubber.process_request
@@ -85,39 +86,33 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
         mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
+        mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
-        mock_aws(config=config),
+        mock_aws(config={"core": {"reset_boto3_session": False}}),
+        nullcontext() if wire or DYNAMODB_URL in os.environ else direct_dynamodb(alone),
         _other_dynamodb(),
     ):
         yield
 
 
+_receive_message = SQSBackend.receive_message
+
+
+def _receive_at_once(
+    backend: SQSBackend, queue: str, count: int, _seconds: int, *more: Any, **named: Any
+) -> Any:
+    """Receive without a long poll: no other process puts messages that it could wait for."""
+    return _receive_message(backend, queue, count, 0, *more, **named)
+
+
 @contextmanager
 def _fast_tables() -> Iterator[None]:
-    """Let moto read and copy only what a call needs, so that a test may store many items.
+    """Let moto read only what a call needs, so that a test may store many items.
 
     By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made. It looks for each of ten
-    types in each attribute of a response, and lists its own methods again for each call.
+    whole table for each query, and keeps every object that it ever made.
     """
-    query, update_item = Table.query, DynamoDBBackend.update_item
-    serialize_structure = BaseJSONSerializer._serialize_type_structure
-
-    def copy_of_index(table: Table, _memo: object) -> Table:
-        copied: Table = object.__new__(type(table))
-        items = {partition: dict(rows) for partition, rows in table.items.items()}
-        copied.__dict__ |= table.__dict__ | {"items": defaultdict(dict, items)}
-        return copied
-
-    def update_copy(
-        backend: DynamoDBBackend, table_name: str, key: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> Any:
-        """Update a copy of the item: the copy of a table has the items themselves."""
-        table = backend.get_table(table_name)
-        partition, row = backend.get_keys_value(table, key)
-        if (item := table.get_item(partition, row)) is not None:
-            table.items[partition][row] = copy.deepcopy(item)
-        return update_item(backend, table_name, key, *args, **kwargs)
+    query = Table.query
 
     def query_partition(table: Table, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
         every = table.items
@@ -125,24 +120,9 @@ def _fast_tables() -> Iterator[None]:
         with mock.patch.object(table, "items", partition):
             return query(table, hash_key, *args, **kwargs)
 
-    def serialize_present(
-        serializer: BaseJSONSerializer, serialized: Any, value: Any, shape: Any, key: str
-    ) -> None:
-        """Look in an attribute value only for the type that it has, not for all ten."""
-        if shape.name != "AttributeValue" or not isinstance(value, dict):
-            serialize_structure(serializer, serialized, value, shape, key)
-            return
-        present: dict[str, Any] = {}
-        for name in value:
-            serializer._serialize_structure_member(present, value, shape.members[name], name)
-        serializer._default_serialize(serialized, present, shape, key)
-
     with (
-        mock.patch.object(responses, "method_names_from_class", cache(method_names_from_class)),
-        mock.patch.object(BaseJSONSerializer, "_serialize_type_structure", serialize_present),
-        mock.patch.object(Table, "__deepcopy__", copy_of_index, create=True),
+        mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
         mock.patch.object(Table, "query", query_partition),
-        mock.patch.object(DynamoDBBackend, "update_item", update_copy),
         mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield
@@ -163,49 +143,63 @@ def _other_dynamodb() -> Iterator[None]:
                 dynamodb.delete_table(TableName=name)
 
 
-@pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
-    """Return an empty table, queue and bucket, named by the settings."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-    # All tests share one session, so that the SDK reads its service data only once.
-    with emulated_aws({"core": {"reset_boto3_session": False}}):
-        create_table("pillarbox")
-        create_table("pillarbox-credentials")
-        queue_url, urgent_url, events_url, events_dead_url = (
-            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
-            for name in ("jobs", "urgent", "events", "events_dead")
-        )
-        boto3.client("s3").create_bucket(
-            Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
-        )
-        names = Aws(
-            table="pillarbox",
-            credentials="pillarbox-credentials",
-            queue_url=queue_url,
-            urgent_queue_url=urgent_url,
-            bucket="pillarbox-spool",
-        )
+@pytest.fixture(scope="module")
+def running_aws() -> Iterator[pytest.MonkeyPatch]:
+    """Emulate AWS for the tests of a module, with the environment of a function."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            environment.setenv(name, "testing")
+        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+            environment.delenv(name, raising=False)
+        environment.setenv("AWS_DEFAULT_REGION", REGION)
         for name, value in {
-            "PILLARBOX_TABLE": names.table,
-            "PILLARBOX_CREDENTIALS_TABLE": names.credentials,
-            "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
-            "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
-            "PILLARBOX_SPOOL_BUCKET": names.bucket,
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-            "PILLARBOX_EVENTS_QUEUE_URL": events_url,
-            "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
             "POWERTOOLS_SERVICE_NAME": "test",
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         }.items():
-            monkeypatch.setenv(name, value)
-        forget_wiring()
-        yield names
+            environment.setenv(name, value)
+        with emulated_aws(wire=True):
+            yield environment
+
+
+@pytest.fixture
+def aws(running_aws: pytest.MonkeyPatch) -> Iterator[Aws]:
+    """Return an empty table, queue and bucket, named by the settings."""
+    forget_wiring()
+    for service in ("dynamodb", "s3", "sqs"):
+        get_backend(service).reset()
+    dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
+    for name in dynamodb.list_tables()["TableNames"]:
+        dynamodb.delete_table(TableName=name)
+    create_table("pillarbox", dynamodb)
+    create_table("pillarbox-credentials", dynamodb)
+    queue_url, urgent_url, events_url, events_dead_url = (
+        sqs.create_queue(QueueName=name)["QueueUrl"]
+        for name in ("jobs", "urgent", "events", "events_dead")
+    )
+    boto3.client("s3").create_bucket(
+        Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    names = Aws(
+        table="pillarbox",
+        credentials="pillarbox-credentials",
+        queue_url=queue_url,
+        urgent_queue_url=urgent_url,
+        bucket="pillarbox-spool",
+    )
+    for name, value in {
+        "PILLARBOX_TABLE": names.table,
+        "PILLARBOX_CREDENTIALS_TABLE": names.credentials,
+        "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
+        "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
+        "PILLARBOX_SPOOL_BUCKET": names.bucket,
+        "PILLARBOX_EVENTS_QUEUE_URL": events_url,
+        "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
+    }.items():
+        running_aws.setenv(name, value)
+    yield names
     forget_wiring()
 
 

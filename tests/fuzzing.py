@@ -20,7 +20,7 @@ OF_SESSIONS: Final = [
     one.id for one in OPERATIONS if SESSION in one.security and KEY not in one.security
 ]
 OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in OF_SESSIONS]
-_LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "10", "--seed", "1")
+_LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "3", "--seed", "1")
 
 
 def assert_as_documented(

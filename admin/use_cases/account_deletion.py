@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final, Protocol
 
 from admin.use_cases.ports import AccountData
-from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.page import Page, PageRequest
 from pillarbox.application.ports import Clock

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from admin.use_cases.ports import MessageRecords
-from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.domain.accounts.account import Account

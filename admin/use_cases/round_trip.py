@@ -7,8 +7,8 @@ from http import HTTPStatus
 from typing import Final
 
 from admin.use_cases.ports import ApiProbe
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.keys import Keys
-from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.ports import Clock

@@ -12,7 +12,7 @@ from itertools import batched
 from typing import Final, TextIO
 from uuid import UUID
 
-from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.ports import Clock

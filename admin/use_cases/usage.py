@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from admin.use_cases.ports import UsedQuotas
-from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.quota import QuotaState, WindowUsage

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pillarbox.application.history.aggregate import StreamResult
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.consumer import consume_stream
 from pillarbox.wiring import services
 

@@ -51,7 +51,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookTask,
 )
 from pillarbox.domain.webhooks.events import webhook_test
-from pillarbox.rendering.saved import check_template
+from pillarbox.rendering.template_check import check_template
 from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
@@ -152,13 +152,13 @@ class Service:
     def signing_up(self, mode: str, domains: str = "", plan: str = "free") -> Iterator[None]:
         """Run the service with other parameters of signing up."""
         changed = {"PILLARBOX_SIGN_UP": mode, "PILLARBOX_SIGN_UP_DOMAINS": domains}
-        terms = wiring.Wiring(Settings(changed)).sign_up_terms
+        policy = wiring.Wiring(Settings(changed)).sign_up_policy
         made = wiring.services()
         cases = {
-            "sign_in": replace(made.sign_in, terms=terms),
-            "code_mail": replace(made.code_mail, terms=terms),
-            "sign_up": replace(made.sign_up, terms=terms, plan=Plan(plan)),
-            "sign_up_approval": replace(made.sign_up_approval, terms=terms, plan=Plan(plan)),
+            "sign_in": replace(made.sign_in, policy=policy),
+            "code_mail": replace(made.code_mail, policy=policy),
+            "sign_up": replace(made.sign_up, policy=policy, plan=Plan(plan)),
+            "sign_up_approval": replace(made.sign_up_approval, policy=policy, plan=Plan(plan)),
         }
         with mock.patch.dict(vars(made), cases):
             yield

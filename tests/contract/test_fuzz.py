@@ -12,10 +12,14 @@ from tests.contract.bodies import TO, attachment
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.test_http import check_envelope
+from tests.fuzzing import SECONDS
 
 pytestmark = pytest.mark.usefixtures("service")
 fuzzing = settings(
-    max_examples=150, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=1_000 if SECONDS else 50,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 
 text = st.text(max_size=20)

@@ -20,7 +20,6 @@ from tests.contract.operations import (
     OF_ALL,
     OF_AN_ACCOUNT,
     OF_SESSIONS,
-    Operation,
 )
 from tests.contract.service import Service
 from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
@@ -56,8 +55,6 @@ _OF_ACCOUNTS: Final = [one for one in _OF_USERS if one in _SHARED or one.permiss
 _EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
-of_sessions = pytest.mark.parametrize("operation", _OF_USERS, ids=lambda one: one.id)
-
 
 @pytest.fixture(scope="module")
 def tenant(service: Service) -> Tenant:
@@ -90,10 +87,6 @@ def cookie(tenant: Tenant) -> str:
     browser = signed_in(tenant.service, _ADDRESS, tenant.account)
     assert browser.cookie is not None
     return browser.cookie
-
-
-def ids_of(tenant: Tenant, operation: Operation) -> dict[str, str]:
-    return _ABSENT | tenant.ids(operation.parameters)
 
 
 def absent_ids() -> dict[str, str]:
@@ -133,98 +126,113 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     assert {one.permission for one in _EDITOR} == {TEMPLATES_READ, TEMPLATES_WRITE}
 
 
-@pytest.mark.parametrize("operation", _OF_ACCOUNTS, ids=lambda one: one.id)
 @pytest.mark.parametrize("role", Role)
 def test_a_role_may_do_what_its_scopes_allow(
-    tenant: Tenant, tokens: dict[Role, str], operation: Operation, role: Role
+    tenant: Tenant, tokens: dict[Role, str], role: Role, subtests: pytest.Subtests
 ) -> None:
     """Each route with each role: a success with the scope, else 403 scope_required."""
     api = Api(session=tokens[role])
-    response = operation.request(api, full_ids(tenant, operation.parameters))
-    assert documented(operation, response)
-    if operation.permission in {None, *ROLE_SCOPES[role]}:
-        assert str(response.status) == min(operation.described["responses"])
-    else:
-        assert (response.status, response.code) == (403, "scope_required")
-        assert response.error["details"] == {"required_permission": operation.permission}
+    for operation in _OF_ACCOUNTS:
+        with subtests.test(operation.id):
+            response = operation.request(api, full_ids(tenant, operation.parameters))
+            assert documented(operation, response)
+            if operation.permission in {None, *ROLE_SCOPES[role]}:
+                assert str(response.status) == min(operation.described["responses"])
+            else:
+                assert (response.status, response.code) == (403, "scope_required")
+                assert response.error["details"] == {"required_permission": operation.permission}
 
 
-@pytest.mark.parametrize("operation", _OF_ACCOUNTS, ids=lambda one: one.id)
 def test_an_id_of_another_account_does_not_exist_for_a_session(
-    service: Service, tenant: Tenant, operation: Operation
+    service: Service, tenant: Tenant, subtests: pytest.Subtests
 ) -> None:
     """An id of another account gets the same bytes as an unknown id, and nothing of it shows."""
-    address = f"{operation.id}@other.example"
-    api = Api(session=service.session(service.account(), address=address))
-    # A list must not show what exists, so there everything does.
-    ids = full_ids(tenant, operation.parameters or [*OF_AN_ACCOUNT, *_ABSENT])
-    foreign = operation.request(api, ids)
-    missing = operation.request(api, absent_ids())
-    assert "Secret" not in foreign.text
-    if set(operation.parameters) & set(ids):
-        assert foreign.status == 404
-        text = foreign.text.replace(ids["sender"], _ABSENT["sender"])
-        assert (foreign.status, text) == (missing.status, missing.text)
-    assert tenant.account not in foreign.text
+    # A list must not show what exists, so everything does.
+    ids = full_ids(tenant, [*OF_AN_ACCOUNT, *_ABSENT])
+    for operation in _OF_ACCOUNTS:
+        with subtests.test(operation.id):
+            address = f"{operation.id}@other.example"
+            api = Api(session=service.session(service.account(), address=address))
+            foreign = operation.request(api, ids)
+            missing = operation.request(api, absent_ids())
+            assert "Secret" not in foreign.text
+            if set(operation.parameters) & set(ids):
+                assert foreign.status == 404
+                text = foreign.text.replace(ids["sender"], _ABSENT["sender"])
+                assert (foreign.status, text) == (missing.status, missing.text)
+            assert tenant.account not in foreign.text
 
 
-@of_sessions
-def test_an_ended_session_stops_at_once(ended: str, tenant: Tenant, operation: Operation) -> None:
+def test_an_ended_session_stops_at_once(
+    ended: str, tenant: Tenant, subtests: pytest.Subtests
+) -> None:
     """Its access tokens get 401 invalid_session from then on, on every route."""
-    response = operation.request(Api(session=ended), ids_of(tenant, operation))
-    assert (response.status, response.code) == (401, "invalid_session")
-    assert documented(operation, response)
+    ids = _ABSENT | tenant.ids()
+    for operation in _OF_USERS:
+        with subtests.test(operation.id):
+            response = operation.request(Api(session=ended), ids)
+            assert (response.status, response.code) == (401, "invalid_session")
+            assert documented(operation, response)
 
 
-@of_sessions
 def test_a_token_of_no_session_is_refused(
-    tenant: Tenant, tokens: dict[Role, str], operation: Operation
+    tenant: Tenant, tokens: dict[Role, str], subtests: pytest.Subtests
 ) -> None:
     """A made-up, cut off or repeated token gets the same 401, for existing and unknown ids."""
-    token = tokens[Role.OWNER]
+    ids, token = _ABSENT | tenant.ids(), tokens[Role.OWNER]
     changed = token[:-1] + ("1" if token[-1] != "1" else "2")
-    for text in (changed, token[:-1], "pbs_", f"{token}x"):
-        response = operation.request(Api(session=text), ids_of(tenant, operation))
-        assert (response.status, response.code) == (401, "invalid_session")
-        other = operation.request(Api(session=text), absent_ids())
-        assert response.text == other.text
+    for operation in _OF_USERS:
+        for text in (changed, token[:-1], "pbs_", f"{token}x"):
+            with subtests.test(operation.id, token=text):
+                response = operation.request(Api(session=text), ids)
+                assert (response.status, response.code) == (401, "invalid_session")
+                other = operation.request(Api(session=text), absent_ids())
+                assert response.text == other.text
 
 
-@pytest.mark.parametrize("operation", _KEY_ONLY, ids=lambda one: one.id)
-def test_a_session_is_no_key(tenant: Tenant, tokens: dict[Role, str], operation: Operation) -> None:
+def test_a_session_is_no_key(
+    tenant: Tenant, tokens: dict[Role, str], subtests: pytest.Subtests
+) -> None:
     """Where only keys work, a session gets 401; in X-API-Key it is not valid anywhere."""
-    token = tokens[Role.OWNER]
-    ids = tenant.ids(operation.parameters)
-    assert operation.request(Api(session=token), ids).code == "missing_api_key"
-    assert operation.request(Api(token), ids).code == "invalid_api_key"
+    ids, token = tenant.ids(), tokens[Role.OWNER]
+    for operation in _KEY_ONLY:
+        with subtests.test(operation.id):
+            assert operation.request(Api(session=token), ids).code == "missing_api_key"
+            assert operation.request(Api(token), ids).code == "invalid_api_key"
 
 
-@of_sessions
-def test_a_key_is_no_session(service: Service, tenant: Tenant, operation: Operation) -> None:
+def test_a_key_is_no_session(service: Service, tenant: Tenant, subtests: pytest.Subtests) -> None:
     """A key in Authorization is 401 missing_api_key, or invalid_session where keys do not work."""
-    key = service.key(tenant.account, Preset.MARKETING)
-    response = operation.request(Api(session=key), ids_of(tenant, operation))
-    expected = "missing_api_key" if operation in _SHARED else "invalid_session"
-    assert (response.status, response.code) == (401, expected)
+    ids, key = _ABSENT | tenant.ids(), service.key(tenant.account, Preset.MARKETING)
+    for operation in _OF_USERS:
+        with subtests.test(operation.id):
+            response = operation.request(Api(session=key), ids)
+            expected = "missing_api_key" if operation in _SHARED else "invalid_session"
+            assert (response.status, response.code) == (401, expected)
 
 
-@pytest.mark.parametrize("operation", _SESSION_ONLY, ids=lambda one: one.id)
 def test_a_key_cannot_use_routes_of_sessions(
-    service: Service, tenant: Tenant, operation: Operation
+    service: Service, tenant: Tenant, subtests: pytest.Subtests
 ) -> None:
     """Every key gets 403 session_required there, also one that is not valid."""
-    for key in (service.key(tenant.account), service.preview().key, "nonsense"):
-        response = operation.request(Api(key), ids_of(tenant, operation))
-        assert (response.status, response.code) == (403, "session_required")
+    ids = _ABSENT | tenant.ids()
+    for operation in _SESSION_ONLY:
+        for key in (service.key(tenant.account), service.preview().key, "nonsense"):
+            with subtests.test(operation.id, key=key):
+                response = operation.request(Api(key), ids)
+                assert (response.status, response.code) == (403, "session_required")
 
 
-@pytest.mark.parametrize("operation", _NOT_BEGINNING, ids=lambda one: one.id)
-def test_the_cookie_alone_is_refused(tenant: Tenant, cookie: str, operation: Operation) -> None:
+def test_the_cookie_alone_is_refused(
+    tenant: Tenant, cookie: str, subtests: pytest.Subtests
+) -> None:
     """Only one route reads the cookie: on every other one it is 401."""
     headers = {"Cookie": f"__Host-pillarbox={cookie}"}
-    path = operation.path.removeprefix("/v1").format_map(OF_ALL | ids_of(tenant, operation))
-    response = Api().raw(operation.method, path, "{}", headers)
-    assert response.status == 401
+    ids = OF_ALL | _ABSENT | tenant.ids()
+    for operation in _NOT_BEGINNING:
+        with subtests.test(operation.id):
+            path = operation.path.removeprefix("/v1").format_map(ids)
+            assert Api().raw(operation.method, path, "{}", headers).status == 401
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from local import template
 from pillarbox.http.mcp.calls import UseCases
 from pillarbox.settings import PREFIX, Settings
 from pillarbox.wiring import Wiring
-from tests.aws import aws
+from tests.aws import aws, running_aws
 
-__all__ = ["aws"]
+__all__ = ["aws", "running_aws"]
 
 _SOURCE: Final = template.load()
 _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {

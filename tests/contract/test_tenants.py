@@ -60,7 +60,6 @@ def required_permission(operation: Operation) -> str | None:
 
 
 WITH_IDS = [one for one in OPERATIONS if set(OF_AN_ACCOUNT) & set(one.parameters)]
-every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,32 +122,33 @@ def test_the_tables_agree_with_the_document() -> None:
     assert set(GRANTED) == {"preview", *Preset, *SCOPES}
 
 
-@every_operation
 @pytest.mark.parametrize("kind", GRANTED)
 def test_a_key_may_do_what_its_permissions_allow(
-    tenant: Tenant, preview_tenant: tuple[Api, Tenant], operation: Operation, kind: str
+    tenant: Tenant, preview_tenant: tuple[Api, Tenant], kind: str, subtests: pytest.Subtests
 ) -> None:
     """5: with the permission a request succeeds; without it, 403 scope_required names it."""
     if kind == "preview":
         api, owner = preview_tenant
     else:
         api, owner = Api(key_of(tenant.service, tenant.account, kind)), tenant
-    ids = owner.ids(operation.parameters)
-    response = operation.request(api, ids)
-    assert documented(operation, response)
-    required = required_permission(operation)
-    if required and required not in GRANTED[kind]:
-        assert (response.status, response.code) == (403, "scope_required")
-        assert response.error["details"] == {"required_permission": required}
-    elif (operation.id, kind) in UPGRADE:
-        assert (response.status, response.code) == (403, "upgrade_required")
-    else:
-        assert str(response.status) == min(operation.described["responses"])
+    for operation in OPERATIONS:
+        with subtests.test(operation.id):
+            response = operation.request(api, owner.ids(operation.parameters))
+            assert documented(operation, response)
+            required = required_permission(operation)
+            if required and required not in GRANTED[kind]:
+                assert (response.status, response.code) == (403, "scope_required")
+                assert response.error["details"] == {"required_permission": required}
+            elif (operation.id, kind) in UPGRADE:
+                assert (response.status, response.code) == (403, "upgrade_required")
+            else:
+                assert str(response.status) == min(operation.described["responses"])
 
 
-@every_operation
 @pytest.mark.parametrize("kind", REFUSED)
-def test_an_invalid_key_may_do_nothing(tenant: Tenant, operation: Operation, kind: str) -> None:
+def test_an_invalid_key_may_do_nothing(
+    tenant: Tenant, kind: str, subtests: pytest.Subtests
+) -> None:
     """5.3: an invalid key gets the same 401 on every route, for existing and unknown ids."""
     service = tenant.service
     valid = service.key(tenant.account, Preset.MARKETING)
@@ -167,40 +167,47 @@ def test_an_invalid_key_may_do_nothing(tenant: Tenant, operation: Operation, kin
         case "revoked preview":
             key = service.preview().key
             service.revoke(key or "")
-    response = operation.request(Api(key), tenant.ids(operation.parameters))
-    assert (response.status, response.code) == (401, REFUSED[kind])
-    assert documented(operation, response)
-    assert response.text == operation.request(Api(key), unknown_ids()).text
+    ids = tenant.ids()
+    for operation in OPERATIONS:
+        with subtests.test(operation.id):
+            response = operation.request(Api(key), ids)
+            assert (response.status, response.code) == (401, REFUSED[kind])
+            assert documented(operation, response)
+            assert response.text == operation.request(Api(key), unknown_ids()).text
 
 
-@pytest.mark.parametrize("operation", WITH_IDS, ids=lambda one: one.id)
 @pytest.mark.parametrize("kind", GRANTED)
 def test_an_id_of_another_account_does_not_exist(
-    service: Service, tenant: Tenant, operation: Operation, kind: str
+    service: Service, tenant: Tenant, kind: str, subtests: pytest.Subtests
 ) -> None:
     """8: an id of another account gets the same bytes and headers as an unknown id."""
     stranger = stranger_with(service, kind)
-    ids = tenant.ids(operation.parameters)
-    foreign, missing = operation.request(stranger, ids), operation.request(stranger, unknown_ids())
-    assert foreign.status in {403, 404}
-    assert without_request_id(foreign) == without_request_id(missing)
-    assert "Secret" not in foreign.text
     owner = Api(service.key(tenant.account, Preset.CUSTOM, scopes=ALL_SCOPES))
-    assert str(operation.request(owner, ids).status) == min(operation.described["responses"])
+    for operation in WITH_IDS:
+        with subtests.test(operation.id):
+            ids = tenant.ids(operation.parameters)
+            foreign = operation.request(stranger, ids)
+            assert foreign.status in {403, 404}
+            missing = operation.request(stranger, unknown_ids())
+            assert without_request_id(foreign) == without_request_id(missing)
+            assert "Secret" not in foreign.text
+            status = operation.request(owner, ids).status
+            assert str(status) == min(operation.described["responses"])
 
 
-@pytest.mark.parametrize(
-    "operation", [one for one in OPERATIONS if one not in WITH_IDS], ids=lambda one: one.id
-)
 @pytest.mark.parametrize("kind", GRANTED)
 def test_lists_and_figures_show_only_the_own_account(
-    service: Service, tenant: Tenant, operation: Operation, kind: str
+    service: Service, tenant: Tenant, kind: str, subtests: pytest.Subtests
 ) -> None:
     """8: operations without an id show nothing of another account."""
-    stranger = stranger_with(service, kind)
-    ids = tenant.ids()
-    text = operation.request(stranger, ids).text
-    assert not [secret for secret in (*ids.values(), tenant.account, "Secret") if secret in text]
+    stranger, ids = stranger_with(service, kind), tenant.ids()
+    secrets = (*ids.values(), tenant.account, "Secret")
+    for operation in OPERATIONS:
+        if operation in WITH_IDS:
+            continue
+        with subtests.test(operation.id):
+            text = operation.request(stranger, ids).text
+            assert not [secret for secret in secrets if secret in text]
 
 
 @pytest.mark.parametrize("batch", [False, True])

@@ -322,7 +322,7 @@ names = st.none() | st.uuids().map(str) | st.text(max_size=60)
     ids=st.tuples(names, names),
     body=st.none() | almost | junk,
 )
-@settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 def test_no_request_gives_a_5xx(
     service: Service, method: str, path: str, ids: tuple[str | None, str | None], body: Any
 ) -> None:

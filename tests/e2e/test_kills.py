@@ -16,9 +16,9 @@ from verification.kills.processes_to_kill import entrance, kill_at_random
 
 pytestmark = pytest.mark.stack
 
-MAILS: Final = 24
+MAILS: Final = 12
 #: Processes that are killed, about one every half second, when the one before has restarted.
-KILLS: Final = 8
+KILLS: Final = 4
 
 
 def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> None:
@@ -37,7 +37,7 @@ def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> N
             random.Random(20261121),  # noqa: S311  not a secret
             (0.2, 0.8),
         )
-        results = send_all(served.url, issued_key["key"], mails, seconds=6, patience=PATIENCE)
+        results = send_all(served.url, issued_key["key"], mails, seconds=3, patience=PATIENCE)
         killed = killing.result()
     assert killed.total() == KILLS
     assert all(result.message_id for result in results)

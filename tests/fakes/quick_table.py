@@ -4,9 +4,10 @@ from functools import cached_property
 from typing import Any
 
 from botocore.exceptions import ClientError
+from moto.dynamodb.exceptions import ConditionalCheckFailed
+from moto.dynamodb.models import DynamoDBBackend
 
 from pillarbox.adapters.dynamodb.table import Table
-from tests.fakes.quick_tables import QuickTables
 
 
 class QuickTable(Table):
@@ -17,10 +18,27 @@ class QuickTable(Table):
     """
 
     def __init__(self) -> None:
-        self._tables = QuickTables()
-        super().__init__(self._tables.table.name)
+        super().__init__("quick")
         self.reads = self.writes = 0
         self.fails = False
+        self._engine = DynamoDBBackend("us-east-1", "123456789012")
+        self._engine.create_table(
+            self.name,
+            schema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            throughput=None,
+            attr=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
+            global_indexes=None,
+            indexes=None,
+            streams=None,
+            billing_mode="PAY_PER_REQUEST",
+            sse_specification=None,
+            tags=[],
+            deletion_protection_enabled=None,
+            warm_throughput=None,
+        )
 
     @cached_property
     def client(self) -> Any:
@@ -29,12 +47,31 @@ class QuickTable(Table):
     def get_item(self, **request: Any) -> dict[str, Any]:
         self._check()
         self.reads += 1
-        return self._tables.get_item(**request)
+        item = self._engine.get_item(self.name, request["Key"])
+        return {"Item": item.to_json()["Attributes"]} if item else {}
 
     def update_item(self, **request: Any) -> dict[str, Any]:
         self._check()
         self.writes += 1
-        return self._tables.update_item(**request)
+        try:
+            item = self._engine.update_item(
+                self.name,
+                key=request["Key"],
+                update_expression=request["UpdateExpression"],
+                expression_attribute_names=request.get("ExpressionAttributeNames", {}),
+                expression_attribute_values=request.get("ExpressionAttributeValues", {}),
+                condition_expression=request.get("ConditionExpression"),
+            )
+        except ConditionalCheckFailed as failure:
+            error: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}
+            if stored := self._engine.get_item(self.name, request["Key"]):
+                error["Item"] = stored.to_json()["Attributes"]
+            raise ClientError(error, "UpdateItem") from failure
+        return {"Attributes": item.to_json()["Attributes"]}
+
+    def delete_item(self, **request: Any) -> dict[str, Any]:
+        self._engine.delete_item(self.name, request["Key"])
+        return {}
 
     def _check(self) -> None:
         if self.fails:

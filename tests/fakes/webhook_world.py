@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.enqueue_due import DueTasks
@@ -134,10 +135,13 @@ class WebhookWorld:
             accounts=self._port("accounts", self.store.accounts),
             endpoints=self._port("endpoints", self.endpoints),
             healths=self._port("healths", self.healths),
-            jobs=self._port("jobs", stores.FakeJobs(self.store)),
             messages=self._port("messages", stores.FakeMessages(self.store)),
-            sender=builders.PREVIEW_SENDER,
-            clock=lambda: self.now,
+            send_mail=ServiceMail(
+                jobs=self._port("jobs", stores.FakeJobs(self.store)),
+                messages=self._port("messages", stores.FakeMessages(self.store)),
+                sender=builders.PREVIEW_SENDER,
+                clock=lambda: self.now,
+            ),
         )
 
     def owner_emails(self) -> list[Mail]:

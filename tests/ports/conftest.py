@@ -4,11 +4,11 @@ import pytest
 from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb.table import Table
-from tests.aws import Aws, aws
+from tests.aws import Aws, aws, running_aws
 from tests.contract.conftest import dns_server
 from tests.ports.implementations import Ports, adapters, fakes
 
-__all__ = ["aws", "dns_server"]
+__all__ = ["aws", "dns_server", "running_aws"]
 
 
 @pytest.fixture(params=["fakes", "adapters"])

@@ -241,7 +241,7 @@ def test_turns_are_taken_in_order() -> None:
         turns, ends, begun = PlacesByName(1), [asyncio.Event() for _ in range(3)], []
 
         async def take(name: str, number: int) -> None:
-            async with turns.take(name):
+            async with turns.acquire(name):
                 begun.append(number)
                 await ends[number].wait()
 

@@ -96,7 +96,7 @@ def spooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
             monkeypatch.setenv(name, "x")
         monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
         forget_sessions()
-        server_thread = threading.Thread(target=server.serve_forever)
+        server_thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         server_thread.start()
         yield sizes
         server.shutdown()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from pillarbox.application.history.aggregate import StreamResult
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.consumer import (
     BatchFailed,
     RecordResult,

@@ -40,14 +40,10 @@ _DENIAL: Final = re.compile(r"\b(cannot|not|no|never|nothing|without|none)\b", r
 @cache
 def _pages() -> frozenset[Path]:
     """Return the Markdown files of the repository that are written for readers."""
-    folders = (
-        "admin benchmarks dashboard docs events front layers local packages relay verification"
-    )
-    found = [
-        *ROOT.glob("*.md"),
-        *(p for name in folders.split() for p in ROOT.glob(f"{name}/**/*.md")),
-    ]
-    return frozenset(page for page in found if "node_modules" not in page.parts)
+    # Only these folders, because others have installed packages with pages of their own.
+    deep = [f"{name}/**/*.md" for name in ("benchmarks", "docs", "layers/shared/pillarbox")]
+    patterns = ["*.md", "[a-z]*/*.md", "packages/*/*.md", *deep]
+    return frozenset(page for pattern in patterns for page in ROOT.glob(pattern))
 
 
 @cache

@@ -22,12 +22,30 @@ _PORTS: Final = {
     "pillarbox.application.sign_in.ports",
     "pillarbox.application.webhooks.ports",
 }
+#: What each package of the application may import of the others. All may import the modules
+#: beside them, which import none of them.
+_PACKAGES: Final[dict[str, set[str]]] = {
+    "accounts": set(),
+    "delivery": {"history"},
+    "history": set(),
+    "operator": {"history"},
+    "sending": set(),
+    "sign_in": set(),
+    "templates": {"sending"},
+    "webhooks": set(),
+}
+_MODULES: Final = {path.stem for path in PACKAGE.glob("application/*.py")} - {"__init__"}
+_APPLICATION: Final = {
+    name: {"pillarbox.domain", "pillarbox.mime", "pillarbox.rendering"}
+    | {f"pillarbox.application.{other}" for other in _MODULES | _PACKAGES.get(name, set())}
+    for name in _MODULES | _PACKAGES.keys()
+}
 #: What each part may import of this project beside itself.
 LAYER_PARTS: Final[dict[str, set[str]]] = {
     "pillarbox.domain": set(),
     "pillarbox.mime": {"pillarbox.domain"},
     "pillarbox.rendering": {"pillarbox.domain"},
-    "pillarbox.application": {"pillarbox.domain", "pillarbox.mime", "pillarbox.rendering"},
+    **{f"pillarbox.application.{name}": allowed for name, allowed in _APPLICATION.items()},
     "pillarbox.adapters": {"pillarbox.domain", *_PORTS},
     "pillarbox.http": {
         "pillarbox.application",
@@ -150,7 +168,9 @@ def test_parts_import_what_lies_inward(part: str) -> None:
     ("part", "name"),
     [
         ("pillarbox.domain", "pillarbox.application.ports"),
-        ("pillarbox.application", "pillarbox.adapters.ses.mailer.SesMailer"),
+        ("pillarbox.application.ports", "pillarbox.application.sending.prepare.PreparedMessage"),
+        ("pillarbox.application.delivery", "pillarbox.adapters.ses.mailer.SesMailer"),
+        ("pillarbox.application.sign_in", "pillarbox.application.sending.prepare.PreparedMessage"),
         ("pillarbox.wiring", "admin.main.main"),
         ("pillarbox.adapters", "local.stack"),
         ("pillarbox.http", "openapi.operations"),
@@ -172,7 +192,11 @@ def test_every_part_has_a_row() -> None:
         if (path.suffix == ".py" and path.stem != "__init__") or any(path.glob("**/*.py"))
     }
     outer = {path.parent.name for path in ROOT.glob("[!.]*/*.py")}
-    assert layer == set(LAYER_PARTS)
+    packages = {path.parent.name for path in PACKAGE.glob("application/*/*.py")}
+    assert packages == set(_PACKAGES)
+    assert layer - {"pillarbox.application"} == set(LAYER_PARTS) - {
+        f"pillarbox.application.{name}" for name in _APPLICATION
+    }
     assert outer - _CHECKS - {"tools"} == set(OUTER_PARTS)
 
 

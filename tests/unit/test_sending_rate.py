@@ -242,7 +242,7 @@ def test_an_unreachable_table_stops_no_mail(case: Case) -> None:
 def test_a_deleted_bucket_stops_no_mail(case: Case) -> None:
     """If somebody deletes the item, an email is sent at once, and the next one creates it."""
     case.drain()
-    case.table._tables.delete_item(TableName=case.table.name, Key=keys.sending_rate())
+    case.table.delete(keys.sending_rate())
     assert case.send() == 0
     assert case.table.get(keys.sending_rate()) is None
     assert case.send() == 0
@@ -414,16 +414,6 @@ def test_urgent_email_of_an_account_ahead_of_its_share_is_ordinary(case: Case) -
     state = case.table.get(keys.sending_rate())
     assert state is not None
     assert state["empty_at"] / 1e6 - case.now.timestamp() <= 0.2 + 2 / 14
-
-
-def test_an_item_of_an_older_version_is_read(case: Case) -> None:
-    """An item without the account that took tokens last serves new workers."""
-    case.send()
-    case.table.update(keys.sending_rate(), "REMOVE taker, shared_until")
-    assert case.other.acquire(OTHER, 1, urgent=False) is None
-    state = case.table.get(keys.sending_rate())
-    assert state is not None
-    assert state["taker"] == OTHER
 
 
 def test_a_flood_is_charged_for_two_minutes_at_most(case: Case) -> None:

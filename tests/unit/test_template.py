@@ -235,28 +235,18 @@ def test_the_edge_caches_no_error() -> None:
 
 
 def test_every_setting_that_is_read_is_set() -> None:
-    """The functions have each setting that the wiring requires between them, and no other."""
-    source = "".join(path.read_text() for path in (_LAYER / "pillarbox/wiring").glob("*.py"))
-    rows = [getattr(Settings, name) for name in re.findall(r"self\.settings\.(\w+)", source)]
+    """The functions have each setting of theirs that wiring or a handler reads, and no other."""
+    paths = [*(_LAYER / "pillarbox/wiring").glob("*.py"), *template.ROOT.glob("functions/*/app.py")]
+    source = "".join(path.read_text() for path in paths)
+    names = re.findall(r"(?:self|services\(\))\.settings\.(\w+)", source)
     given = {
         name
         for function in (_SOURCE["Globals"]["Function"], *_FUNCTIONS.values())
         for name in function.get("Environment", {}).get("Variables", {})
         if name.startswith("PILLARBOX_")
     }
-    required = {row.variable for row in rows if row.default is None}
-    # These have a default all the same. A stack may have no relay.
-    older = {
-        Settings.webhooks.variable,
-        Settings.sign_up.variable,
-        Settings.sign_up_domains.variable,
-        Settings.plan_of_new_accounts.variable,
-        Settings.widget_origins.variable,
-        Settings.preview_recipients.variable,
-        Settings.preview_keys_per_day.variable,
-        Settings.ses_rate_share.variable,
-    }
-    assert required | older == given - {Settings.relay.variable}
+    rows = [getattr(Settings, name) for name in names]
+    assert {row.variable for row in rows if "functions" in row.set_by} == given
 
 
 def test_functions_time_out_before_their_leases_end() -> None:

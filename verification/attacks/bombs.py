@@ -39,7 +39,7 @@ from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
-from pillarbox.rendering.saved import check_template
+from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import MAX_GROWTH
 from tests.fakes import builders
 from tests.fakes.stores import FakeJobs

@@ -32,7 +32,7 @@ from pillarbox.http.messages.wire import MAX_VARIABLES_BYTES, MAX_VARIABLES_DEPT
 from pillarbox.rendering import engine
 from pillarbox.rendering.allowlist import MAX_ROWS
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, Fuel, RequestFuel
-from pillarbox.rendering.saved import check_template
+from pillarbox.rendering.template_check import check_template
 from tests.fakes import builders
 
 #: Pieces that no template may contain.

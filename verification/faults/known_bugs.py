@@ -29,8 +29,9 @@ from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Out
 from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.ports import SweepTask
 from pillarbox.application.delivery.sweep import Sweep
-from pillarbox.application.history.aggregate import Aggregation, StreamResult
+from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.ports import Claim
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.application.webhooks.drain import DRAIN_LATE
 from pillarbox.domain.accounts.quota import Amount
 from pillarbox.domain.messages.mail import Job

@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
-from pillarbox.application.history.aggregate import StreamResult
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.settings import SettingError
 
 #: The metrics that an alarm or the dashboard shows (stacks/alarms.yaml). Every metric costs by the

@@ -78,10 +78,10 @@ def ses() -> Iterator[tuple[str, MailStore]]:
     thread.join(PATIENCE)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def name_server() -> Iterator[str]:
     with ThreadingUDPServer(("127.0.0.1", 0), Answers) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"127.0.0.1:{server.server_address[1]}"
         server.shutdown()

@@ -84,7 +84,7 @@ def refusal(code: str) -> ThreadingHTTPServer:
 def serving(server: Any) -> Iterator[int]:
     """Serve during a block, and yield the port."""
     with server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield server.server_address[1]

@@ -325,7 +325,7 @@ class CloudFormation(BaseHTTPRequestHandler):
 @pytest.fixture
 def cloudformation() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), CloudFormation) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

@@ -147,27 +147,24 @@ def test_other_dead_letters_are_shown_too(run: Operator, dead: dict[str, str]) -
 
 
 @pytest.mark.parametrize("queue", ["jobs", "events", "webhooks", "sweep"])
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_cannot_be_read_is_not_quoted(run: Operator, dead: dict[str, str], queue: str) -> None:
+    """A text that is none of ours is counted and measured; nothing of it is shown."""
+    of_nobody = "0198f3c2-0000-7000-8000-000000000001"
+    texts = [
         SECRET,
         "[]",
-        "{}",
-        json.dumps({"version": 9, "account": SECRET, "id": "0198f3c2-0000-7000-8000-000000000001"}),
+        json.dumps({"version": 9, "account": SECRET, "id": of_nobody}),
         json.dumps({"version": 1, "account": SECRET, "endpoint": SECRET, "drain": 0}),
         json.dumps({"eventType": SECRET, "mail": {"tags": {"account": [SECRET]}}}),
-    ],
-)
-def test_what_cannot_be_read_is_not_quoted(
-    run: Operator, dead: dict[str, str], queue: str, text: str
-) -> None:
-    """A text that is none of ours is counted and measured; nothing of it is shown."""
-    put(dead[queue], text)
-    (shown,) = show(run, queue)
-    assert shown["bytes"] == len(text)
+    ]
+    for text in texts:
+        put(dead[queue], text)
+    shown = show(run, queue)
+    assert sorted(one["bytes"] for one in shown) == sorted(map(len, texts))
     printed = run.plain("--local", "queue", "show", queue).output
     assert SECRET not in printed + str(shown)
-    assert (shown["queueMessageId"] in printed) == (shown["accountId"] is None)
+    for one in shown:
+        assert (one["queueMessageId"] in printed) == (one["accountId"] is None)
 
 
 @pytest.mark.usefixtures("dead")

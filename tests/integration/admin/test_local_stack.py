@@ -46,7 +46,7 @@ def healthy() -> Iterator[str]:
             """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Healthy)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

@@ -10,7 +10,7 @@ import pytest
 
 from local import template
 from local.edge import Edge, FrontOrigin, StageOrigin
-from local.stack import _serving
+from local.servers import serving
 
 _TEMPLATE: Final = template.inlined(template.load())
 
@@ -31,7 +31,7 @@ def exchange(head: str, body: str = "") -> tuple[str, dict[str, Any], bytes, lis
             edge = Edge(
                 _TEMPLATE, StageOrigin("http://stage", "AKIA"), FrontOrigin("http://f", "s"), behind
             )
-            async with _serving(edge, listener):
+            async with serving(edge, listener):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(f"{head.replace('PORT', str(port))}\r\n{body}".encode("latin-1"))
                 async with asyncio.timeout(30):

@@ -163,7 +163,7 @@ def test_a_mail_over_40_mb_is_refused() -> None:
     mailbox = MailStore()
     mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
-    raw = (RAW + b"\r\n" * (limit // 2))[:limit]
+    raw = (RAW + (b"x" * 70 + b"\r\n") * (limit // 72))[:limit]
     for data, accepted in ((raw, True), (raw + b"y", False)):
         request = SesSendEmailRequest.model_validate({"Content": {"Raw": {"Data": data}}})
         if accepted:

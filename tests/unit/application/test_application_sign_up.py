@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
@@ -24,9 +25,9 @@ from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user, user_digest
 from pillarbox.domain.sign_in.sign_up import (
     SignUpMode,
+    SignUpPolicy,
     SignUpState,
     SignUpStatus,
-    SignUpTerms,
 )
 from tests.fakes.builders import NOW
 from tests.fakes.sign_in import (
@@ -45,7 +46,7 @@ ADA: Final = "Ada@shop.example"
 
 @dataclass
 class World:
-    """Users, their sign-ups and the operator, under some terms."""
+    """Users, their sign-ups and the operator, under some policy."""
 
     mode: SignUpMode = SignUpMode.OPEN
     domains: frozenset[str] = frozenset()
@@ -60,13 +61,13 @@ class World:
         self.sign_ups = FakeSignUps(self.members, self.accounts)
 
     @property
-    def terms(self) -> SignUpTerms:
-        return SignUpTerms(mode=self.mode, domains=self.domains)
+    def policy(self) -> SignUpPolicy:
+        return SignUpPolicy(mode=self.mode, domains=self.domains)
 
     @property
     def sign_up(self) -> SignUp:
         return SignUp(
-            terms=self.terms,
+            policy=self.policy,
             plan=Plan.FREE,
             sign_ups=self.sign_ups,
             proofs=self.proofs,
@@ -88,11 +89,14 @@ class World:
         return SignUpApproval(
             sign_ups=self.sign_ups,
             team=team,
-            terms=self.terms,
+            policy=self.policy,
             plan=Plan.FREE,
-            jobs=FakeJobs(self.store),
-            messages=FakeMessages(self.store),
-            sender="service@pillarbox.example",
+            send_mail=ServiceMail(
+                jobs=FakeJobs(self.store),
+                messages=FakeMessages(self.store),
+                sender="service@pillarbox.example",
+                clock=lambda: NOW + timedelta(hours=1),
+            ),
             base_url=lambda: "https://mail.example",
             clock=lambda: NOW + timedelta(hours=1),
         )
@@ -161,7 +165,7 @@ def refusal(action: Callable[[], object]) -> str:
         ("open", "hop.example", None, "closed"),
     ],
 )
-def test_terms_and_history_say_what_a_user_can_do(
+def test_policy_and_history_say_what_a_user_can_do(
     mode: str, domains: str, stored: str | None, expected: str
 ) -> None:
     """An invitation opens all modes but closed, a domain is compared whole, and one is enough."""
@@ -169,8 +173,8 @@ def test_terms_and_history_say_what_a_user_can_do(
     world.create()
     (request,) = world.sign_ups.all()
     before = replace(request, state=SignUpState(stored)) if stored else None
-    terms = SignUpTerms(mode=SignUpMode(mode), domains=frozenset(domains.split()))
-    assert terms.status(ADA, before) == expected
+    policy = SignUpPolicy(mode=SignUpMode(mode), domains=frozenset(domains.split()))
+    assert policy.status(ADA, before) == expected
 
 
 def test_an_account_has_the_user_as_its_owner() -> None:

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.application.history.aggregate import Aggregation, StreamResult
+from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry

@@ -9,7 +9,7 @@ from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.masking import mask
-from pillarbox.rendering.saved import check_template
+from pillarbox.rendering.template_check import check_template
 
 STYLED = """<html><head><title>{{ title }}</title><style>
 .total { color: {{ accent }} }

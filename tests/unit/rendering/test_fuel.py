@@ -13,8 +13,9 @@ from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.rendering.allowlist import MAX_ROWS, MAX_TOKENS
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE, OutOfFuel, RequestFuel
-from pillarbox.rendering.saved import check_template, missing_values, surely_renders
+from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, find_starter
+from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.values import preview_values
 from tests.unit.rendering.test_saved import JSON, PIECES
 

@@ -8,7 +8,8 @@ from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.rendering.allowlist import MAX_LENGTH, MAX_ROWS, MAX_TAGS
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.sandbox import MAX_BYTES
-from pillarbox.rendering.saved import check_template, missing_values
+from pillarbox.rendering.saved import missing_values
+from pillarbox.rendering.template_check import check_template
 
 RECEIPT = """\
 <p>Hi {{ customer.name | default("there") }},</p>

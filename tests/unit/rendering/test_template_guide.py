@@ -10,7 +10,8 @@ from pillarbox.domain.errors import Json
 from pillarbox.rendering.allowlist import MAX_DEPTH, MAX_ROWS, MAX_TAGS, MAX_TOKENS
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE
-from pillarbox.rendering.saved import MAX_CONSTANT, check_template
+from pillarbox.rendering.saved import MAX_CONSTANT
+from pillarbox.rendering.template_check import check_template
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```html\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pillarbox.application.authentication import SeenKeys, SenderLookup
 from pillarbox.application.ports import Clock, Directory, KeyUses
-from pillarbox.application.sending.sender_quota import quota_state
+from pillarbox.application.sender_quota import quota_state
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaState
 

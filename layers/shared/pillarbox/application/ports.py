@@ -18,6 +18,7 @@ from pillarbox.domain.accounts.quota_counts import QuotaCounts
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
+    from pillarbox.domain.errors import Json
     from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
     from pillarbox.domain.messages.message import Message
     from pillarbox.domain.templates.template import SavedTemplate
@@ -302,6 +303,27 @@ class UnreadableJob(ValueError):
 
 class BuildDied(Exception):
     """The process that built a message was killed, ran out of memory, or took too long."""
+
+
+class SendMail(Protocol):
+    """Accepts an email that the service itself writes, such as a code, an invitation or a notice.
+
+    No request asks for it, so it has no key and counts in no quota. It is a message of `account`,
+    by default the service's own. With a `message_id` it is accepted once; `deadline` is when
+    delivery is given up, by default the usual time.
+    """
+
+    def __call__(  # noqa: PLR0913  an email, and what only some have
+        self,
+        address: str,
+        subject: str,
+        source: str,
+        values: "Mapping[str, Json]",
+        *,
+        account: Account | None = None,
+        message_id: UUID | None = None,
+        deadline: datetime | None = None,
+    ) -> None: ...
 
 
 class DomainVerdict(StrEnum):

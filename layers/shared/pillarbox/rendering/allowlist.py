@@ -62,7 +62,7 @@ class SavedProgram:
 
 
 def check(subject: str, html: str) -> TemplateVariables:
-    """Check a template; see `rendering.saved.check_template`."""
+    """Check a template; see `rendering.template_check`."""
     checker = _check(subject, html)
     return TemplateVariables(tuple(checker.names), tuple(checker.required))
 

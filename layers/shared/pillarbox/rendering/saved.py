@@ -1,7 +1,6 @@
 """Saved templates without rendering: their variables, and the values that a send must have.
 
-Accepting an email imports this module. Therefore it imports the template engine
-only to check a template, which happens when one is saved.
+Accepting an email imports this module, so it needs no template engine.
 """
 
 from collections.abc import Iterable, Mapping
@@ -54,22 +53,6 @@ class TemplateFault(ValidationFailed):
         super().__init__(FieldError("html", f"Line {line}: {text}", code))
         self.line = line
         self.text = text
-
-
-def check_template(subject: str, html: str) -> TemplateVariables:
-    """Check that a template contains only what is allowed, and return its variables.
-
-    The body may contain `{{ path }}`, the filters capitalize, default, lower, trim
-    and upper, `if`, and `for` that is not nested. The subject may contain only plain
-    references.
-
-    Raises:
-        ValidationFailed: on `subject` or `html`, with the code `template_syntax`,
-            `not_allowed` or `too_large`.
-    """
-    from pillarbox.rendering.allowlist import check  # noqa: PLC0415  imports jinja2: see above
-
-    return check(subject, html)
 
 
 def missing_values(required: Iterable[str], values: Mapping[str, Json]) -> tuple[str, ...]:

@@ -3,12 +3,10 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
-    from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
@@ -26,23 +24,21 @@ class AccountWiring(Stores):
     def account_list(self) -> "AccountList":
         """List all accounts of the service."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.application.accounts.account_list import AccountList
 
         return AccountList(
-            records=DynamoAccounts(self.table), usage=self.account_usage, for_each=in_parallel
+            records=self.account_store, usage=self.account_usage, for_each=in_parallel
         )
 
     @cached_property
     def api_keys(self) -> "Keys":
         """Work on the API keys of an account."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.application.accounts.keys import Keys
 
         return Keys(
             records=DynamoApiKeys(self.credentials),
-            accounts=DynamoAccounts(self.table),
+            accounts=self.account_store,
             clock=utc_now,
         )
 
@@ -52,37 +48,27 @@ class AccountWiring(Stores):
         return self.settings.upgrade_url
 
     @cached_property
-    def key_uses(self) -> "DynamoKeyUses":
-        """Read when keys were last used."""
-        from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
-
-        return DynamoKeyUses(self.table)
-
-    @cached_property
     def accounts(self) -> "Accounts":
         """Change the caller's account."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.application.accounts.accounts import Accounts
 
-        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+        return Accounts(records=self.account_store, clock=utc_now)
 
     @cached_property
     def account_usage(self) -> "AccountUsage":
         """Read what is used of an account's limits."""
         from pillarbox.application.accounts.usage import AccountUsage
 
-        return AccountUsage(DynamoDirectory(self.table, self.credentials), utc_now)
+        return AccountUsage(self.directory, utc_now)
 
     @cached_property
     def suppression_list(self) -> "SuppressionList":
         """List the suppressions of an account."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
         from pillarbox.application.accounts.suppressions import SuppressionList
 
         return SuppressionList(
-            records=DynamoSuppressions(self.table),
-            accounts=DynamoAccounts(self.table),
+            records=self.suppression_store,
+            accounts=self.account_store,
             clock=utc_now,
         )
 
@@ -90,39 +76,33 @@ class AccountWiring(Stores):
     def domain_check(self) -> "DomainCheck":
         """Check the DNS records of a sending domain."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dns_records import DnsRecords
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.domains import DomainCheck
 
-        return DomainCheck(SesDomains(), DnsRecords(self.settings.dns_servers), in_parallel)
+        return DomainCheck(SesDomains(), self.dns_records, in_parallel)
 
     @cached_property
     def account_domains(self) -> "AccountDomains":
         """Work on the domains of accounts, for their members."""
         from pillarbox.adapters.aws import in_parallel, service_errors
-        from pillarbox.adapters.dns_records import DnsRecords
-        from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.account_domains import AccountDomains
         from pillarbox.application.accounts.domains import DomainCheck
 
-        dns = DnsRecords(self.settings.dns_servers)
         return AccountDomains(
-            records=DynamoAccountDomains(self.table),
-            accounts=DynamoAccounts(self.table),
-            check=DomainCheck(SesDomains(service_errors), dns, in_parallel),
+            records=self.account_domain_store,
+            accounts=self.account_store,
+            check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
             clock=utc_now,
         )
 
     @cached_property
     def senders(self) -> "Senders":
         """Work on senders."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.senders import Senders
 
-        return Senders(accounts=DynamoAccounts(self.table), identities=SesIdentities())
+        return Senders(accounts=self.account_store, identities=SesIdentities())
 
     @cached_property
     def member_senders(self) -> "MemberSenders":

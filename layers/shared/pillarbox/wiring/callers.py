@@ -3,7 +3,6 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.application.authentication import Authentication
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
@@ -23,7 +22,7 @@ class CallerWiring(Stores):
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that takes keys only."""
-        return Authentication(DynamoDirectory(self.table, self.credentials))
+        return Authentication(self.directory)
 
     @cached_property
     def caller_authentication(self) -> "CallerAuthentication":
@@ -35,28 +34,20 @@ class CallerWiring(Stores):
     @cached_property
     def session_authentication(self) -> "SessionAuthentication":
         """Authenticate the caller of a route that takes sessions only."""
-        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
         from pillarbox.application.sign_in.authentication import SessionAuthentication
 
-        return SessionAuthentication(DynamoSessions(self.credentials, self.table), utc_now)
+        return SessionAuthentication(self.session_store, utc_now)
 
     @cached_property
     def operator_authentication(self) -> "OperatorAuthentication":
         """Authenticate the caller of a route that only operators may use."""
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoUsers
         from pillarbox.application.sign_in.authentication import OperatorAuthentication
 
-        users = DynamoUsers(self.credentials)
-        return OperatorAuthentication(self.session_authentication, users)
+        return OperatorAuthentication(self.session_authentication, self.user_store)
 
     @cached_property
     def caller_lookup(self) -> "CallerLookup":
         """Describe the caller."""
-        from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
         from pillarbox.application.caller import CallerLookup
 
-        return CallerLookup(
-            directory=DynamoDirectory(self.table, self.credentials),
-            key_uses=DynamoKeyUses(self.table),
-            clock=utc_now,
-        )
+        return CallerLookup(directory=self.directory, key_uses=self.key_uses, clock=utc_now)

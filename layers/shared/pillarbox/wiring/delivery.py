@@ -26,10 +26,6 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def delivery(self) -> "Delivery":
         """Deliver accepted messages."""
-        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-        from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
         from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
         from pillarbox.adapters.ses.mailer import SesMailer
         from pillarbox.adapters.ses.rate import SesAccountRate
@@ -39,9 +35,9 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.domain.ids import new_token
 
         return Delivery(
-            messages=DynamoMessages(self.table),
+            messages=self.message_store,
             directory=DynamoDirectory(self.table),
-            suppressions=DynamoSuppressions(self.table),
+            suppressions=self.suppression_store,
             jobs=self.jobs,
             mailer=SesMailer(self.settings.configuration_set),
             rate=DynamoSendingRate(
@@ -50,11 +46,11 @@ class DeliveryWiring(HistoryWiring):
                 utc_now,
                 sleep,
             ),
-            seen_events=DynamoSeenEvents(self.table),
+            seen_events=self.seen_events,
             event_queue=SqsEventQueue(
                 self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
             ),
-            heartbeat=DynamoHeartbeat(self.table),
+            heartbeat=self.heartbeat,
             build=lambda mail, message: build_raw(mail, message, self._host_of_link(mail)),
             clock=utc_now,
             pause=sleep,
@@ -85,12 +81,11 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":
         """Set poison jobs aside."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
         from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
         from pillarbox.application.delivery.poison_jobs import PoisonJobs
 
         return PoisonJobs(
-            messages=DynamoMessages(self.table),
+            messages=self.message_store,
             dead_letters=SqsDeadLetters(self.settings.jobs_dead_letters_url),
             clock=utc_now,
         )
@@ -98,21 +93,17 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def feedback(self) -> "Feedback":
         """Record provider events."""
-        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-        from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.ses.events import read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
 
         return Feedback(
             read=read_provider_event,
-            messages=DynamoMessages(self.table),
-            suppressions=DynamoSuppressions(self.table),
+            messages=self.message_store,
+            suppressions=self.suppression_store,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
-            seen_events=DynamoSeenEvents(self.table),
-            heartbeat=DynamoHeartbeat(self.table),
+            seen_events=self.seen_events,
+            heartbeat=self.heartbeat,
             clock=utc_now,
             pause=sleep,
         )
@@ -127,15 +118,12 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def sweep_plan(self) -> "SweepPlan":
         """Begin a pass of the sweep."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-        from pillarbox.adapters.s3_spool import S3Spool
         from pillarbox.application.delivery.plan_sweep import SweepPlan
 
         return SweepPlan(
-            accounts=DynamoAccounts(self.table),
-            spool=S3Spool(self.settings.spool_bucket),
-            marks=DynamoRebuildMarks(self.table),
+            accounts=self.account_store,
+            spool=self.spool,
+            marks=self.rebuild_marks,
             tasks=self.sweep_tasks,
             clock=utc_now,
         )
@@ -143,25 +131,20 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def sweep(self) -> "Sweep":
         """Find what got stuck, account by account."""
-        from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
-        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.s3_spool import S3Spool
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.sender_domains import SenderDomains
         from pillarbox.application.delivery.sweep import Sweep
 
         return Sweep(
-            log=DynamoMessageLog(self.table),
-            messages=DynamoMessages(self.table),
-            spool=S3Spool(self.settings.spool_bucket),
+            log=self.message_log,
+            messages=self.message_store,
+            spool=self.spool,
             statistics=self.ledger_check,
             look_at_domains=SenderDomains(
-                accounts=DynamoAccounts(self.table),
+                accounts=self.account_store,
                 records=DynamoSenderDomains(self.table),
-                domains_of_members=DynamoAccountDomains(self.table).of_account,
+                domains_of_members=self.account_domain_store.of_account,
                 provider=SesIdentities(),
                 clock=utc_now,
             ).look,

@@ -21,42 +21,33 @@ class HistoryWiring(Stores):
     @cached_property
     def ledger_check(self) -> "LedgerCheck":
         """Check and repair recent or marked hours of the statistics."""
-        from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-        from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
         from pillarbox.application.history.ledger_check import LedgerCheck
 
         return LedgerCheck(
-            log=DynamoMessageLog(self.table),
-            ledger=DynamoLedger(self.table),
-            audit=DynamoLedgerAudit(self.table),
-            marks=DynamoRebuildMarks(self.table),
-            index=DynamoSearchIndex(self.table),
+            log=self.message_log,
+            ledger=self.ledger,
+            audit=self.ledger_audit,
+            marks=self.rebuild_marks,
+            index=self.search_index,
             clock=utc_now,
         )
 
     @cached_property
     def message_lookup(self) -> "MessageLookup":
         """Look one message up."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
         from pillarbox.application.history.lookup import MessageLookup
 
-        return MessageLookup(DynamoMessages(self.table))
+        return MessageLookup(self.message_store)
 
     @cached_property
     def history_queries(self) -> "HistoryQueries":
         """List and count an account's messages."""
-        from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
-            log=DynamoMessageLog(self.table),
-            ledger=DynamoLedger(self.table),
-            index=DynamoSearchIndex(self.table),
+            log=self.message_log,
+            ledger=self.ledger,
+            index=self.search_index,
             clock=utc_now,
         )
 
@@ -64,25 +55,21 @@ class HistoryWiring(Stores):
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
         """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
-        from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
         from pillarbox.adapters.dynamodb.history.message_log import (
             change_time,
             read_change,
             read_search_change,
         )
-        from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-        from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
         from pillarbox.application.history.aggregate import Aggregation
         from pillarbox.application.history.search_index import SearchIndexing
 
         return Aggregation(
             read=read_change,
             written_at=change_time,
-            ledger=DynamoLedger(self.table),
-            marks=DynamoRebuildMarks(self.table),
-            key_uses=DynamoKeyUses(self.table),
+            ledger=self.ledger,
+            marks=self.rebuild_marks,
+            key_uses=self.key_uses,
             clock=utc_now,
             for_each=in_parallel,
-            search=SearchIndexing(read_search_change, DynamoSearchIndex(self.table)),
+            search=SearchIndexing(read_search_change, self.search_index),
         )

@@ -19,11 +19,10 @@ class OperationWiring(HistoryWiring):
     def account_rates(self) -> "AccountRates":
         """Count what each account sends."""
         from pillarbox.adapters.aws import in_parallel
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.application.operator.ranking import AccountRates
 
         return AccountRates(
-            accounts=DynamoAccounts(self.table),
+            accounts=self.account_store,
             queries=self.history_queries,
             clock=utc_now,
             for_each=in_parallel,
@@ -62,13 +61,12 @@ class OperationWiring(HistoryWiring):
     @cached_property
     def service_checks(self) -> "ServiceChecks":
         """Check whether the service can do its work."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.ses.account import SesAccount
         from pillarbox.application.operator.service_checks import ServiceChecks
 
         return ServiceChecks(
             provider=SesAccount(utc_now),
-            accounts=DynamoAccounts(self.table),
+            accounts=self.account_store,
             queues=self.queue_operations,
             configuration_set=self.settings.configuration_set,
         )

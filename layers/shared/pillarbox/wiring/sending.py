@@ -3,7 +3,6 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
@@ -26,23 +25,20 @@ class SendingWiring(Stores):
     @cached_property
     def sending_ports(self) -> "SendingPorts":
         """Everything that sending needs."""
-        from pillarbox.adapters.dns import DnsMailDomains
         from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
         from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
-        from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
         from pillarbox.application.sending.acceptance import SendingPorts
         from pillarbox.domain.accounts.key_policy import PreviewSettings
         from pillarbox.domain.sign_in.preview_key import PreviewRecipients
 
         return SendingPorts(
-            directory=DynamoDirectory(self.table, self.credentials),
+            directory=self.directory,
             claims=DynamoClaims(self.table),
-            quotas=DynamoQuotas(self.table),
+            quotas=self.quota_store,
             refusals=DynamoRefusals(self.table),
             jobs=self.jobs,
-            messages=DynamoMessages(self.table),
-            domains=DnsMailDomains(self.settings.dns_servers),
+            messages=self.message_store,
+            domains=self.mail_domains,
             clock=utc_now,
             preview=PreviewSettings(
                 sender=self.settings.preview_sender,

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,39 +18,35 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
     from pillarbox.domain.sign_in.codes import CodeRequest
-    from pillarbox.domain.sign_in.sign_up import SignUpTerms
+    from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
-class SignInWiring(Stores):
+class SignInWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     @cached_property
     def sign_in(self) -> "SignIn":
         """Sign users in."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.application.sign_in.sign_in import SignIn
 
         return SignIn(
-            users=DynamoUsers(self.credentials),
-            members=DynamoMembers(self.credentials),
-            accounts=DynamoAccounts(self.table),
-            sessions=DynamoSessions(self.credentials, self.table),
-            flows=DynamoFlows(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            users=self.user_store,
+            members=self.member_store,
+            accounts=self.account_store,
+            sessions=self.session_store,
+            flows=self.flow_store,
+            counts=self.sign_in_counts,
             queue=self.code_requests,
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             clock=utc_now,
         )
 
     @cached_property
-    def sign_up_terms(self) -> "SignUpTerms":
+    def sign_up_policy(self) -> "SignUpPolicy":
         """Return who may create an account."""
-        from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpTerms
+        from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpPolicy
 
-        return SignUpTerms(
+        return SignUpPolicy(
             mode=SignUpMode(self.settings.sign_up),
             domains=frozenset(self.settings.sign_up_domains),
         )
@@ -58,37 +54,30 @@ class SignInWiring(Stores):
     @cached_property
     def sign_up(self) -> "SignUp":
         """Create the accounts of users."""
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
         from pillarbox.application.sign_in.sign_up import SignUp
         from pillarbox.domain.accounts.account import Plan
 
         return SignUp(
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             plan=Plan(self.settings.plan_of_new_accounts),
-            sign_ups=DynamoSignUps(self.credentials, self.table),
-            proofs=DynamoProofs(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            sign_ups=self.sign_up_store,
+            proofs=self.proof_store,
+            counts=self.sign_in_counts,
             clock=utc_now,
         )
 
     @cached_property
     def sign_up_approval(self) -> "SignUpApproval":
         """Approve sign-ups, for the operator."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
-        from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.approval import SignUpApproval
         from pillarbox.domain.accounts.account import Plan
 
         return SignUpApproval(
-            sign_ups=DynamoSignUps(self.credentials, self.table),
+            sign_ups=self.sign_up_store,
             team=self.team,
-            terms=self.sign_up_terms,
+            policy=self.sign_up_policy,
             plan=Plan(self.settings.plan_of_new_accounts),
-            jobs=SqsJobs(self.settings.jobs_queue_url, "", bucket=""),
-            messages=DynamoMessages(self.table),
-            sender=self.settings.preview_sender,
+            send_mail=self.send_mail,
             base_url=self.service_address.read,
             clock=utc_now,
         )
@@ -110,23 +99,16 @@ class SignInWiring(Stores):
     @cached_property
     def code_mail(self) -> "CodeMail":
         """Send one-time codes."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoUsers
-        from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.sign_in.code_mail import CodeMail
 
-        # A code is small and always urgent, so it needs neither spool nor the other queue.
-        jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
         return CodeMail(
-            users=DynamoUsers(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
-            terms=self.sign_up_terms,
+            users=self.user_store,
+            counts=self.sign_in_counts,
+            policy=self.sign_up_policy,
             previews=DynamoPreviewAccounts(None, self.table),
-            jobs=jobs,
-            messages=DynamoMessages(self.table),
-            sender=self.settings.preview_sender,
+            messages=self.message_store,
+            send_mail=self.send_urgent_mail,
             base_url=self.service_address.read,
             clock=utc_now,
         )
@@ -135,11 +117,9 @@ class SignInWiring(Stores):
     def preview_keys(self) -> "PreviewKeys":
         """Give preview keys to visitors of other sites."""
         from pillarbox.adapters.disposable_domains import is_disposable
-        from pillarbox.adapters.dns import DnsMailDomains
         from pillarbox.adapters.dynamodb import keys
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
         from pillarbox.application.sign_in.preview_keys import PreviewKeys
 
         return PreviewKeys(
@@ -147,10 +127,10 @@ class SignInWiring(Stores):
             per_day=self.settings.preview_keys_per_day,
             accounts=DynamoPreviewAccounts(self.credentials, self.table),
             flows=DynamoFlows(self.credentials, keys.preview_flow),
-            proofs=DynamoProofs(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
+            proofs=self.proof_store,
+            counts=self.sign_in_counts,
             queue=self.code_requests,
-            domains=DnsMailDomains(self.settings.dns_servers),
+            domains=self.mail_domains,
             is_disposable=is_disposable,
             clock=utc_now,
         )
@@ -158,44 +138,28 @@ class SignInWiring(Stores):
     @cached_property
     def team(self) -> "Team":
         """Work on users and members, for the operator."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
-        from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
         from pillarbox.application.sign_in.team import Team
 
         return Team(
-            users=DynamoUsers(self.credentials),
-            members=DynamoMembers(self.credentials),
-            accounts=DynamoAccounts(self.table),
-            sessions=DynamoSessions(self.credentials, self.table),
-            flows=DynamoFlows(self.credentials),
+            users=self.user_store,
+            members=self.member_store,
+            accounts=self.account_store,
+            sessions=self.session_store,
+            flows=self.flow_store,
             clock=utc_now,
         )
 
     @cached_property
     def account_members(self) -> "AccountMembers":
         """Work on the members of the caller's account."""
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-        from pillarbox.adapters.sqs.jobs import SqsJobs
-        from pillarbox.application.sign_in.invitation_mail import InvitationMail
         from pillarbox.application.sign_in.members import AccountMembers
 
-        # An invitation is small, and does not expire within an hour.
-        jobs = SqsJobs(self.settings.jobs_queue_url, "", bucket="")
         return AccountMembers(
-            users=DynamoUsers(self.credentials),
-            members=DynamoMembers(self.credentials),
-            flows=DynamoFlows(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
-            mail=InvitationMail(
-                jobs=jobs,
-                messages=DynamoMessages(self.table),
-                sender=self.settings.preview_sender,
-                clock=utc_now,
-            ),
+            users=self.user_store,
+            members=self.member_store,
+            flows=self.flow_store,
+            counts=self.sign_in_counts,
+            send_mail=self.send_mail,
             base_url=self.service_address.read,
             clock=utc_now,
         )

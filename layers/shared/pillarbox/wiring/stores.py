@@ -1,19 +1,98 @@
-"""The settings, the tables and the queue of jobs, which all areas share."""
+"""The settings, and the stores and queues that several use cases share."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
 from pillarbox.wiring.clock import utc_now
 
 if TYPE_CHECKING:
+    from pillarbox.adapters.dns import DnsMailDomains
+    from pillarbox.adapters.dns_records import DnsRecords
+    from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
+    from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+    from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+    from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+    from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+    from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+    from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+    from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+    from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+    from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+    from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+    from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
+    from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+    from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+    from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
+    from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
+    from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+    from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
+    from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+    from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+    from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.sqs.jobs import SqsJobs
+
+
+class _Store:
+    """A store whose class the annotation names: imported and made on its first use.
+
+    Args:
+        module: the module of the class, in `pillarbox.adapters.dynamodb`.
+        tables: the attributes that its constructor takes.
+    """
+
+    def __init__(self, module: str, *tables: str) -> None:
+        self._module = f"pillarbox.adapters.dynamodb.{module}"
+        self._tables = tables
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self._class = owner.__annotations__[name]
+
+    def __get__(self, stores: "Stores", _: object = None) -> Any:  # noqa: ANN401  see annotation
+        store = getattr(import_module(self._module), self._class)
+        made = store(*(getattr(stores, table) for table in self._tables))
+        stores.__dict__[self._name] = made  # Python finds it there from now on
+        return made
+
+
+def _store(module: str, *tables: str) -> Any:  # noqa: ANN401  the annotation says which
+    """Return a `_Store`, which types as the store itself."""
+    return _Store(module, *tables)
 
 
 class Stores:
     """Holds the settings and makes each store once."""
+
+    account_domain_store: "DynamoAccountDomains" = _store("accounts.account_domains", "table")
+    account_store: "DynamoAccounts" = _store("accounts.accounts", "table")
+    delivery_store: "DynamoWebhookDeliveries" = _store("webhooks.deliveries", "table")
+    due_times: "DynamoDueTimes" = _store("webhooks.due_times", "table")
+    endpoint_healths: "DynamoEndpointHealths" = _store("webhooks.health", "table")
+    endpoint_store: "DynamoWebhookEndpoints" = _store("webhooks.endpoints", "credentials", "table")
+    flow_store: "DynamoFlows" = _store("sign_in.codes", "credentials")
+    heartbeat: "DynamoHeartbeat" = _store("messages.heartbeat", "table")
+    key_uses: "DynamoKeyUses" = _store("accounts.key_uses", "table")
+    ledger: "DynamoLedger" = _store("history.ledger", "table")
+    ledger_audit: "DynamoLedgerAudit" = _store("history.ledger_audit", "table")
+    member_store: "DynamoMembers" = _store("sign_in.users", "credentials")
+    message_log: "DynamoMessageLog" = _store("history.message_log", "table")
+    message_store: "DynamoMessages" = _store("messages.messages", "table")
+    proof_store: "DynamoProofs" = _store("sign_in.sign_ups", "credentials")
+    quota_store: "DynamoQuotas" = _store("messages.quotas", "table")
+    rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks", "table")
+    search_index: "DynamoSearchIndex" = _store("history.search_index", "table")
+    seen_events: "DynamoSeenEvents" = _store("messages.seen_events", "table")
+    session_store: "DynamoSessions" = _store("sign_in.sessions", "credentials", "table")
+    sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")
+    sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups", "credentials", "table")
+    suppression_store: "DynamoSuppressions" = _store("accounts.suppressions", "table")
+    user_store: "DynamoUsers" = _store("sign_in.users", "credentials")
 
     def __init__(self, settings: Settings) -> None:
         """Store the settings; nothing is read yet."""
@@ -30,6 +109,11 @@ class Stores:
         return Table(self.settings.credentials_table)
 
     @cached_property
+    def directory(self) -> DynamoDirectory:
+        """Keys, accounts, suppressions, templates and quotas in one read."""
+        return DynamoDirectory(self.table, self.credentials)
+
+    @cached_property
     def service_address(self) -> "DynamoServiceAddress":
         """The address of API and dashboard, for links in emails."""
         from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
@@ -37,8 +121,29 @@ class Stores:
         return DynamoServiceAddress(self.table, utc_now)
 
     @cached_property
+    def mail_domains(self) -> "DnsMailDomains":
+        """Which domains receive email."""
+        from pillarbox.adapters.dns import DnsMailDomains
+
+        return DnsMailDomains(self.settings.dns_servers)
+
+    @cached_property
+    def dns_records(self) -> "DnsRecords":
+        """The DNS records of domains."""
+        from pillarbox.adapters.dns_records import DnsRecords
+
+        return DnsRecords(self.settings.dns_servers)
+
+    @cached_property
+    def spool(self) -> "S3Spool":
+        """The bucket of emails that are too large for the queue."""
+        from pillarbox.adapters.s3_spool import S3Spool
+
+        return S3Spool(self.settings.spool_bucket)
+
+    @cached_property
     def jobs(self) -> "SqsJobs":
-        """The queue of jobs, and the spool."""
+        """The queues of jobs, and the spool."""
         from pillarbox.adapters.sqs.jobs import SqsJobs
 
         return SqsJobs(

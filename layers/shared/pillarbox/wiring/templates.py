@@ -25,7 +25,6 @@ class TemplateWiring(SendingWiring):
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":
         """Write saved templates."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.templates.drafts import (
             DynamoTemplateDrafts,
             DynamoTemplateVersions,
@@ -37,7 +36,7 @@ class TemplateWiring(SendingWiring):
             records=DynamoTemplates(self.table),
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),
-            accounts=DynamoAccounts(self.table),
+            accounts=self.account_store,
             clock=utc_now,
         )
 
@@ -58,12 +57,11 @@ class TemplateWiring(SendingWiring):
     @cached_property
     def template_trial(self) -> "TemplateTrial":
         """Send tests of drafts."""
-        from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
         from pillarbox.application.templates.trial import TemplateTrial
 
         return TemplateTrial(
             editing=self.template_editing,
-            members=DynamoMembers(self.credentials),
+            members_of=self.member_store.of_account,
             ports=self.sending_ports,
         )
 

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,33 +19,28 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.replays import WebhookReplays
 
 
-class WebhookWiring(Stores):
+class WebhookWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     @cached_property
     def webhook_queries(self) -> "WebhookQueries":
         """Read webhook endpoints and the deliveries to them."""
-        from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import WebhookQueries
 
         return WebhookQueries(
-            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
-            healths=DynamoEndpointHealths(self.table),
-            deliveries=DynamoWebhookDeliveries(self.table),
+            endpoints=self.endpoint_store,
+            healths=self.endpoint_healths,
+            deliveries=self.delivery_store,
         )
 
     @cached_property
     def webhooks(self) -> "Webhooks":
         """Write webhook endpoints."""
-        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import Webhooks
 
         return Webhooks(
-            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
-            healths=DynamoEndpointHealths(self.table),
+            endpoints=self.endpoint_store,
+            healths=self.endpoint_healths,
             poster=self.webhook_poster,
             queue=self.webhooks_queue,
             clock=utc_now,
@@ -75,13 +70,12 @@ class WebhookWiring(Stores):
             added_events,
             changed_account,
         )
-        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
         from pillarbox.application.webhooks.announce import Announcement
 
         return Announcement(
             account_of=changed_account,
             read=added_events,
-            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
+            endpoints=self.endpoint_store,
             queue=self.webhooks_queue,
         )
 
@@ -89,28 +83,20 @@ class WebhookWiring(Stores):
         """Return a worker that posts events to webhook endpoints."""
         from random import random
 
-        from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.webhooks.deliveries import (
-            DynamoWaitingEvents,
-            DynamoWebhookDeliveries,
-        )
-        from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
-        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+        from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWaitingEvents
         from pillarbox.adapters.threads import in_threads
         from pillarbox.application.webhooks.attempts import PostingPorts
         from pillarbox.application.webhooks.post import WebhookWorker
 
         ports = PostingPorts(
-            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
-            healths=DynamoEndpointHealths(self.table),
-            deliveries=DynamoWebhookDeliveries(self.table),
+            endpoints=self.endpoint_store,
+            healths=self.endpoint_healths,
+            deliveries=self.delivery_store,
             waiting=DynamoWaitingEvents(self.table, utc_now),
             queue=self.webhooks_queue,
-            due=DynamoDueTimes(self.table),
-            messages=DynamoMessages(self.table),
-            suppressions=DynamoSuppressions(self.table),
+            due=self.due_times,
+            messages=self.message_store,
+            suppressions=self.suppression_store,
             poster=self.webhook_poster,
             payloads=payloads,
             clock=utc_now,
@@ -121,11 +107,10 @@ class WebhookWiring(Stores):
     @cached_property
     def due_tasks(self) -> "DueTasks":
         """Queue the tasks whose time has come."""
-        from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
         from pillarbox.application.webhooks.enqueue_due import DueTasks
 
         return DueTasks(
-            due=DynamoDueTimes(self.table),
+            due=self.due_times,
             queue=self.webhooks_queue,
             notices=self.owner_notices,
             clock=utc_now,
@@ -134,38 +119,26 @@ class WebhookWiring(Stores):
     @cached_property
     def owner_notices(self) -> "OwnerNotices":
         """Write to the contacts of accounts."""
-        from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-        from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
-        from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.webhooks.owner_notice import OwnerNotices
 
-        # A notice is small and not urgent, so it needs neither spool nor urgent queue.
-        jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
         return OwnerNotices(
-            accounts=DynamoAccounts(self.table),
-            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
-            healths=DynamoEndpointHealths(self.table),
-            jobs=jobs,
-            messages=DynamoMessages(self.table),
-            sender=self.settings.preview_sender,
-            clock=utc_now,
+            accounts=self.account_store,
+            endpoints=self.endpoint_store,
+            healths=self.endpoint_healths,
+            messages=self.message_store,
+            send_mail=self.send_mail,
         )
 
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":
         """Queue tests and events of the past for webhook endpoints."""
-        from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-        from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-        from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
         from pillarbox.application.webhooks.replays import WebhookReplays
 
         return WebhookReplays(
-            endpoints=DynamoWebhookEndpoints(self.credentials, self.table),
-            deliveries=DynamoWebhookDeliveries(self.table),
+            endpoints=self.endpoint_store,
+            deliveries=self.delivery_store,
             queue=self.webhooks_queue,
-            log=DynamoMessageLog(self.table),
+            log=self.message_log,
             clock=utc_now,
             switched_on=self.settings.webhooks,
         )

@@ -245,6 +245,14 @@ class Table:
         """
         self._write("delete_item", {"Key": key}, condition, names, values)
 
+    def remove(self, key: Item) -> bool:
+        """Delete an item; return False if there is none."""
+        try:
+            self.delete(key, condition="attribute_exists(pk)")
+        except ConditionFailed:
+            return False
+        return True
+
     def update(
         self,
         key: Item,

@@ -5,11 +5,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.adapters.sqs.batches import SqsQueue
 from pillarbox.adapters.sqs.queue_ages import latest_age
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
-    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
 
     from pillarbox.application.ports import Clock
@@ -24,18 +24,13 @@ _COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (
 _LATENESS: Final = timedelta(minutes=10)
 
 
-class SqsEventQueue:
+class SqsEventQueue(SqsQueue):
     """Implements `delivery.ports.EventQueue`."""
 
     def __init__(self, queue_url: str, dead_letters_url: str, clock: "Clock") -> None:
-        self._queue_url = queue_url
+        super().__init__(queue_url)
         self._dead_letters_url = dead_letters_url
         self._clock = clock
-
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
 
     @cached_property
     def _cloudwatch(self) -> "CloudWatchClient":

@@ -2,18 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from functools import cached_property
 from itertools import batched
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pillarbox.adapters.aws import make_client
-from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_all
+from pillarbox.adapters.sqs.batches import MAX_ENTRIES, SqsQueue, send_all
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.timing import milliseconds, to_datetime
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
 
 _VERSION: Final = 1
 #: Tasks that are made before they are queued: ten requests for each of ten threads.
@@ -22,16 +17,8 @@ _TASKS_AT_A_TIME: Final = 1_000
 _MAX_DELAY: Final = 900
 
 
-class SqsSweepTasks:
+class SqsSweepTasks(SqsQueue):
     """Implements `delivery.ports.SweepTasks`, and reads tasks for the worker."""
-
-    def __init__(self, queue_url: str) -> None:
-        self._queue_url = queue_url
-
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
 
     def put_all(self, tasks: Iterable[SweepTask]) -> int:
         """Queue tasks in batches of ten, some of them at the same time.

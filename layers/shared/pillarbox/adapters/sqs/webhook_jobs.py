@@ -3,32 +3,19 @@
 import json
 from collections.abc import Iterable
 from datetime import timedelta
-from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.adapters.aws import make_client
-from pillarbox.adapters.sqs.batches import send_all
+from pillarbox.adapters.sqs.batches import SqsQueue, send_all
 from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
 
 _VERSION: Final = 1
 
 
-class SqsWebhookQueue:
+class SqsWebhookQueue(SqsQueue):
     """Implements `webhooks.ports.WebhookQueue`."""
-
-    def __init__(self, queue_url: str) -> None:
-        self._queue_url = queue_url
-
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
 
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks in batches of ten, some of them at the same time."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.dns_records import (
     RecordCheck,
     RecordState,
@@ -20,7 +21,6 @@ from pillarbox.application.accounts.dns_records import (
     required_records,
 )
 from pillarbox.application.accounts.domains import MAIL_FROM_LABEL, DomainCheck
-from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import (
     AccountDomain,
     AccountDomainRecords,

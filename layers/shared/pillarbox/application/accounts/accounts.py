@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.accounts.lookup import account_not_found, find_account
+from pillarbox.application.account_lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text, normalize_address

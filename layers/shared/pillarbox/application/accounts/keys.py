@@ -1,15 +1,16 @@
 """Issue, list, find and revoke API keys (contract section 5)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
-from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     KEY_ID_LENGTH,
@@ -28,14 +29,6 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedKey:
-    """A new key. Its text exists only here: the record has just its digest."""
-
-    record: ApiKey
-    text: str = field(repr=False)  # so that it cannot get into a log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

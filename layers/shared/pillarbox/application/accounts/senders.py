@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pillarbox.application.accounts.lookup import account_not_found, find_account
+from pillarbox.application.account_lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountRecords, SenderIdentities
 from pillarbox.application.validation import normalize_address, normalize_sender
 from pillarbox.domain.accounts.account import Account

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_address

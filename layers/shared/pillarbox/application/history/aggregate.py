@@ -14,23 +14,11 @@ from pillarbox.application.history.ports import (
 from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, KeyUses
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import to_datetime
-
-
-@dataclass(frozen=True, slots=True)
-class StreamResult:
-    """The result of a batch.
-
-    `retry_from` is the position from which to retry the batch (None for no retry), and
-    `marked_hours` is how many hours were marked for rebuild because a retry would not help.
-    """
-
-    retry_from: int | None
-    errors: list[Exception]
-    marked_hours: int = 0
 
 
 @dataclass(slots=True)

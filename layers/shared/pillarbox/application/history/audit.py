@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from pillarbox.application.accounts.lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader, find_account
 from pillarbox.application.history.ports import LedgerAudit, SearchIndex
 from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
@@ -37,7 +36,7 @@ class Audit:
     log: MessageLog
     ledger: LedgerAudit
     index: SearchIndex
-    accounts: AccountRecords
+    accounts: AccountReader
     clock: Clock
     tuning: Tuning = STANDARD
 

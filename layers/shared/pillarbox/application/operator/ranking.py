@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import batched
 from typing import Final, Protocol
 
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
@@ -63,7 +63,7 @@ class AccountCounts:
 class AccountRates:
     """What the accounts of a stack send."""
 
-    accounts: AccountRecords
+    accounts: AccountReader
     queries: CountQueries
     clock: Clock
     for_each: Callable[

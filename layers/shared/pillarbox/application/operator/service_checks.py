@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.operator import checks
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.ports import ProviderAccount
@@ -23,7 +23,7 @@ class ServiceChecks:
     """
 
     provider: ProviderAccount
-    accounts: AccountRecords
+    accounts: AccountReader
     queues: QueueOperations
     configuration_set: str
 

@@ -47,8 +47,8 @@ from pillarbox.application.ports import (
     Refusals,
     StoredResponse,
 )
+from pillarbox.application.sender_quota import SenderQuota
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.application.sending.sender_quota import SenderQuota
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable

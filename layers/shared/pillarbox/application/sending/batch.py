@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pillarbox.application.authentication import SeenKeys, parse_key
 from pillarbox.application.ports import DirectoryResult, StoredResponse
+from pillarbox.application.sender_quota import with_quota
 from pillarbox.application.sending.acceptance import (
     Acceptance,
     MessageGroup,
@@ -20,7 +21,6 @@ from pillarbox.application.sending.costly_requests import (
 )
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.sender_quota import with_quota
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.batch import BatchRequest, check_domains

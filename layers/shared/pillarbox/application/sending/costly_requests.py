@@ -12,9 +12,9 @@ from typing import Final, Self
 
 from pillarbox.application.authentication import SeenKeys, SenderLookup
 from pillarbox.application.ports import DirectoryResult
+from pillarbox.application.sender_quota import check_key_quota
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.sender_quota import check_key_quota
 from pillarbox.domain.accounts.key import EMAILS_SEND
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaExceeded

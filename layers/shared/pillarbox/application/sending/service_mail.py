@@ -1,42 +1,70 @@
-"""Accept the emails that the service itself writes, such as codes, invitations and notices.
-
-No request asks for them, so they have no key and no idempotency key.
-"""
+"""Accept the emails that the service itself writes."""
 
 import hashlib
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
 
-from pillarbox.application.ports import Jobs, Messages, StoredResponse
+from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.messages.mail import Mail
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.errors import Json
+from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+
+#: The account of the service's own emails.
+SERVICE: Final = Account(
+    account_id=SERVICE_ACCOUNT_ID,
+    name="Pillarbox",
+    plan=Plan.ENTERPRISE,
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
 
 
-def prepare_service_mail(mail: Mail, account: Account, now: datetime) -> PreparedMessage:
-    """Return an email of the service, as a message of an account.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceMail:
+    """Implements `ports.SendMail`; `sender` is the service's own address."""
 
-    The hash of the mail takes the place of a body's. So the worker sends the mail that the record
-    names, even if two tries queue different ones.
-    """
-    body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-    origin = MessageOrigin(route=SendRoute.NOTICE)
-    return PreparedMessage.of(mail, account, body_hash, now, origin)
+    jobs: Jobs
+    messages: Messages
+    sender: str
+    clock: Clock
 
+    def __call__(  # noqa: PLR0913  an email, and what only some have
+        self,
+        address: str,
+        subject: str,
+        source: str,
+        values: Mapping[str, Json],
+        *,
+        account: Account | None = None,
+        message_id: UUID | None = None,
+        deadline: datetime | None = None,
+    ) -> None:
+        """Queue the email and store its record.
 
-def accept_service_mail(
-    jobs: Jobs, messages: Messages, prepared: PreparedMessage, deadline: datetime | None = None
-) -> None:
-    """Queue the email and store its record, without counting it in a quota.
-
-    Args:
-        jobs: the queue.
-        messages: where the record goes.
-        prepared: the email.
-        deadline: when it is too late to deliver it; by default that of any mail.
-    """
-    job = prepared.job()
-    jobs.put(replace(job, deadline=deadline or job.deadline), prepared.mail)
-    response = StoredResponse("", message_ids=(prepared.message.message_id,))
-    messages.commit(prepared.message, None, response)
+        The hash of the mail takes the place of a body's. So the worker sends the mail that the
+        record names, even if two tries queue different ones.
+        """
+        mail = Mail(
+            sender=self.sender,
+            from_name=None if account else SERVICE.name,
+            to=(address,),
+            cc=(),
+            bcc=(),
+            reply_to=None,
+            subject=subject,
+            body=SavedBody(source=source, values=values),
+        )
+        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
+        origin = MessageOrigin(route=SendRoute.NOTICE)
+        prepared = PreparedMessage.of(mail, account or SERVICE, body_hash, self.clock(), origin)
+        if message_id is not None:
+            prepared = prepared.with_id(message_id)
+        job = prepared.job()
+        self.jobs.put(replace(job, deadline=deadline or job.deadline), mail)
+        response = StoredResponse("", message_ids=(prepared.message.message_id,))
+        self.messages.commit(prepared.message, None, response)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.ports import Clock, Jobs, Messages, ServiceAddress
+from pillarbox.application.ports import Clock, SendMail, ServiceAddress
 from pillarbox.application.sign_in.ports import SignUps
-from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.application.sign_in.sign_up import changed_meanwhile, create_account
 from pillarbox.application.sign_in.team import Team
 from pillarbox.application.validation import normalize_address
@@ -14,8 +13,7 @@ from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction, LogEntry
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.mail import Mail
-from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpRequest, SignUpState, SignUpTerms
+from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpPolicy, SignUpRequest, SignUpState
 from pillarbox.rendering.notice import sign_up_source
 
 _NOT_ASKED: Final = "has asked for no account, or has it already"
@@ -23,18 +21,13 @@ _NOT_ASKED: Final = "has asked for no account, or has it already"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignUpApproval:
-    """The sign-ups that wait for the operator.
-
-    `plan` is that of new accounts, and `sender` the service's own address.
-    """
+    """The sign-ups that wait for the operator; `plan` is that of new accounts."""
 
     sign_ups: SignUps
     team: Team
-    terms: SignUpTerms
+    policy: SignUpPolicy
     plan: Plan
-    jobs: Jobs
-    messages: Messages
-    sender: str
+    send_mail: SendMail
     base_url: ServiceAddress
     clock: Clock
 
@@ -65,8 +58,14 @@ class SignUpApproval:
             entry_id=str(new_id(request.at)), at=request.at, by=by, action=AccountAction.APPROVED
         )
         account = create_account(self.sign_ups, request, before, plan or self.plan, entry)
-        mail = self._approval(account, before.address, base_url)
-        accept(mail, self.jobs, self.messages, request.at)
+        values: dict[str, Json] = {
+            "title": "Your account is ready",
+            "paragraphs": [f"The account “{account.name}” that you asked for has been created."],
+            "url": f"{base_url}/app/",
+            "reason": f"{before.address} asked for an account of Pillarbox",
+        }
+        subject = "Your account of Pillarbox is ready"
+        self.send_mail(before.address, subject, sign_up_source(), values)
         return account
 
     def refuse(self, address: str) -> SignUpRequest:
@@ -85,7 +84,7 @@ class SignUpApproval:
         Raises:
             ValidationFailed: on `address`, or if sign-up is closed.
         """
-        if self.terms.mode is SignUpMode.CLOSED:
+        if self.policy.mode is SignUpMode.CLOSED:
             raise _refusal("cannot be invited, because the parameter SignUp is closed")
         user = self.team.add_user(address)
         request = SignUpRequest(
@@ -107,16 +106,6 @@ class SignUpApproval:
         if not self.sign_ups.put(request, before):
             raise changed_meanwhile()
         return request
-
-    def _approval(self, account: Account, address: str, base_url: str) -> Mail:
-        values: dict[str, Json] = {
-            "title": "Your account is ready",
-            "paragraphs": [f"The account “{account.name}” that you asked for has been created."],
-            "url": f"{base_url}/app/",
-            "reason": f"{address} asked for an account of Pillarbox",
-        }
-        subject = "Your account of Pillarbox is ready"
-        return write_mail(self.sender, address, subject, sign_up_source(), values)
 
 
 def _refusal(message: str) -> ValidationFailed:

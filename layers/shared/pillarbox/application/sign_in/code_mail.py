@@ -1,21 +1,23 @@
 """Send a one-time code by email, if its address is a user's or may sign up."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.ports import Clock, Jobs, Messages, ServiceAddress
+from pillarbox.application.ports import Clock, Messages, SendMail, ServiceAddress
 from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, Users
-from pillarbox.application.sign_in.service_mail import accept, write_mail
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.sign_in.codes import CODE_TIME, CodeRequest
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, user_digest
-from pillarbox.domain.sign_in.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpTerms
+from pillarbox.domain.sign_in.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpPolicy
 from pillarbox.rendering.notice import code_source, sign_up_source
 
 if TYPE_CHECKING:
     from pillarbox.domain.errors import Json
+
+#: Subject, template and values of an email.
+type _Text = tuple[str, str, dict[str, Json]]
 
 _NOT_WELCOME: Final = (
     "Somebody asked to sign in to Pillarbox with this address. It belongs to no account here, and"
@@ -29,15 +31,14 @@ _WHOM_TO_ASK: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeMail:
-    """Sends codes; `sender` is the service's own address."""
+    """Sends codes."""
 
     users: Users
     counts: SignInCounts
-    terms: SignUpTerms
+    policy: SignUpPolicy
     previews: PreviewAccounts
-    jobs: Jobs
     messages: Messages
-    sender: str
+    send_mail: SendMail
     base_url: ServiceAddress
     clock: Clock
 
@@ -46,8 +47,8 @@ class CodeMail:
 
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
-        of the day. If an address is no user's and cannot sign up, an email says so, but not each
-        time.
+        of the day. If an address belongs to no user and cannot sign up, an email says so, but not
+        each time.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.
@@ -56,25 +57,26 @@ class CodeMail:
         message_id = named_id(f"code {request.flow_id}", request.at)
         if now >= expires_at or self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
             return False
+        send = partial(self.send_mail, message_id=message_id, deadline=expires_at)
         if request.for_preview:
             if self.previews.is_stopped(mailbox_key(request.address)):
                 return False
-            mail = self._code(request.address, request.code, link="")
-            accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
+            # The code is typed into the page that asked for it, so the email has no link.
+            send(request.address, *_code(request.address, request.code, link=""))
             return True
         user = self.users.get(request.address)
-        is_welcome = user is not None or self.terms.admits(request.address)
+        is_welcome = user is not None or self.policy.admits(request.address)
         address = user.address if user else request.address
         # Before the count, which would otherwise count an email that is not sent.
         link = self._link(request) if is_welcome else ""
         if user is None and not self._may_write(address, is_welcome=is_welcome):
             return False
-        mail = self._code(address, request.code, link) if is_welcome else self._refusal(address)
-        accept(mail, self.jobs, self.messages, now, message_id=message_id, deadline=expires_at)
+        text = _code(address, request.code, link) if is_welcome else _refusal(address)
+        send(address, *text)
         return is_welcome
 
     def _may_write(self, address: str, *, is_welcome: bool) -> bool:
-        """Count an email to an address that is no user's.
+        """Count an email to an address that belongs to no user.
 
         A code counts for all newcomers. An email without one counts for the address, then for all.
         """
@@ -88,21 +90,20 @@ class CodeMail:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.
         return f"{self.base_url()}/app/sign-in#{request.flow_id}.{request.code}"
 
-    def _code(self, address: str, code: str, link: str) -> Mail:
-        # The code of a preview key is typed into the page that asked for it, so it has no link.
-        values: dict[str, Json] = {
-            "code": code,
-            "minutes": CODE_TIME.seconds // 60,
-            "url": link,
-            "address": address,
-        }
-        return write_mail(self.sender, address, "Your Pillarbox code", code_source(), values)
 
-    def _refusal(self, address: str) -> Mail:
-        values: dict[str, Json] = {
-            "title": "You have no account yet",
-            "paragraphs": [_NOT_WELCOME, _WHOM_TO_ASK],
-            "url": "",
-            "reason": f"a code was requested for {address}. If that was not you, ignore this email",
-        }
-        return write_mail(self.sender, address, "Sign in to Pillarbox", sign_up_source(), values)
+def _code(address: str, code: str, link: str) -> _Text:
+    return (
+        "Your Pillarbox code",
+        code_source(),
+        {"code": code, "minutes": CODE_TIME.seconds // 60, "url": link, "address": address},
+    )
+
+
+def _refusal(address: str) -> _Text:
+    values: dict[str, Json] = {
+        "title": "You have no account yet",
+        "paragraphs": [_NOT_WELCOME, _WHOM_TO_ASK],
+        "url": "",
+        "reason": f"a code was requested for {address}. If that was not you, ignore this email",
+    }
+    return "Sign in to Pillarbox", sign_up_source(), values

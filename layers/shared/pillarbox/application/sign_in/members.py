@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from pillarbox.application.ports import Clock, ServiceAddress
-from pillarbox.application.sign_in.invitation_mail import Invitation, InvitationMail
+from pillarbox.application.ports import Clock, SendMail, ServiceAddress
+from pillarbox.application.sign_in.invitation_mail import Invitation
 from pillarbox.application.sign_in.ports import Flows, Members, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
@@ -34,7 +34,7 @@ class AccountMembers:
     members: Members
     flows: Flows
     counts: SignInCounts
-    mail: InvitationMail
+    send_mail: SendMail
     base_url: ServiceAddress
     clock: Clock
 
@@ -72,16 +72,14 @@ class AccountMembers:
             raise ServiceError("member_exists", "The address is that of a member already.")
         link = new_link()
         self.flows.put_link(digest_of(link), user.address, now + INVITATION_TIME)
-        self.mail.send(
-            Invitation(
-                address=user.address,
-                inviter=principal.session.address,
-                account=account.name,
-                role=role,
-                base_url=base_url,
-                link=link,
-            )
-        )
+        Invitation(
+            address=user.address,
+            inviter=principal.session.address,
+            account=account.name,
+            role=role,
+            base_url=base_url,
+            link=link,
+        ).send(self.send_mail)
         return member
 
     def change_role(self, principal: MemberPrincipal, user_id: str, role: Role) -> Member:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.ports import Clock, DomainVerdict, MailDomains
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
@@ -20,6 +19,7 @@ from pillarbox.application.sign_in.ports import (
 )
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     PREVIEW_SCOPES,
     ApiKey,

@@ -8,7 +8,7 @@ owner a user, who is in no account yet.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.ports import (
@@ -42,7 +42,7 @@ from pillarbox.domain.sign_in.session import (
     new_session,
     new_user,
 )
-from pillarbox.domain.sign_in.sign_up import SignUpTerms
+from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class SignIn:
 
     users: Users
     members: Members
-    accounts: AccountRecords
+    accounts: AccountReader
     sessions: Sessions
     flows: Flows
     counts: SignInCounts
     queue: CodeRequests
-    terms: SignUpTerms
+    policy: SignUpPolicy
     clock: Clock
 
     def request_code(self, address: str, client: str) -> FlowToken:
@@ -170,7 +170,7 @@ class SignIn:
 
     def _begin(self, address: str, agent: str) -> IssuedSession:
         user = self.users.get(address)
-        if user is None and self.terms.admits(address):
+        if user is None and self.policy.admits(address):
             user = self.users.add(new_user(address))
         if user is None:
             raise invalid_code()

@@ -23,10 +23,10 @@ from pillarbox.domain.sign_in.session import Member, SessionPrincipal, user_dige
 from pillarbox.domain.sign_in.sign_up import (
     DAY,
     PER_BLOCK,
+    SignUpPolicy,
     SignUpRequest,
     SignUpState,
     SignUpStatus,
-    SignUpTerms,
     sign_up_closed,
 )
 
@@ -47,7 +47,7 @@ class SignUpOffer:
 class SignUp:
     """Creates the accounts of users on a plan, or keeps their requests for the operator."""
 
-    terms: SignUpTerms
+    policy: SignUpPolicy
     plan: Plan
     sign_ups: SignUps
     proofs: Proofs
@@ -57,7 +57,7 @@ class SignUp:
     def offer(self, principal: SessionPrincipal) -> SignUpOffer:
         """Return what a user can do, with a challenge if that is to name an account."""
         address = principal.session.address
-        status = self.terms.status(address, self.sign_ups.get(address))
+        status = self.policy.status(address, self.sign_ups.get(address))
         if not status.needs_name:
             return SignUpOffer(status=status)
         challenge = new_challenge(self.proofs.key(), user_digest(address), self.clock())
@@ -81,7 +81,7 @@ class SignUp:
         check_text("name", name)
         session, now = principal.session, self.clock()
         before = self.sign_ups.get(session.address)
-        status = self.terms.status(session.address, before)
+        status = self.policy.status(session.address, before)
         if not status.needs_name:
             raise sign_up_closed(status)
         digest = user_digest(session.address)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pillarbox.application.accounts.lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader, find_account
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Flows, Members, Sessions, Users
 from pillarbox.application.validation import normalize_address
@@ -20,7 +19,7 @@ class Team:
 
     users: Users
     members: Members
-    accounts: AccountRecords
+    accounts: AccountReader
     sessions: Sessions
     flows: Flows
     clock: Clock

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from pillarbox.application.accounts.lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.account_lookup import AccountReader, find_account
 from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import (
     DeleteResult,
@@ -70,7 +69,7 @@ class TemplateAuthoring:
     records: TemplateRecords
     drafts: TemplateDrafts
     versions: TemplateVersions
-    accounts: AccountRecords
+    accounts: AccountReader
     clock: Clock
 
     @property

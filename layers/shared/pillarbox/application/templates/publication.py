@@ -23,7 +23,7 @@ from pillarbox.domain.templates.draft import (
     check_source_size,
 )
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.rendering.saved import check_template
+from pillarbox.rendering.template_check import check_template
 
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
 #: including the references.

@@ -5,7 +5,7 @@ its record names no version, because the draft is none.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -15,18 +15,18 @@ from pillarbox.application.render import render
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sign_in.ports import Members
 from pillarbox.application.templates.editing import TemplateEditing, on_source
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
-from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.domain.sign_in.session import Member, MemberPrincipal
 from pillarbox.domain.templates.draft import TemplateContent
 from pillarbox.domain.templates.template import fill_subject
 from pillarbox.rendering.compiling import compile_source
-from pillarbox.rendering.saved import check_template, check_values
+from pillarbox.rendering.saved import check_values
+from pillarbox.rendering.template_check import check_template
 
 #: The name of the tag, whose value is the template's id.
 TEST_TAG: Final = "test"
@@ -37,7 +37,7 @@ class TemplateTrial:
     """Sends tests of drafts."""
 
     editing: TemplateEditing
-    members: Members
+    members_of: Callable[[str], Iterable[Member]]
     ports: SendingPorts
 
     def send(  # noqa: PLR0913  an email, and what its request has
@@ -90,7 +90,7 @@ class TemplateTrial:
         return acceptance.commit(prepared, None, write_response(prepared.accepted))
 
     def _check_member(self, account_id: str, recipients: Recipients) -> None:
-        members = {mailbox_key(one.address) for one in self.members.of_account(account_id)}
+        members = {mailbox_key(one.address) for one in self.members_of(account_id)}
         if not recipients.mailboxes <= members:
             raise ServiceError(
                 "recipient_not_allowed",

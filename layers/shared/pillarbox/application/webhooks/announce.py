@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pillarbox.application.history.aggregate import StreamResult
+from pillarbox.application.stream_result import StreamResult
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent

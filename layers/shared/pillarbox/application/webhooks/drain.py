@@ -70,12 +70,12 @@ class Drains:
         lease = lease.replace(microsecond=lease.microsecond // 1000 * 1000)
         refusal: str | None = None
 
-        def take(health: EndpointHealth) -> EndpointHealth:
+        def acquire(health: EndpointHealth) -> EndpointHealth:
             nonlocal refusal
             refusal = self._refusal(task, endpoint, health)
             return health if refusal else replace(health, drain_until=lease)
 
-        health = ports.change_health(endpoint, take)
+        health = ports.change_health(endpoint, acquire)
         if refusal is not None:
             if task.lease is not None and health.drain_until == task.lease:
                 self._give_back(endpoint)

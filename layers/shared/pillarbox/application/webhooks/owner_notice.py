@@ -1,8 +1,7 @@
 """Tell the owner of an account by email that an endpoint fails or was disabled.
 
-The email comes from the operator, not from the account: its sender is that of preview keys, the
-one address that is the service's own. The account's quota does not count it. Its id follows from
-the notice, so a notice that is sent again creates no second email.
+The email comes from the operator, not from the account. Its id follows from the notice, so a
+notice that is sent again creates no second email.
 """
 
 from dataclasses import dataclass
@@ -10,13 +9,11 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.application.ports import Clock, Jobs, Messages
-from pillarbox.application.sending.service_mail import accept_service_mail, prepare_service_mail
+from pillarbox.application.account_lookup import AccountReader
+from pillarbox.application.ports import Messages, SendMail
 from pillarbox.application.webhooks.ports import EndpointHealths, WebhookEndpoints
-from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import EndpointHealth, OwnerNotice, WebhookEndpoint
 from pillarbox.domain.webhooks.retries import DISABLE_AFTER
@@ -30,15 +27,13 @@ _WHERE_ERRORS_ARE: Final = "GET /v1/webhooks/{id}/deliveries shows the error of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerNotices:
-    """Writes to the contacts of accounts; `sender` is the service's own address."""
+    """Writes to the contacts of accounts."""
 
-    accounts: AccountRecords
+    accounts: AccountReader
     endpoints: WebhookEndpoints
     healths: EndpointHealths
-    jobs: Jobs
     messages: Messages
-    sender: str
-    clock: Clock
+    send_mail: SendMail
 
     def send(self, notice: OwnerNotice) -> None:
         """Accept the email of a notice, unless it was accepted before or is out of date.
@@ -58,9 +53,17 @@ class OwnerNotices:
         message_id = named_id(name, notice.at, shards)
         if self.messages.get(account.account_id, message_id) is not None:
             return
-        mail = _mail(self.sender, account, account.contact, endpoint, health)
-        prepared = prepare_service_mail(mail, account, self.clock()).with_id(message_id)
-        accept_service_mail(self.jobs, self.messages, prepared)
+        title, paragraphs = _text(endpoint, health)
+        values: dict[str, Json] = {
+            "title": title,
+            "paragraphs": paragraphs,
+            "endpoint": endpoint.endpoint_id,
+            "account": account.name,
+            "account_id": account.account_id,
+        }
+        self.send_mail(
+            account.contact, title, notice_source(), values, account=account, message_id=message_id
+        )
 
 
 def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
@@ -69,32 +72,12 @@ def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
     return told is not None and milliseconds(told) == milliseconds(notice.at)
 
 
-def _mail(
-    sender: str, account: Account, contact: str, endpoint: WebhookEndpoint, health: EndpointHealth
-) -> Mail:
-    """Write the email. Of the URL it has only the host: the rest may be secret."""
+def _text(endpoint: WebhookEndpoint, health: EndpointHealth) -> tuple[str, list[Json]]:
+    """Return title and paragraphs. Of the URL they have only the host: the rest may be secret."""
     host = urlsplit(endpoint.url).hostname or "?"
     write = _warning if health.disabled_at is None else _disabled
     title, *paragraphs = write(host, endpoint.endpoint_id, health)
-    return Mail(
-        sender=sender,
-        from_name=None,
-        to=(contact,),
-        cc=(),
-        bcc=(),
-        reply_to=None,
-        subject=title,
-        body=SavedBody(
-            source=notice_source(),
-            values={
-                "title": title,
-                "paragraphs": [*paragraphs],
-                "endpoint": endpoint.endpoint_id,
-                "account": account.name,
-                "account_id": account.account_id,
-            },
-        ),
-    )
+    return title, [*paragraphs]
 
 
 def _warning(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str, ...]:

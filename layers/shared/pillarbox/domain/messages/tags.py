@@ -1,6 +1,6 @@
 """Tags: names and values that a sender gives an email, to find it again.
 
-Ours; the contract has no tags. The names have the alphabet of SES and of most peers.
+The contract has no tags. The names have the alphabet of SES and of most peers.
 """
 
 import re

@@ -67,7 +67,7 @@ class SignUpRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignUpTerms:
+class SignUpPolicy:
     """The operator's choices. Without domains, addresses of every domain may sign up."""
 
     mode: SignUpMode

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from pillarbox.application.accounts.keys import IssuedKey
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
     from pillarbox.domain.accounts.account import Account, Plan
     from pillarbox.domain.accounts.account_log import LogEntry
+    from pillarbox.domain.accounts.issued_key import IssuedKey
     from pillarbox.domain.accounts.key import ApiKey
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.accounts.suppression import Suppression

@@ -8,7 +8,7 @@ from pillarbox.domain.sign_in.preview_key import UNUSED_TIME
 from pillarbox.http.sign_in.sign_up_replies import challenge_item
 
 if TYPE_CHECKING:
-    from pillarbox.application.accounts.keys import IssuedKey
+    from pillarbox.domain.accounts.issued_key import IssuedKey
     from pillarbox.domain.sign_in.proof_of_work import Challenge
     from pillarbox.http.sign_in import preview_key_types
 

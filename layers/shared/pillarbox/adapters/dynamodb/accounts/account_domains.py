@@ -59,13 +59,7 @@ class DynamoAccountDomains:
 
     def remove(self, account_id: str, name: str) -> bool:
         """Delete a domain; return False if none exists."""
-        try:
-            self._table.delete(
-                keys.account_domain(account_id, name), condition="attribute_exists(pk)"
-            )
-        except ConditionFailed:
-            return False
-        return True
+        return self._table.remove(keys.account_domain(account_id, name))
 
 
 _PROVED = "proved"

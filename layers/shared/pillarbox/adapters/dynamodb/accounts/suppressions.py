@@ -72,13 +72,7 @@ class DynamoSuppressions:
 
     def remove(self, account_id: str, address: str) -> bool:
         """Delete a suppression; return False if none exists."""
-        try:
-            self._table.delete(
-                keys.suppression(account_id, address), condition="attribute_exists(pk)"
-            )
-        except ConditionFailed:
-            return False
-        return True
+        return self._table.remove(keys.suppression(account_id, address))
 
 
 def hashed_reasons(table: Table, account_id: str, mailboxes: Iterable[str]) -> dict[str, str]:

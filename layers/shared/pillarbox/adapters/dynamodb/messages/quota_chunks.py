@@ -109,10 +109,10 @@ class Chunks:
         self._lock = Lock()
         self._chunks: dict[str, Chunk] = {}
 
-    def take(
+    def reserve(
         self, account_id: str, amount: Amount, limits: Limits, now: datetime
     ) -> tuple[Amount, Amount, Chunk | None]:
-        """Take messages from the account's chunk.
+        """Reserve messages of the account's chunk.
 
         Returns:
             How much of `amount` it had; the spare amount to count with the rest; and a

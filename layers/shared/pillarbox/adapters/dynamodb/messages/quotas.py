@@ -55,7 +55,7 @@ class DynamoQuotas:
         Raises:
             QuotaExceeded: one of the windows does not have enough room.
         """
-        taken, spare, over = self._chunks.take(account_id, amount, limits, now)
+        taken, spare, over = self._chunks.reserve(account_id, amount, limits, now)
         if over is not None:
             with suppress(ServiceError):  # too strict by the rest of that chunk
                 self.refund(account_id, over.left, over.at)

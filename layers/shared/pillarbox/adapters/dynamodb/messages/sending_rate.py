@@ -185,7 +185,7 @@ class DynamoSendingRate:
             latest = all_there if wants_lease else latest
         else:
             taken = lease if lease.count > tokens.count else tokens
-        self._state = self._bucket.take(state, taken, now, latest, taker)
+        self._state = self._bucket.acquire(state, taken, now, latest, taker)
         departs_at = _departure(self._state, taken)
         self._lease_size, self._leased = taken.count, taken.count - tokens.count
         self._lease_ends_at = max(departs_at, now) + _LEASE

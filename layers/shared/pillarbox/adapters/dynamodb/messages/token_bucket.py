@@ -151,16 +151,16 @@ class TokenBucket:
             {"max_rate": max_rate, "read_at": read_at, "seen": state.rate_read_at},
         )
 
-    def take(
+    def acquire(
         self, state: BucketState, tokens: Tokens, now: int, latest: int, taker: str
     ) -> BucketState:
         """Move `empty_at` forward by the cost of some tokens.
 
         Args:
             state: the last known state.
-            tokens: what to take.
+            tokens: what to acquire.
             now: the time.
-            latest: the `empty_at` up to which they may be taken. For urgent tokens an
+            latest: the `empty_at` up to which they may be acquired. For urgent tokens an
                 `overdraft` within the reserve is enough.
             taker: the account.
 

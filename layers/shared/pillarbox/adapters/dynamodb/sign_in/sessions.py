@@ -85,13 +85,7 @@ class DynamoSessions:
 
     def remove(self, user_id: str, session_id: str) -> bool:
         """Delete a session; its access tokens are useless without it."""
-        try:
-            self._credentials.delete(
-                keys.session(user_id, session_id), condition="attribute_exists(pk)"
-            )
-        except ConditionFailed:
-            return False
-        return True
+        return self._credentials.remove(keys.session(user_id, session_id))
 
     def remove_all(self, user_id: str) -> None:
         """Delete each session; the access tokens are useless without them."""

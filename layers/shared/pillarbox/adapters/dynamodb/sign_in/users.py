@@ -83,13 +83,7 @@ class DynamoMembers:
 
     def remove(self, account_id: str, user_id: str) -> bool:
         """Delete both items, the one that gives the right first."""
-        try:
-            self._credentials.delete(
-                keys.member(account_id, user_id), condition="attribute_exists(pk)"
-            )
-            existed = True
-        except ConditionFailed:
-            existed = False
+        existed = self._credentials.remove(keys.member(account_id, user_id))
         self._credentials.delete(keys.membership(user_id, account_id))
         return existed
 

@@ -1,10 +1,24 @@
 """Find the account that a caller names. Every use case that takes an account id starts here."""
 
-from pillarbox.application.accounts.ports import AccountRecords
+from collections.abc import Iterable
+from typing import Protocol
+
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import is_token
+
+
+class AccountReader(Protocol):
+    """Reads accounts with strong consistency."""
+
+    def get(self, account_id: str) -> Account | None:
+        """Read one account."""
+        ...
+
+    def all(self) -> Iterable[Account]:
+        """Read all accounts, sorted by id."""
+        ...
 
 
 def account_not_found() -> ServiceError:
@@ -14,7 +28,7 @@ def account_not_found() -> ServiceError:
     )
 
 
-def find_account(records: AccountRecords, account_id: str) -> Account:
+def find_account(records: AccountReader, account_id: str) -> Account:
     """Read an account.
 
     Raises:
