@@ -9,7 +9,7 @@ SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 
 HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -25,6 +25,10 @@ fresh: ## forget the local stack's keys, certificate and kept messages
 
 dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: needs npm's registry once
 	@$(RUN)python -m dashboard.build
+
+dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two seconds
+	@cd dashboard && ../.venv-node/bin/node --import ./test/setup.mjs --test --test-isolation=none \
+	  --test-reporter=dot 'test/*.test.ts'
 
 test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
 	$(RUN)pytest --numprocesses 3 --dist worksteal
@@ -71,9 +75,9 @@ fuzz: setup .venv-engine/made ## try properties with many examples, and requests
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
-check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types, the template and what must agree
+check: setup dashboard .venv-sam/made .venv-checkov/made ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  '$(RUN)pytest -n0 -m "not slow" tests/checks' \
+	  'make --silent dashboard-tests' '$(RUN)pytest -n0 -m "not slow" tests/checks' \
 	  '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
 	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 

@@ -10,7 +10,7 @@ on the speed of the machine. Nothing changes in the hour, unless the row says so
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import timedelta
 from math import ceil
@@ -26,8 +26,8 @@ from benchmarks.prices import PRICES
 from local import template
 from local.dashboard import Dashboard
 from pillarbox import wiring
-from tests.browser.chromium import chromium
 from tests.browser.dashboard import User
+from tests.browser.engines import chromium, playwright
 from tests.contract.http_server import serving
 from tests.contract.name_server import running_name_server
 from tests.contract.service import Service, running_service
@@ -155,7 +155,8 @@ def measure() -> dict[str, Hour]:
         running_name_server() as dns,
         running_service(dns) as service,
         serving(lambda api: Dashboard(api, rules)) as url,
-        chromium() as browser,
+        playwright() as program,
+        closing(chromium(program)) as browser,
     ):
         account = service.account()
         service.domain(account, "pending.example", verified=False)

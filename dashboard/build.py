@@ -141,6 +141,7 @@ def _sources() -> Iterator[Path]:
     yield from (_DOCUMENT, FOLDER / "package-lock.json", FOLDER / "tsconfig.json")
     yield from FOLDER.glob("*.py")
     yield from (path for path in (FOLDER / "src").rglob("*") if path != _TYPES)
+    yield from (FOLDER / "test").iterdir()  # their types are checked too
 
 
 def _run(program: str, *arguments: str) -> None:

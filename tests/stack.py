@@ -1,5 +1,6 @@
 """Functions that the tests of the running local stack share."""
 
+import atexit
 import email
 import email.policy
 import fcntl
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.message import EmailMessage
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +57,17 @@ def stack_command(lock: Path) -> Iterator[list[str]]:
         yield [sys.executable, "-m", "tests.while_locked", str(lock), "local"]
 
 
+_OPERATOR_ENVIRONMENT = {
+    "PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"),
+    "PATH": "/usr/bin:/bin",
+}
+
+
 def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the operator's command on the test stack; any exit code is accepted."""
     return subprocess.run(
         [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
-        env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},
+        env=_OPERATOR_ENVIRONMENT,
         capture_output=True,
         text=True,
         check=False,
@@ -69,9 +77,29 @@ def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def operate(*arguments: str) -> Any:
     """Run the operator's command, which must succeed, and return its JSON."""
-    done = run_operator(*arguments)
-    done.check_returncode()
-    return json.loads(done.stdout) if done.stdout.strip() else None
+    operator = _operator()
+    assert operator.stdin
+    assert operator.stdout
+    operator.stdin.write(json.dumps(["--local", "--json", *arguments]) + "\n")
+    operator.stdin.flush()
+    code, output, errors = json.loads(operator.stdout.readline())
+    assert code == 0, output + errors
+    return json.loads(output) if output.strip() else None
+
+
+@cache
+def _operator() -> subprocess.Popen[str]:
+    """Start the process that runs all commands of this worker; it ends with the worker."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.operator_commands"],
+        cwd=ROOT,
+        env=_OPERATOR_ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(process.communicate)
+    return process
 
 
 def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:

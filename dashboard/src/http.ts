@@ -4,13 +4,15 @@ import type { ErrorBody } from "./schema";
 
 /** The service refused a request. */
 export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly details: Record<string, unknown> = {},
-  ) {
+  readonly status: number;
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+
+  constructor(status: number, code: string, message: string, details: Record<string, unknown> = {}) {
     super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
   }
 }
 

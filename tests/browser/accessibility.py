@@ -1,6 +1,6 @@
 """What axe finds on a page."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Page
@@ -10,14 +10,18 @@ _GRAVE: Final = {"serious", "critical"}
 _AXE: Final = AXE_FILE_PATH.read_text(encoding="utf-8")
 #: axe is in the page alone, so it would call frames in vain; Firefox reports each call as an error.
 _RUN: Final = """
-axe.run({ resultTypes: ["violations"], iframes: false }).then((found) => found.violations)
+(options) => axe.run({ resultTypes: ["violations"], iframes: false, ...options })
+  .then((found) => found.violations)
 """
+#: The rules that look at colours. A theme changes nothing else.
+_COLOURS: Final = {"runOnly": ["color-contrast", "link-in-text-block"]}
 
 
-def violations(page: Page) -> list[str]:
+def violations(page: Page, *, only_colours: bool = False) -> list[str]:
     """Wait for animations; return the rules that the page fails, with the failing elements.
 
-    Of axe's own rules beyond WCAG 2.2 A and AA only serious and critical failures count.
+    Of axe's own rules beyond WCAG 2.2 A and AA only serious and critical failures count. For a
+    second theme the rules about colours are enough.
     """
     # wait_for_function uses `eval`, which the page's policy forbids.
     page.evaluate(
@@ -25,13 +29,23 @@ def violations(page: Page) -> list[str]:
     )
     if page.evaluate("typeof axe === 'undefined'"):  # it takes longer to load than to run
         page.evaluate(_AXE)
-    found: list[Any] = page.evaluate(_RUN)
+    found: list[Any] = page.evaluate(_RUN, _COLOURS if only_colours else {})
     return [
         f"{rule['id']} ({rule['impact']}): {node['html']}"
         for rule in found
         if rule["impact"] in _GRAVE or _WCAG & {*rule["tags"]}
         for node in rule["nodes"]
     ]
+
+
+def assert_accessible_in_schemes(page: Page) -> None:
+    """Check that a page which follows the system's colour scheme passes at two widths."""
+    schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert violations(page, only_colours=scheme == "dark") == [], (width, scheme)
 
 
 def assert_accessible(page: Page) -> None:
@@ -41,4 +55,4 @@ def assert_accessible(page: Page) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for theme in ("light", "dark"):
             page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            assert violations(page) == [], (width, theme)
+            assert violations(page, only_colours=theme == "dark") == [], (width, theme)

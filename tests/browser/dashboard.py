@@ -1,26 +1,28 @@
 """Opens the dashboard of the running local stack, with or without a session."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import uuid4
 
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
 
 from pillarbox.http.sign_in.wire import COOKIE
-from tests.browser.chromium import PATIENCE
-from tests.stack import AGENT, operate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.browser.engines import PATIENCE
+from tests.stack import AGENT, operate, wait_for
 
 RUN: Final = uuid4().hex[:8]
 #: An owner of the account that can send.
 OWNER: Final = f"owner-{RUN}@acme.example"
 #: Text that would do something if a page took it for markup.
 HOSTILE: Final = '<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload=pwned=1>\'"&'
+#: The recipients of two emails, by what becomes of them.
+ADDRESSES: Final = {
+    "delivered": f"{RUN}@example.com",
+    "bounced": f"bounce+{RUN}@simulator.amazonses.com",
+}
 _SCRIPT: Final = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -115,6 +117,7 @@ class User:
     def close(self) -> None:
         """Close the profile, whose pages caused no error and no violation of the policy."""
         found = [page.evaluate("window.violations ?? []") for page in self.context.pages]
+        self.context.unroute_all(behavior="ignoreErrors")  # a page may still wait for an answer
         self.context.close()
         faults = [*filter(None, found)], self.errors, self.foreign
         assert faults == ([], [], []), faults
@@ -149,3 +152,54 @@ def session(base: str, email: str, account: str | None = None, role: str = "owne
         timeout=PATIENCE / 1000,
     )
     return answer.cookies[COOKIE]
+
+
+def send_two(base: str, key: str) -> dict[str, str]:
+    """Send an email that arrives and one that bounces; return their ids."""
+    ids = {}
+    with httpx.Client(
+        base_url=f"{base}/api/v1", headers={"X-API-Key": key} | AGENT, timeout=PATIENCE / 1000
+    ) as api:
+        for status, address in ADDRESSES.items():
+            email = {"to": address, "subject": f"The {status} one", "html": "<p>Hello</p>"}
+            sent = api.post("/emails", json=email | {"tags": {"run": RUN}})
+            ids[status] = sent.json()["messageId"]
+        wait_for(lambda: [api.get(f"/emails/{ids[s]}").json()["status"] for s in ids] == [*ids])
+    return ids
+
+
+def answering(**answers: Any) -> Callable[[Route], bool]:
+    """Answer the reads of some collections with items, instead of the stack."""
+
+    def answer(route: Route) -> bool:
+        collection = route.request.url.partition("/v1/")[2].partition("?")[0]
+        if route.request.method != "GET" or collection not in answers:
+            return False
+        items = answers[collection]
+        route.fulfill(json=items if isinstance(items, dict) else {"items": items})
+        return True
+
+    return answer
+
+
+def unreachable(*methods: str) -> Callable[[Route], bool]:
+    """Leave the API requests of some methods, by default of all, without an answer."""
+
+    def fail(route: Route) -> bool:
+        if methods and route.request.method not in methods:
+            return False
+        route.abort()
+        return True
+
+    return fail
+
+
+#: A domain and one of its DNS records, as the API returns them.
+AT: Final = "2026-01-01T12:00:00.000+00:00"
+DOMAIN: Final = {"domain": "acme.example", "createdAt": AT, "checkedAt": AT}
+RECORD: Final = {
+    "purpose": "DKIM",
+    "type": "CNAME",
+    "host": "t._domainkey.acme.example",
+    "value": "t.dkim.amazonses.com",
+}

@@ -14,9 +14,8 @@ import pytest
 from disposable_email_domains import blocklist
 from playwright.sync_api import Browser, expect
 
-from pillarbox.domain.sign_in.codes import PER_ADDRESS_AND_BLOCK
-from tests.browser.chromium import PATIENCE
 from tests.browser.dashboard import RUN
+from tests.browser.engines import PATIENCE
 from tests.stack import AGENT
 
 pytestmark = pytest.mark.stack
@@ -94,29 +93,4 @@ def test_a_visitor_gets_mail_and_stops_it(
     expect(page.get_by_role("heading", name="Reported")).to_be_focused()
     refused = run(command)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "account_suspended")
-    context.close()
-
-
-def test_a_visitor_who_asks_for_too_many_codes_is_told_to_wait(
-    browser: Browser, dashboard: dict[str, Any]
-) -> None:
-    """At last a code is refused; the field keeps what was typed, and is not marked as wrong."""
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(f"{dashboard['base_url']}/widget")
-    page.get_by_label("Email address").fill(f"eve-{RUN}@visitor-{RUN}.example")
-    page.get_by_role("button", name="Email me a code").click()
-    digits, alert = page.get_by_label("Code", exact=True), page.locator("#code-error")
-    expect(digits).to_be_focused()
-    for _ in range(2 * PER_ADDRESS_AND_BLOCK):  # the hour may end meanwhile
-        digits.fill("123456")
-        with page.expect_response("**/preview-keys/codes"):
-            page.get_by_role("button", name="Send a new code").click()
-        expect(page.locator("#code")).to_have_attribute("aria-busy", "false")
-        if alert.inner_text():
-            break
-    expect(alert).to_have_text("Too many codes were requested. Try again later.")
-    expect(digits).to_have_value("123456")
-    expect(digits).not_to_have_attribute("aria-invalid", "true")
     context.close()

@@ -1,10 +1,11 @@
-"""Send an email with the official client of MCP; write what happened as JSON.
+"""Send emails with the official client of MCP; write what happened to each as JSON.
 
-    .venv-mcp/bin/python tests/e2e/official_mcp_client.py URL MODE ANSWER < arguments.json
+    .venv-mcp/bin/python tests/e2e/official_mcp_client.py URL < cases.json
 
-The key is in the variable PILLARBOX_API_KEY. MODE is auto, legacy or a revision. ANSWER is what
-the user says when asked: accept or decline, or none for a client that cannot ask. Each result is
-validated by the schema of the revision that the client speaks.
+The key is in the variable PILLARBOX_API_KEY. Each case is a mode, an answer and the arguments of
+`send_email`. The mode is auto, legacy or a revision. The answer is what the user says when asked:
+accept or decline, or none for a client that cannot ask. Each result is validated by the schema of
+the revision that the client speaks.
 """
 
 import asyncio
@@ -67,5 +68,5 @@ async def run(url: str, mode: str, answer: str, arguments: dict[str, Any]) -> di
 
 
 if __name__ == "__main__":
-    to, how, reply = sys.argv[1:]
-    sys.stdout.write(json.dumps(asyncio.run(run(to, how, reply, json.load(sys.stdin)))))
+    cases = json.load(sys.stdin)
+    sys.stdout.write(json.dumps([asyncio.run(run(sys.argv[1], *case)) for case in cases]))

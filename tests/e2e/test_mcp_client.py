@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +17,16 @@ _PYTHON = ROOT / ".venv-mcp" / "bin" / "python"
 _DISCOVERED = ["server/discover", "tools/list", "tools/call", "tools/call"]
 _AGREED = ["initialize", "tools/list", "tools/call", "tools/call"]
 
+#: The modes and answers of the cases, with their recipients.
+TO = {
+    (mode, answer): f"{uuid4()}@example.com"
+    for mode, answer in (
+        *(("auto", answer) for answer in ("none", "accept", "decline")),
+        ("legacy", "none"),
+        *(("2026-07-28", answer) for answer in ("none", "accept", "decline")),
+    )
+}
+
 
 @pytest.fixture(scope="module")
 def key(stack: dict[str, Any]) -> str:
@@ -28,15 +39,17 @@ def key(stack: dict[str, Any]) -> str:
     return str(operate("key", "create", "--account", account, "--name", "mcp", *options)["key"])
 
 
-def official(stack: dict[str, Any], key: str, mode: str, answer: str, to: str) -> Any:
-    """Send with the official client; return what it saw."""
+@pytest.fixture(scope="module")
+def seen(stack: dict[str, Any], key: str) -> dict[tuple[str, str], Any]:
+    """Send with the official client in each mode; return what it saw, by mode and answer."""
     if not _PYTHON.exists():
         missing("the official client is not installed: make .venv-mcp/made")
-    arguments = {"to": to, "subject": "From an agent", "html": "<p>Hello</p>"}
+    email = {"subject": "From an agent", "html": "<p>Hello</p>"}
+    cases = [(*case, email | {"to": to}) for case, to in TO.items()]
     program = ROOT / "tests" / "e2e" / "official_mcp_client.py"
     done = subprocess.run(
-        [_PYTHON, program, f"{stack['base_url']}/api/v1/mcp", mode, answer],
-        input=json.dumps(arguments),
+        [_PYTHON, program, f"{stack['base_url']}/api/v1/mcp"],
+        input=json.dumps(cases),
         env=os.environ | {"PILLARBOX_API_KEY": key},
         capture_output=True,
         text=True,
@@ -44,7 +57,7 @@ def official(stack: dict[str, Any], key: str, mode: str, answer: str, to: str) -
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return dict(zip(TO, json.loads(done.stdout), strict=True))
 
 
 @pytest.mark.stack
@@ -59,41 +72,37 @@ def test_the_local_stack_refuses_browsers_as_aws_does(stack: dict[str, Any], key
 
 
 @pytest.mark.stack
-@pytest.mark.parametrize(
-    ("mode", "version", "first"),
-    [
+def test_the_official_client_sends_with_a_token(
+    stack: dict[str, Any], seen: dict[tuple[str, str], Any]
+) -> None:
+    """In each mode a client that cannot ask sends by its second call; each result is valid."""
+    for mode, version, first in (
         ("auto", "2026-07-28", _DISCOVERED),
         ("legacy", "2025-11-25", _AGREED),
         ("2026-07-28", "2026-07-28", _DISCOVERED[1:]),
-    ],
-)
-def test_the_official_client_sends_with_a_token(
-    stack: dict[str, Any], key: str, mode: str, version: str, first: list[str]
-) -> None:
-    """In each mode a client that cannot ask sends by its second call; each result is valid."""
-    seen = official(stack, key, mode, "none", f"{uuid4()}@example.com")
-    assert seen["version"] == version
-    assert (len(seen["tools"]), seen["starters"]) == (9, 10)
-    assert seen["validated"] == [*first, "tools/call"]
-    assert set(seen["statuses"]) <= {200, 202}
-    question, sent = seen["sent"]
-    assert (question["status"], sent["status"]) == ("confirmation_required", "queued")
-    wait_for(lambda: inbox(stack, sent["messageId"]))
+    ):
+        case = seen[mode, "none"]
+        assert case["version"] == version
+        assert (len(case["tools"]), case["starters"]) == (9, 10)
+        assert case["validated"] == [*first, "tools/call"]
+        assert set(case["statuses"]) <= {200, 202}
+        question, sent = case["sent"]
+        assert (question["status"], sent["status"]) == ("confirmation_required", "queued")
+        wait_for(partial(inbox, stack, sent["messageId"]))
 
 
 @pytest.mark.stack
-@pytest.mark.parametrize(("mode", "first"), [("auto", _DISCOVERED), ("2026-07-28", _AGREED[1:])])
 def test_the_official_client_asks_its_user(
-    stack: dict[str, Any], key: str, mode: str, first: list[str]
+    stack: dict[str, Any], seen: dict[tuple[str, str], Any]
 ) -> None:
     """A client that can ask shows the question; a yes sends, and a no does not."""
-    to = f"{uuid4()}@example.com"
-    seen = official(stack, key, mode, "accept", to)
-    assert seen["validated"] == [*first, "tools/call"]
-    (question,) = seen["asked"]
-    assert question.startswith(f"Send this email?\nTo: {to}\nSubject: From an agent")
-    (sent,) = seen["sent"]
-    assert (sent["status"], sent["replayed"]) == ("queued", False)
-    wait_for(lambda: inbox(stack, sent["messageId"]))
-    refused = official(stack, key, mode, "decline", f"{uuid4()}@example.com")
-    assert [each["status"] for each in refused["sent"]] == ["declined"]
+    for mode, first in (("auto", _DISCOVERED), ("2026-07-28", _AGREED[1:])):
+        case = seen[mode, "accept"]
+        assert case["validated"] == [*first, "tools/call"]
+        (question,) = case["asked"]
+        shown = f"Send this email?\nTo: {TO[mode, 'accept']}\nSubject: From an agent"
+        assert question.startswith(shown)
+        (sent,) = case["sent"]
+        assert (sent["status"], sent["replayed"]) == ("queued", False)
+        wait_for(partial(inbox, stack, sent["messageId"]))
+        assert [each["status"] for each in seen[mode, "decline"]["sent"]] == ["declined"]

@@ -1,7 +1,9 @@
 """The dashboard's sources agree with the API, and the service starts without them."""
 
+import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,31 @@ def test_a_change_of_the_api_fails_the_build(tmp_path: Path) -> None:
     (tmp_path / "src" / "schema.ts").write_text(api_types(json.loads(document)))
     with pytest.raises(subprocess.CalledProcessError):
         build.check_types(tmp_path)
+
+
+def test_the_shell_is_small() -> None:
+    """Page, script, style and icon come in at most 6 requests and 40 KB of gzip.
+
+    The rare pages and the editor are in two files that nothing imports before it needs them.
+    """
+    need_dashboard()
+    names = re.findall(r'(?:href|src)="/(assets/[^"]+)"', build.INDEX.read_text())
+    (chunk,) = (name for name in names if "/chunk-" in name)
+    assert {found for name in names for found in _imports(name)} == {chunk}
+    assert not [name for name in names if re.search("later|codemirror", name)]
+    for later in (build.DIST / "assets").glob("later-*.js"):
+        assert _imports(f"assets/{later.name}") == [chunk]
+        assert "/codemirror-" in later.read_text()
+    files = ["app/index.html", *names]
+    assert len(files) <= 6
+    assert sum(len(gzip.compress((build.DIST / name).read_bytes())) for name in files) <= 40_000
+
+
+def _imports(name: str) -> list[str]:
+    """Return the scripts that a script loads before it runs."""
+    if not name.endswith(".js"):
+        return []
+    return re.findall(r'(?:from|import)"/(assets/[^"]+)"', (build.DIST / name).read_text())
 
 
 def test_a_build_is_current_until_a_source_changes(

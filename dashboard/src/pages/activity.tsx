@@ -11,13 +11,11 @@ import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
-import type { Message, Status } from "../schema";
+import type { Message } from "../schema";
+import { isMessageId, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { MessageDrawer } from "./message";
 
-const STATUSES: Status[] = ["pending", "sent", "delivered", "bounced", "complained", "failed"];
-const SIZE = 50;
 const LIST = "/app/activity";
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Whether this page opened the drawer, so that Back leads to the list. */
 let opened = false;
 
@@ -25,7 +23,7 @@ export default function Activity() {
   const { params } = useRoute();
   const { route, back } = useLocation();
   const [filters, change] = useFilters();
-  const page = Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
+  const page = pageOf(filters);
   const query = toQuery(filters, page);
   const list = useResource("GET /v1/emails", { query }, page === 1);
   const filtered = ["recipient", "status", "key", "template", "tag", "from", "to"].some((name) => filters[name]);
@@ -75,34 +73,6 @@ export default function Activity() {
   );
 }
 
-/** Return the parameters of the API; dates are whole days of the reader's own time. */
-function toQuery(filters: Filters, page: number) {
-  const { status, key, template, tag, from, to } = filters;
-  return {
-    recipient: filters["recipient"] && recipient(filters["recipient"]),
-    status: STATUSES.find((known) => known === status),
-    keyId: key,
-    template,
-    tag,
-    from: from && midnight(from, 0),
-    to: to && midnight(to, 1),
-    skip: (page - 1) * SIZE,
-    limit: SIZE,
-  };
-}
-
-/** Return what finds an address by its beginning, unless it is complete. */
-function recipient(text: string): string {
-  return text.endsWith("*") || /@[^@]+\.[a-z]{2,}$/i.test(text) ? text : `${text}*`;
-}
-
-function midnight(date: string, days: number): string | undefined {
-  const time = new Date(`${date}T00:00:00`);
-  if (Number.isNaN(time.getTime())) return undefined;
-  time.setDate(time.getDate() + days);
-  return time.toISOString();
-}
-
 function Row({ message, query, onOpen }: { message: Message; query: string; onOpen: () => void }) {
   return (
     <tr>
@@ -143,7 +113,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
   function find(event: Event) {
     event.preventDefault();
     const wanted = text.trim();
-    if (ID.test(wanted)) {
+    if (isMessageId(wanted)) {
       opened = true;
       route(`${LIST}/${wanted}${search(filters)}`);
     } else onChange({ recipient: wanted });

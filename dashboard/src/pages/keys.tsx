@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
 import { call } from "../api";
+import { curlWith } from "../command";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
@@ -218,7 +219,7 @@ function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]
       <p>Anyone who has the key can use it. It is shown only once.</p>
       <Code text={key.key} />
       <h3>{sends ? "Send an email to yourself" : "Try it"}</h3>
-      <Code text={sends ? sendWith(key.key) : `curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />
+      <Code text={sends ? curlWith(location.origin, key.key, session.value?.user.email ?? "") : `curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />
       {sends && smtp && (
         <>
           <h3>Or over SMTP</h3>
@@ -232,15 +233,4 @@ function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]
       </p>
     </>
   );
-}
-
-function sendWith(key: string): string {
-  const email = { to: session.value?.user.email, starterTemplate: "welcome", variables: { name: "Ada" } };
-  const body = JSON.stringify(email).replaceAll("'", "'\\''"); // an address may contain a quote
-  return [
-    `curl ${location.origin}/api/v1/emails`,
-    `  -H 'X-API-Key: ${key}'`,
-    "  -H 'Content-Type: application/json'",
-    `  -d '${body}'`,
-  ].join(" \\\n");
 }

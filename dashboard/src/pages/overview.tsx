@@ -11,11 +11,9 @@ import { Loading, Trouble } from "../parts/notice";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Analytics, LimitState, Webhook } from "../schema";
+import { isBroken, isNearlyUsed } from "./attention";
 import { placeOf } from "./domains";
 import { barsOf, RANGES, type RangeName, SERIES, windowOf } from "./figures";
-
-/** The overview warns when more than this part of a quota is used. */
-const HIGH_USE = 0.8;
 
 export default function Overview() {
   const [filters, change] = useFilters();
@@ -151,9 +149,9 @@ function Attention() {
   const webhooks = useResource("GET /v1/webhooks");
   const domains = useResource("GET /v1/domains");
   const account = useResource("GET /v1/account");
-  const broken = webhooks.data?.items.filter((endpoint) => endpoint.disabledAt ?? endpoint.failingSince) ?? [];
+  const broken = webhooks.data?.items.filter(isBroken) ?? [];
   const failed = domains.data?.items.filter(({ status }) => status === "failed") ?? [];
-  const full = account.data?.limits.filter(({ name, limit, used }) => name in WINDOWS && limit !== null && used >= limit * HIGH_USE) ?? [];
+  const full = account.data?.limits.filter((limit) => limit.name in WINDOWS && isNearlyUsed(limit)) ?? [];
   if (broken.length + failed.length + full.length === 0) return null;
   return (
     <ul class="attention">

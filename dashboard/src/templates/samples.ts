@@ -54,3 +54,8 @@ export function typed(text: string, before: unknown): unknown {
 export function isObject(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Return the sets with another name of one, which keeps its place in the list. */
+export function renamed(samples: Content["samples"], set: string, name: string): Content["samples"] {
+  return Object.fromEntries(Object.entries(samples).map(([one, values]) => [one === set ? name : one, values]));
+}

@@ -8,7 +8,7 @@ import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import type { TemplateVariable } from "../schema";
 import type { Draft, Values } from "./draft";
-import { isObject, type Place, places, read, typed, valuesOf, write } from "./samples";
+import { isObject, type Place, places, read, renamed, typed, valuesOf, write } from "./samples";
 
 interface Properties {
   draft: Draft;
@@ -37,8 +37,7 @@ export function Variables({ draft, readOnly, variables, set, onSet, onGo }: Prop
   }
   /** Give the chosen set another name, at its place in the list. */
   function rename(name: string) {
-    const entries = Object.entries({ ...samples, [set]: values });
-    draft.change({ samples: Object.fromEntries(entries.map(([one, its]) => [one === set ? name : one, its])) });
+    draft.change({ samples: renamed({ ...samples, [set]: values }, set, name) });
     onSet(name);
   }
   return (

@@ -4,9 +4,11 @@ import "../styles/base.css";
 import "../styles/parts.css";
 import "./widget.css";
 
-import { ApiError, exchange } from "../http";
+import { curlWith } from "../command";
+import { exchange } from "../http";
 import { solve } from "../proof";
 import type { ChallengeItem } from "../schema";
+import { explain, isAboutInput, WrongInput } from "./refusal";
 
 const SHOWN = 1_500; // milliseconds
 const STEPS = ["address", "code", "key", "report", "reported"] as const;
@@ -40,9 +42,6 @@ function say(text: string): void {
   find("#status").textContent = text;
 }
 
-/** What a visitor typed is wrong. */
-class WrongInput extends Error {}
-
 /** Show what is wrong with a step. Only what was typed is marked as invalid. */
 function refuse(step: HTMLElement, message: string, isInput = false): void {
   find(".error", step).textContent = message;
@@ -67,22 +66,6 @@ async function attempt(step: HTMLElement, doing: string, action: () => Promise<v
   } finally {
     step.ariaBusy = "false";
   }
-}
-
-function isAboutInput(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return error instanceof WrongInput;
-  const fields = error.details["errors"];
-  return error.code === "invalid_code" || (Array.isArray(fields) && fields.some(({ field }) => field === "email"));
-}
-
-function explain(error: unknown): string {
-  if (!(error instanceof ApiError)) return (error as Error).message;
-  const fields = error.details["errors"];
-  if (!Array.isArray(fields)) return error.message;
-  const wrong = fields.find(({ field }) => field === "email");
-  if (wrong) return `This address ${wrong.message}.`.replace(/\.+$/, ".");
-  if (fields.some(({ field }) => String(field).startsWith("proof"))) return "That took too long. Try again.";
-  return error.message;
 }
 
 async function requestCode(): Promise<void> {
@@ -145,14 +128,7 @@ function startKey(): void {
 function showKey(issued: Issued): void {
   address = issued.email;
   find("#key-text").textContent = issued.key;
-  const email = { to: address, starterTemplate: "welcome", variables: { name: "Ada" } };
-  const body = JSON.stringify(email).replaceAll("'", "'\\''"); // an address may contain a quote
-  find("#command-text").textContent = [
-    `curl ${location.origin}/api/v1/emails`,
-    `  -H 'X-API-Key: ${issued.key}'`,
-    "  -H 'Content-Type: application/json'",
-    `  -d '${body}'`,
-  ].join(" \\\n");
+  find("#command-text").textContent = curlWith(location.origin, issued.key, address);
   find("#lifetime").textContent = `After ${issued.expiresInDays} days without an email the key stops working.`;
   show("key");
   find("#key h1").focus();

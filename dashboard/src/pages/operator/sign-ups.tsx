@@ -51,7 +51,7 @@ export default function SignUps() {
             {items.map((request) => (
               <tr key={request.email}>
                 <td class="who">{request.email}</td>
-                <td data-label="Account">{request.name}</td>
+                <td class="what">{request.name}</td>
                 <td class="when">
                   <Time at={request.createdAt} />
                 </td>

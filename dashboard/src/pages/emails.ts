@@ -1,0 +1,46 @@
+// What the filters of the list of emails ask the service for.
+
+import type { Filters } from "../query";
+import type { Status } from "../schema";
+
+export const STATUSES: Status[] = ["pending", "sent", "delivered", "bounced", "complained", "failed"];
+/** The emails of a page. */
+export const SIZE = 50;
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function isMessageId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** Return the page that the filters name, from 1. */
+export function pageOf(filters: Filters): number {
+  return Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
+}
+
+/** Return the parameters of the API; dates are whole days of the reader's own time. */
+export function toQuery(filters: Filters, page: number) {
+  const { status, key, template, tag, from, to } = filters;
+  return {
+    recipient: filters["recipient"] && recipient(filters["recipient"]),
+    status: STATUSES.find((known) => known === status),
+    keyId: key,
+    template,
+    tag,
+    from: from && midnight(from, 0),
+    to: to && midnight(to, 1),
+    skip: (page - 1) * SIZE,
+    limit: SIZE,
+  };
+}
+
+/** Return what finds an address by its beginning, unless it is complete. */
+function recipient(text: string): string {
+  return text.endsWith("*") || /@[^@]+\.[a-z]{2,}$/i.test(text) ? text : `${text}*`;
+}
+
+function midnight(date: string, days: number): string | undefined {
+  const time = new Date(`${date}T00:00:00`);
+  if (Number.isNaN(time.getTime())) return undefined;
+  time.setDate(time.getDate() + days);
+  return time.toISOString();
+}

@@ -1,0 +1,64 @@
+// The steps to the first email of an account.
+
+import type { Domain, Key, Sender, Webhook } from "../schema";
+
+export interface Step {
+  done: boolean;
+  title: string;
+  text: string;
+  href: string;
+  action: string;
+}
+
+interface Found {
+  domains: Pick<Domain, "status">[];
+  senders: Pick<Sender, "default">[];
+  /** Empty also for those who may not see them. */
+  keys: Pick<Key, "revokedAt">[];
+  webhooks: Pick<Webhook, "id">[];
+  /** The number of emails. */
+  emails: number;
+}
+
+/** Return the steps in their order, and which of them are done. */
+export function stepsOf({ domains, senders, keys, webhooks, emails }: Found): Step[] {
+  const sender = senders.some((one) => one.default);
+  return [
+    {
+      // An operator may have set the sender up without a domain of the account.
+      done: sender || domains.some(({ status }) => status === "verified"),
+      title: "Verify a domain",
+      text: "DNS records show that it is yours.",
+      href: "/app/domains",
+      action: "Add a domain",
+    },
+    {
+      done: sender,
+      title: "Choose a default sender",
+      text: "The address that your emails come from.",
+      href: "/app/domains",
+      action: "Add a sender",
+    },
+    {
+      done: keys.some(({ revokedAt }) => !revokedAt) || emails > 0,
+      title: "Create an API key",
+      text: "Your application sends with it.",
+      href: "/app/keys",
+      action: "Create a key",
+    },
+    {
+      done: emails > 0,
+      title: "Send the first email",
+      text: "Over HTTP or SMTP. It appears here within seconds.",
+      href: "/app/activity",
+      action: "Watch for it",
+    },
+    {
+      done: webhooks.length > 0,
+      title: "Receive events",
+      text: "A webhook tells your application what happens to each email.",
+      href: "/app/webhooks",
+      action: "Add an endpoint",
+    },
+  ];
+}

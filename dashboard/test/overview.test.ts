@@ -1,0 +1,68 @@
+// The figures of the overview, its first steps and warnings, and how numbers and times are written.
+
+import { deepEqual, equal, match } from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { count, percent, relative } from "../src/format";
+import { isBroken, isNearlyUsed } from "../src/pages/attention";
+import { barsOf, windowOf } from "../src/pages/figures";
+import { stepsOf } from "../src/parts/steps";
+import type { Analytics } from "../src/schema";
+import { anew } from "./browser";
+
+beforeEach(anew);
+
+const statuses = { pending: 1, sent: 2, delivered: 3, bounced: 4, complained: 5, failed: 6 };
+
+function figures(hours: number, bucket: "hour" | "day" = "hour"): Analytics {
+  const volume = Array.from({ length: hours }, (_, hour) => ({ timestamp: new Date(Date.UTC(2026, 4, 1, hour)).toISOString(), statuses, count: 21, sent: 20, delivered: 19, bounced: 18, complained: 17, failed: 16 }));
+  return { bucket, volume } as unknown as Analytics;
+}
+
+test("a bar of six hours counts each email once, by the status that it has now", () => {
+  const bars = barsOf(figures(7 * 24), "7d");
+  equal(bars.length, 28);
+  for (const bar of bars) deepEqual(bar.parts, [18, 18, 30, 24, 36]);
+});
+
+test("a bar of an hour or a day is one row, also if the service answers in days", () => {
+  deepEqual(barsOf(figures(24), "24h").map(({ parts }) => parts), Array(24).fill([3, 3, 5, 4, 6]));
+  equal(barsOf(figures(7, "day"), "7d").length, 7);
+});
+
+test("a range ends with the hour or the day that runs, so that one hour has one answer", () => {
+  deepEqual(windowOf("24h"), { from: "2026-05-04T13:00:00.000Z", to: "2026-05-05T13:00:00.000Z", bucket: "hour" });
+  deepEqual(windowOf("31d"), { from: "2026-04-05T00:00:00.000Z", to: "2026-05-06T00:00:00.000Z", bucket: "day" });
+});
+
+test("each step ticks itself when it is done", () => {
+  const nothing = { domains: [], senders: [], keys: [], webhooks: [], emails: 0 };
+  const done = (more: object) => stepsOf({ ...nothing, ...more }).map((step) => (step.done ? 1 : 0)).join("");
+  equal(done({}), "00000");
+  equal(done({ domains: [{ status: "pending" }], senders: [{ default: false }], keys: [{ revokedAt: "2026" }] }), "00000");
+  equal(done({ domains: [{ status: "verified" }] }), "10000");
+  equal(done({ senders: [{ default: true }] }), "11000");
+  equal(done({ keys: [{ revokedAt: null }] }), "00100");
+  equal(done({ emails: 1 }), "00110");
+  equal(done({ webhooks: [{ id: "w" }] }), "00001");
+});
+
+test("a webhook that fails or is disabled, and a quota above 80 %, need attention", () => {
+  deepEqual([isBroken({ disabledAt: null, failingSince: null }), isBroken({ disabledAt: "2026", failingSince: null }), isBroken({ disabledAt: null, failingSince: "2026" })], [false, true, true]);
+  deepEqual([79, 80].map((used) => isNearlyUsed({ limit: 100, used })), [false, true]);
+  equal(isNearlyUsed({ limit: null, used: 10 ** 9 }), false);
+});
+
+test("numbers have separators, and a small percentage two digits", () => {
+  deepEqual([count(1_234_567), percent(0.5), percent(0.98765), percent(0.00012)], ["1,234,567", "50 %", "98.8 %", "0.01 %"]);
+});
+
+test("a time is written as how long ago it was, and as a date after a week", () => {
+  const ago = (seconds: number) => relative(new Date(Date.now() - seconds * 1_000).toISOString());
+  equal(ago(2), "now");
+  match(ago(30), /^30 sec/);
+  match(ago(-120), /^in 2 min/);
+  match(ago(3 * 3_600), /^3 hr/);
+  match(ago(6 * 86_400), /^6 days ago/);
+  equal(ago(8 * 86_400), "27 Apr 2026");
+});
