@@ -228,11 +228,7 @@ def _read_account() -> AwsAccount:
 
 
 def _check_account(account: AwsAccount, chosen: parameters.Parameters) -> None:
-    """Show what the preflight finds.
-
-    Raises:
-        ServiceError: `service_unavailable`: a check failed.
-    """
+    """Show what the preflight finds; a failed check raises as in `_show`."""
     findings = [
         *preflight.check_account(account),
         *preflight.check_concurrency(account, chosen),
