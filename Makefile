@@ -31,7 +31,7 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two
 	  --test-reporter=dot 'test/*.test.ts'
 
 test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
-	$(RUN)pytest --numprocesses 3 --dist worksteal
+	$(RUN)pytest --numprocesses 3 --dist worksteal --ignore tests/checks
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
@@ -77,7 +77,7 @@ fuzz: setup .venv-engine/made ## try properties with many examples, and requests
 
 check: setup dashboard .venv-sam/made .venv-checkov/made ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  'make --silent dashboard-tests' '$(RUN)pytest -n0 -m "not slow" tests/checks' \
+	  'make --silent dashboard-tests' '$(RUN)pytest -n0 tests/checks' \
 	  '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
 	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
+from admin.connection import StackConnection, connected
 from admin.progress import progress
-from admin.session import StackSession, connected
 from admin.tables import Record
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Plan
@@ -65,8 +65,8 @@ def create(  # noqa: PLR0913  one parameter for each option
 
     Example: `pillarbox account create --name Shop --plan standard --per-month 50000`
     """
-    session = connected(ctx)
-    account = session.wiring.accounts.create(
+    connection = connected(ctx)
+    account = connection.wiring.accounts.create(
         name,
         plan,
         limits=Limits(
@@ -78,7 +78,7 @@ def create(  # noqa: PLR0913  one parameter for each option
         hold_uncertain=hold_uncertain,
         contact=contact,
     )
-    _show(session, account)
+    _show(connection, account)
 
 
 @app.command("update")
@@ -105,7 +105,7 @@ def update(  # noqa: PLR0913  one parameter for each option
 
     Example: `pillarbox account update qh4ybvcvbqzk --plan enterprise --per-day 200000`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     changes = AccountChanges(
         name=name,
         plan=plan,
@@ -119,7 +119,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         hold_uncertain=hold_uncertain,
         contact=contact,
     )
-    _show(session, session.wiring.accounts.update(account_id, changes, by=COMMAND))
+    _show(connection, connection.wiring.accounts.update(account_id, changes, by=COMMAND))
 
 
 @app.command("brand")
@@ -150,10 +150,10 @@ def brand(  # noqa: PLR0913  one parameter for each option
     Example: `pillarbox account brand qh4ybvcvbqzk --name Acme --logo https://acme.example/logo.png
     --accent #0a7d5a --from-name "Acme Billing"`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     given = Brand(name=name, logo_url=logo, accent=accent, from_name=from_name)
     changes = AccountChanges(brand=given)
-    _show(session, session.wiring.accounts.update(account_id, changes, by=COMMAND))
+    _show(connection, connection.wiring.accounts.update(account_id, changes, by=COMMAND))
 
 
 @app.command("shard")
@@ -170,8 +170,8 @@ def shard(
 
     Example: `pillarbox account shard qh4ybvcvbqzk 8`
     """
-    session = connected(ctx)
-    _show(session, session.wiring.accounts.raise_shards(account_id, shards))
+    connection = connected(ctx)
+    _show(connection, connection.wiring.accounts.raise_shards(account_id, shards))
 
 
 @app.command("usage")
@@ -183,9 +183,9 @@ def usage(ctx: typer.Context, account_id: AccountId) -> None:
 
     Example: `pillarbox account usage qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    quota = session.wiring.account_usage.of(session.wiring.accounts.get(account_id))
-    session.show_list(
+    connection = connected(ctx)
+    quota = connection.wiring.account_usage.of(connection.wiring.accounts.get(account_id))
+    connection.show_list(
         limit_states(quota),
         ("name", "used", "limit", "remaining", "resetsAt"),
         {"accountId": account_id},
@@ -209,8 +209,8 @@ def suspend(
 
     Example: `pillarbox account suspend qh4ybvcvbqzk --reason "bounces, asked on 20 Nov"`
     """
-    session = connected(ctx)
-    _show(session, session.wiring.accounts.suspend(account_id, reason))
+    connection = connected(ctx)
+    _show(connection, connection.wiring.accounts.suspend(account_id, reason))
 
 
 @app.command("resume")
@@ -219,8 +219,8 @@ def resume(ctx: typer.Context, account_id: AccountId) -> None:
 
     Example: `pillarbox account resume qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    _show(session, session.wiring.accounts.resume(account_id))
+    connection = connected(ctx)
+    _show(connection, connection.wiring.accounts.resume(account_id))
 
 
 @app.command("delete")
@@ -243,17 +243,17 @@ def delete(
 
     Example: `pillarbox account delete qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    if session.json and not yes:
+    connection = connected(ctx)
+    if connection.json and not yes:
         raise typer.BadParameter("needs --yes with --json", param_hint="'delete'")
-    deletion = session.wiring.account_deletion
+    deletion = connection.wiring.account_deletion
     plan = deletion.plan(account_id, drop_pending=drop_pending)
     if not yes:
-        _show(session, plan.account, {"messages": plan.messages})
+        _show(connection, plan.account, {"messages": plan.messages})
         typer.confirm("Delete this account with everything that it has?", abort=True, err=True)
     with progress("Deleting", "items") as report:
         deleted = deletion.delete(plan, report)
-    session.show({"accountId": account_id, "deleted": True, **deleted})
+    connection.show({"accountId": account_id, "deleted": True, **deleted})
 
 
 @app.command("show")
@@ -262,8 +262,8 @@ def show(ctx: typer.Context, account_id: AccountId) -> None:
 
     Example: `pillarbox account show qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    _show(session, session.wiring.accounts.get(account_id))
+    connection = connected(ctx)
+    _show(connection, connection.wiring.accounts.get(account_id))
 
 
 @app.command("list")
@@ -272,23 +272,23 @@ def list_all(ctx: typer.Context) -> None:
 
     Example: `pillarbox account list`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Reading accounts"):
-        items = [*_all(session)]
-    session.show_list(items, ("id", "name", "plan", "createdAt", "suspendedAt"))
+        items = [*_all(connection)]
+    connection.show_list(items, ("id", "name", "plan", "createdAt", "suspendedAt"))
 
 
-def _all(session: StackSession) -> Iterator[Record]:
+def _all(connection: StackConnection) -> Iterator[Record]:
     cursor: str | None = ""
     while cursor is not None:
-        page = account_page(session.wiring.account_list.page(None, cursor or None, _PAGE))
+        page = account_page(connection.wiring.account_list.page(None, cursor or None, _PAGE))
         yield from page["items"]
         cursor = page["nextCursor"]
 
 
-def _show(session: StackSession, account: Account, more: Record | None = None) -> None:
+def _show(connection: StackConnection, account: Account, more: Record | None = None) -> None:
     """Show an account as the HTTP API does, with what only operators of a stack set."""
-    wiring = session.wiring
+    wiring = connection.wiring
     quota, log = wiring.account_usage.of(account), wiring.accounts.log(account.account_id)
     view: Record = {
         **operated_account(account, quota, log),
@@ -299,4 +299,4 @@ def _show(session: StackSession, account: Account, more: Record | None = None) -
     }
     # People get the limits alone; `account usage` shows the rest.
     limits = {usage.window: usage.limit for usage in quota.windows}
-    session.show(view if session.json else {**view, "limits": limits})
+    connection.show(view if connection.json else {**view, "limits": limits})

@@ -9,7 +9,7 @@ from admin.confirm import require_aws
 from admin.dry_run import DryRun, dry_run
 
 if TYPE_CHECKING:
-    from admin.session import StackSession
+    from admin.connection import StackConnection
 
 app = typer.Typer(no_args_is_help=True, help="Send the stack's alarms to an address.")
 
@@ -30,16 +30,16 @@ def subscribe(
 
     Example: `pillarbox alarms subscribe ops@shop.example`
     """
-    session: StackSession = ctx.obj
-    with dry_run(session, wanted=rehearse):
-        stack = stacks.require(require_aws(session))
+    connection: StackConnection = ctx.obj
+    with dry_run(connection, wanted=rehearse):
+        stack = stacks.require(require_aws(connection))
         subscription = alarm_topic.subscribe(stack.stack_id, address)
         hint = (
             None
             if subscription.confirmed
             else "Not yet: AWS sends an email (to a URL, a request) with a link. Open it."
         )
-        session.show(
+        connection.show(
             {
                 "stack": stack.name,
                 "address": subscription.endpoint,

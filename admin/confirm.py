@@ -2,29 +2,29 @@
 
 import typer
 
-from admin.session import StackSession
+from admin.connection import StackConnection
 
 
-def require_aws(session: StackSession) -> str:
+def require_aws(connection: StackConnection) -> str:
     """Return the name of the stack in AWS; with --local the command line is wrong."""
-    if session.stack_name is None:
+    if connection.stack_name is None:
         raise typer.BadParameter("this command works on a stack in AWS", param_hint="--local")
-    return session.stack_name
+    return connection.stack_name
 
 
-def confirm(session: StackSession, question: str, *, yes: bool) -> None:
+def confirm(connection: StackConnection, question: str, *, yes: bool) -> None:
     """Ask on standard error, and end the command unless the answer is yes."""
-    if not agrees(session, question, yes=yes):
+    if not agrees(connection, question, yes=yes):
         raise typer.Abort
 
 
-def agrees(session: StackSession, question: str, *, yes: bool) -> bool:
+def agrees(connection: StackConnection, question: str, *, yes: bool) -> bool:
     """Ask on standard error, and return whether the answer is yes. Ctrl-C ends the command."""
-    require_yes(session, yes=yes)
+    require_yes(connection, yes=yes)
     return yes or typer.confirm(question, err=True)
 
 
-def require_yes(session: StackSession, *, yes: bool) -> None:
+def require_yes(connection: StackConnection, *, yes: bool) -> None:
     """Require --yes with --json: a program cannot answer a question."""
-    if session.json and not yes:
+    if connection.json and not yes:
         raise typer.BadParameter("with --json the command needs it", param_hint="--yes")

@@ -18,8 +18,8 @@ from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
+from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
-from admin.session import StackSession
 from admin.tables import Record
 from admin.use_cases import parameters, preflight
 from admin.use_cases.first_steps import FirstStepsResult
@@ -94,8 +94,8 @@ def deploy(  # noqa: PLR0913  one parameter for each option
 
     Example: `pillarbox deploy --environment prod --sender hello@shop.example`
     """
-    session: StackSession = ctx.obj
-    if session.local:
+    connection: StackConnection = ctx.obj
+    if connection.local:
         raise typer.BadParameter(
             "this command deploys to AWS; to start the local stack, use `make up`",
             param_hint="--local",
@@ -103,7 +103,7 @@ def deploy(  # noqa: PLR0913  one parameter for each option
     findings = roll_out(
         _run,
         environment,
-        json=session.json,
+        json=connection.json,
         account_name=account_name,
         sender=sender,
         plan=plan,
@@ -141,8 +141,8 @@ def roll_out(  # noqa: PLR0913  the same as the command
     own = {**config.overrides, **arguments.overrides}
     chosen = preflight.choose_workers(account, chosen, own)
     _check_account(account, chosen)
-    session = StackSession(stack_name=stack_name, json=json)
-    stack = failed_stack.make_way(session, yes=yes)
+    connection = StackConnection(stack_name=stack_name, json=json)
+    stack = failed_stack.make_way(connection, yes=yes)
     deployed = stack.parameters if stack else {}
     chosen = _complete(chosen, deployed)
     if stack:
@@ -154,7 +154,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
         ]
     )
     if plan:
-        ses_plan.change(session, SesAccountPlan(), plan, region, yes=yes)
+        ses_plan.change(connection, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     # Without an edge there is no address for the dashboard.
@@ -163,21 +163,21 @@ def roll_out(  # noqa: PLR0913  the same as the command
     values = chosen if stack else stack_protection.without_protection(chosen)
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
     _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(values)])
-    session.connect()
-    api_url = session.wiring.settings.api_url
+    connection.connect()
+    api_url = connection.wiring.settings.api_url
     # CloudFormation cannot: the address exists only after the functions that need it.
-    session.wiring.service_address.store(api_url)
-    result = session.wiring.first_steps.run(account_name, sender)
+    connection.wiring.service_address.store(api_url)
+    result = connection.wiring.first_steps.run(account_name, sender)
     _upload_dashboard(stack_name)
     _tidy(stack_name)
     _repair_queue_policies(stack_name)
     stack_protection.protect_tables(stack_name, chosen)
     summary = _view(stack_name, region, api_url, result)
     if not json:
-        session.show(summary, hint=_hint(stack_name, result))
-    session.connect()  # the stack's parameters have changed
-    findings = doctor.run_checks(session)
-    doctor.show_findings(session, findings, summary)
+        connection.show(summary, hint=_hint(stack_name, result))
+    connection.connect()  # the stack's parameters have changed
+    findings = doctor.run_checks(connection)
+    doctor.show_findings(connection, findings, summary)
     return findings
 
 

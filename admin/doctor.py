@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
+from admin.connection import StackConnection, connected
 from admin.progress import progress
-from admin.session import StackSession, connected
 from admin.tables import Record
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.http.operator.replies import check_list
@@ -47,17 +47,17 @@ def doctor(
 
     Example: `pillarbox doctor --send --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     findings = run_checks(
-        session, (lambda: session.wiring.round_trip.run(account)) if send else None
+        connection, (lambda: connection.wiring.round_trip.run(account)) if send else None
     )
-    show_findings(session, findings)
+    show_findings(connection, findings)
     if count_failures(findings):
         raise typer.Exit(1)
 
 
 def run_checks(
-    session: StackSession, send_test_email: Callable[[], Finding] | None = None
+    connection: StackConnection, send_test_email: Callable[[], Finding] | None = None
 ) -> list[Finding]:
     """Run all checks that apply to the stack.
 
@@ -66,8 +66,8 @@ def run_checks(
     """
     with progress("Checking the stack", "findings") as report:
         findings = []
-        for finding in session.wiring.doctor.run(
-            _NOT_LOCAL if session.local else {}, send_test_email
+        for finding in connection.wiring.doctor.run(
+            _NOT_LOCAL if connection.local else {}, send_test_email
         ):
             findings.append(finding)
             report(len(findings))
@@ -80,10 +80,10 @@ def count_failures(findings: Iterable[Finding]) -> int:
 
 
 def show_findings(
-    session: StackSession, findings: Sequence[Finding], more: Record | None = None
+    connection: StackConnection, findings: Sequence[Finding], more: Record | None = None
 ) -> None:
     """Show the findings; `more` is added to the JSON output only."""
-    session.show_list(
+    connection.show_list(
         check_list(findings)["items"],
         ("verdict", "check", "message", "remedy"),
         {"failed": count_failures(findings), **(more or {})},

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from admin.connection import StackConnection, connected
 from admin.progress import progress
-from admin.session import StackSession, connected
 from admin.tables import Record, to_text
 from pillarbox.application.accounts.domains import Domain
 from pillarbox.http.accounts.replies import checked_record
@@ -41,8 +41,10 @@ def add(
 
     Example: `pillarbox domain add shop.example --route53`
     """
-    session = connected(ctx)
-    _show(session, session.wiring.domains.add(name, mail_from=mail_from, create_records=route53))
+    connection = connected(ctx)
+    _show(
+        connection, connection.wiring.domains.add(name, mail_from=mail_from, create_records=route53)
+    )
 
 
 @app.command("show")
@@ -51,8 +53,8 @@ def show(ctx: typer.Context, name: Name) -> None:
 
     Example: `pillarbox domain show shop.example`
     """
-    session = connected(ctx)
-    _show(session, session.wiring.domains.show(name))
+    connection = connected(ctx)
+    _show(connection, connection.wiring.domains.show(name))
 
 
 @app.command("verify")
@@ -71,15 +73,15 @@ def verify(
 
     Example: `pillarbox domain verify shop.example --wait`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Waiting for SES to find the records"):
-        domain = session.wiring.domains.wait(name, timedelta(minutes=minutes if wait else 0))
-    _show(session, domain)
+        domain = connection.wiring.domains.wait(name, timedelta(minutes=minutes if wait else 0))
+    _show(connection, domain)
     if not domain.verified:
         raise typer.Exit(1)
 
 
-def _show(session: StackSession, domain: Domain) -> None:
+def _show(connection: StackConnection, domain: Domain) -> None:
     identity = domain.identity
     summary: Record = {
         "domain": identity.name,
@@ -89,8 +91,8 @@ def _show(session: StackSession, domain: Domain) -> None:
         "mailFromStatus": identity.mail_from_status,
     }
     records = [checked_record(check) for check in domain.records]
-    session.show({**summary, "records": [*records]} if session.json else summary)
-    if not session.json:
+    connection.show({**summary, "records": [*records]} if connection.json else summary)
+    if not connection.json:
         _print_records(records)
 
 

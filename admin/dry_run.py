@@ -8,7 +8,7 @@ import typer
 
 from admin.aws import example_stack
 from admin.aws.recording import recorded
-from admin.session import StackSession, point_sdk
+from admin.connection import StackConnection, point_sdk
 
 DryRun = Annotated[
     bool,
@@ -22,29 +22,29 @@ DryRun = Annotated[
 
 @contextmanager
 def dry_run(
-    session: StackSession, *, wanted: bool, example: str = example_stack.NAME
+    connection: StackConnection, *, wanted: bool, example: str = example_stack.NAME
 ) -> Iterator[bool]:
     """Run the block as a dry run if it is wanted, and print the recorded calls at its end.
 
     Yield whether the calls that read are answered by an example, without AWS.
 
     Args:
-        session: the session of the command.
+        connection: the connection of the command.
         wanted: whether this is a dry run.
         example: the name of the stack that is used with --local.
     """
     if not wanted:
         yield False
         return
-    without_aws = session.local
+    without_aws = connection.local
     if without_aws:
         point_sdk(example_stack.SDK_VARIABLES)
-        session.stack_name = example
+        connection.stack_name = example
     with recorded(example_stack.answer if without_aws else None) as recording:
-        session.rehearses = True
+        connection.rehearses = True
         yield without_aws
-    session.rehearses = False
-    session.show_list(
+    connection.rehearses = False
+    connection.show_list(
         [
             {
                 "service": call.service,
@@ -56,4 +56,4 @@ def dry_run(
         ],
         ("service", "operation", "resource", "times"),
     )
-    session.note("This was a dry run: nothing was changed.")
+    connection.note("This was a dry run: nothing was changed.")

@@ -14,7 +14,7 @@ from admin.use_cases.edge_rotation import EdgeRotation
 from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
-    from admin.session import StackSession
+    from admin.connection import StackConnection
 
 app = typer.Typer(no_args_is_help=True, help="The edge in front of the service.")
 
@@ -31,8 +31,8 @@ def rotate(ctx: typer.Context) -> None:
 
     Example: `pillarbox edge rotate`
     """
-    session: StackSession = ctx.obj
-    stack = stacks.require(require_aws(session))
+    connection: StackConnection = ctx.obj
+    stack = stacks.require(require_aws(connection))
     if not stack.stable:
         message = f"The stack {stack.name} changes now ({stack.status}). Try again after that."
         raise ServiceError("service_unavailable", message)
@@ -41,6 +41,6 @@ def rotate(ctx: typer.Context) -> None:
             parts=AwsEdgeParts(stack.stack_id, sleep),
             make_secret=lambda: secrets.token_hex(32),
             pause=sleep,
-            report=session.note,
+            report=connection.note,
         ).run()
-    session.show({"stack": stack.name, "rotated": True})
+    connection.show({"stack": stack.name, "rotated": True})

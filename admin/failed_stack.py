@@ -5,8 +5,8 @@ import typer
 from admin.aws import kept_data, stacks
 from admin.aws.stacks import StackDescription
 from admin.confirm import confirm
+from admin.connection import StackConnection
 from admin.progress import progress
-from admin.session import StackSession
 from admin.use_cases.stack_states import NextStep, read_state
 from admin.use_cases.teardown import KeptData
 from pillarbox.domain.errors import ServiceError
@@ -15,7 +15,7 @@ from pillarbox.domain.errors import ServiceError
 _UNVERIFIED = "must be verified"
 
 
-def make_way(session: StackSession, *, yes: bool) -> StackDescription | None:
+def make_way(connection: StackConnection, *, yes: bool) -> StackDescription | None:
     """Return the stack to update, or None if the deployment creates it.
 
     A stack that CloudFormation would only delete is removed after a question, if it has no data.
@@ -23,7 +23,7 @@ def make_way(session: StackSession, *, yes: bool) -> StackDescription | None:
     Raises:
         ServiceError: `service_unavailable`: the stack cannot be updated now, or it has data.
     """
-    name = session.stack_name or ""
+    name = connection.stack_name or ""
     stack = stacks.describe(name)
     if stack is None:
         return None
@@ -39,7 +39,7 @@ def make_way(session: StackSession, *, yes: bool) -> StackDescription | None:
     _show_cause(stack)
     data = kept_data.read(stack)
     _check(stack, data)
-    confirm(session, f"Remove the stack {name}, which has no data, and deploy again?", yes=yes)
+    confirm(connection, f"Remove the stack {name}, which has no data, and deploy again?", yes=yes)
     _remove(stack, data)
     return None
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.session import connected
+from admin.connection import connected
 from admin.tables import Record
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.domain.accounts.agent import DEFAULT_PER_DAY, Confirmation
@@ -110,17 +110,17 @@ def create(  # noqa: PLR0913  one parameter for each option
     if not agent and (agent_recipient, *of_agent) != (None, None, None):
         raise typer.BadParameter("need --agent", param_hint="'--agent-…'")
     settings = agent_settings(agent_recipient or (), *of_agent) if agent else None
-    session = connected(ctx)
+    connection = connected(ctx)
     if preset is not None:
-        issued = session.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)
+        issued = connection.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)
     elif scope:
         error = FieldError(
             "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
         )
         raise ValidationFailed(error)
     else:
-        issued = session.wiring.api_keys.issue_preview(account, name, self_service=self_service)
-    session.show(
+        issued = connection.wiring.api_keys.issue_preview(account, name, self_service=self_service)
+    connection.show(
         {**_view(issued.record, None), **new_key(issued)},
         hint="Save the key now: it cannot be shown a second time.",
     )
@@ -134,10 +134,10 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 
     Example: `pillarbox key list --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    keys = session.wiring.api_keys.of_account(account)
-    last_uses = session.wiring.key_uses.last_uses(account)
-    session.show_list(
+    connection = connected(ctx)
+    keys = connection.wiring.api_keys.of_account(account)
+    last_uses = connection.wiring.key_uses.last_uses(account)
+    connection.show_list(
         [_view(key, last_uses.get(key.key_id)) for key in keys],
         (
             *("id", "name", "type", "selfService", "preset", "scopes", "agent"),
@@ -155,11 +155,11 @@ def find(ctx: typer.Context) -> None:
 
     Example: `pillarbox key find < leaked.txt`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     text = getpass("The key (not shown): ") if sys.stdin.isatty() else sys.stdin.read(_MAX_INPUT)
-    key = session.wiring.api_keys.find(text.strip())
-    last_use = session.wiring.key_uses.last_use(key.account_id, key.key_id)
-    session.show(
+    key = connection.wiring.api_keys.find(text.strip())
+    last_use = connection.wiring.key_uses.last_use(key.account_id, key.key_id)
+    connection.show(
         _view(key, last_use),
         hint=None if key.revoked_at else f"Revoke it: pillarbox key revoke {key.key_id}",
     )
@@ -176,9 +176,9 @@ def revoke(
 
     Example: `pillarbox key revoke key_qh4ybvcvbqzkkbkzysxg`
     """
-    session = connected(ctx)
-    key = session.wiring.api_keys.revoke(key_id)
-    session.show(_view(key, session.wiring.key_uses.last_use(key.account_id, key.key_id)))
+    connection = connected(ctx)
+    key = connection.wiring.api_keys.revoke(key_id)
+    connection.show(_view(key, connection.wiring.key_uses.last_use(key.account_id, key.key_id)))
 
 
 def _view(key: ApiKey, last_used_at: datetime | None) -> Record:

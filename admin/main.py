@@ -31,7 +31,7 @@ from admin import (
     templates,
     webhooks,
 )
-from admin.session import StackSession
+from admin.connection import StackConnection
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.settings import SettingError
 
@@ -57,14 +57,14 @@ class _Commands(TyperGroup):
             self._fail(ctx, ServiceError("service_unavailable", f"Cannot call AWS: {error}"))
         except typer.TyperException as error:
             # typer shows usage errors well to people; programs get JSON.
-            if not isinstance(ctx.obj, StackSession) or not ctx.obj.json:
+            if not isinstance(ctx.obj, StackConnection) or not ctx.obj.json:
                 raise
             usage = FieldError("", error.format_message(), "usage")
             self._fail(ctx, ValidationFailed(usage), error.exit_code)
 
     def _fail(self, ctx: typer.Context, error: ServiceError, code: int = 1) -> None:
-        session: StackSession = ctx.obj
-        session.show_error(error)
+        connection: StackConnection = ctx.obj
+        connection.show_error(error)
         raise typer.Exit(code)
 
 
@@ -136,7 +136,7 @@ def pillarbox(
 
     Example: `pillarbox --local --json account create --name Shop --plan standard`
     """
-    ctx.obj = StackSession(stack_name=None if local else stack_name, json=json)
+    ctx.obj = StackConnection(stack_name=None if local else stack_name, json=json)
 
 
 def main() -> None:

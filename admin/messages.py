@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
+from admin.connection import connected
 from admin.progress import progress
-from admin.session import connected
 from admin.tables import Record
 from admin.times import HELP, parse_time
 from admin.use_cases.messages import Search
@@ -41,9 +41,9 @@ def show(
 
     Example: `pillarbox message show 0193b1f0-5a3c-7d11-9c58-8a0e6f4b2d17`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Asking", "accounts") as report:
-        message = session.wiring.message_search.get(message_id, account, report)
+        message = connection.wiring.message_search.get(message_id, account, report)
     detail = message_detail(message)
     view: dict[str, object] = {
         **detail,
@@ -51,12 +51,12 @@ def show(
         "attempts": message.attempt,
         "leasedUntil": timestamp(message.lease.expires_at) if message.lease else None,
     }
-    if session.json:
-        session.show(view)
+    if connection.json:
+        connection.show(view)
         return
     del view["events"]
-    session.show(view)
-    session.show_list(detail["events"], ("at", "type", "recipient", "code", "reason"))
+    connection.show(view)
+    connection.show_list(detail["events"], ("at", "type", "recipient", "code", "reason"))
 
 
 _To = Annotated[
@@ -107,7 +107,7 @@ def find(  # noqa: PLR0913  one parameter for each option
     of_key = account if key is None else _account_of_key(key)
     if account not in {None, of_key}:
         raise ValidationFailed(FieldError("key", "belongs to another account", "invalid"))
-    session = connected(ctx)
+    connection = connected(ctx)
     now = utc_now()
     search = Search(
         since=_EVER if since is None and to else parse_time("since", since or "24h", now),
@@ -119,7 +119,7 @@ def find(  # noqa: PLR0913  one parameter for each option
         max_read=max_read,
     )
     with progress("Reading", "messages") as report:
-        result = session.wiring.message_search.find(of_key, search, report)
+        result = connection.wiring.message_search.find(of_key, search, report)
     start, end = timestamp(result.since), timestamp(result.until)
     rest = timestamp(result.rest) if result.rest else None
     searched: Record = {
@@ -129,12 +129,12 @@ def find(  # noqa: PLR0913  one parameter for each option
         "complete": result.rest is None,
         "nextTo": rest,
     }
-    session.show_list(
+    connection.show_list(
         [_row(message) for message in result.found],
         ("messageId", "createdAt", "status", "recipients", "subject"),
         searched,
     )
-    session.note(
+    connection.note(
         f"Read {result.read:,} messages from {end} back to {start}."
         if result.rest is None
         else f"Read {result.read:,} messages from {end} back to {rest}, and stopped there."

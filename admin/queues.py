@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
+from admin.connection import connected
 from admin.progress import progress
-from admin.session import connected
 from admin.tables import Record
 from admin.use_cases.dead_letters import ExaminedLetter
 from pillarbox.http.messages.replies import timestamp
@@ -32,10 +32,10 @@ def status(ctx: typer.Context) -> None:
 
     Example: `pillarbox queue status`
     """
-    session = connected(ctx)
-    queues = session.wiring.queue_operations
+    connection = connected(ctx)
+    queues = connection.wiring.queue_operations
     listed = queue_list(queues.status(), queues.oldest_message_ages(), queues.redrives())
-    session.show_list(
+    connection.show_list(
         listed["items"],
         ("name", "waiting", "inFlight", "delayed", "oldestSeconds", "dead"),
         {"redrives": listed["redrives"]},
@@ -56,15 +56,15 @@ def show(
 
     Example: `pillarbox queue show jobs`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Looking"):
-        letters = session.wiring.dead_letter_inspection.look(queue, limit)
+        letters = connection.wiring.dead_letter_inspection.look(queue, limit)
     now = utc_now()
     views = [_view(letter, now) for letter in letters]
     # People get what is known of these letters, and SQS's id only for lack of a better one.
     known = {name for view in views for name, value in view.items() if value is not None}
     shown = known if any(view["accountId"] is None for view in views) else known - {"id"}
-    session.show_list(views, [name for name in _SHOWN if name in shown])
+    connection.show_list(views, [name for name in _SHOWN if name in shown])
 
 
 @app.command("redrive")
@@ -83,10 +83,10 @@ def redrive(
 
     Example: `pillarbox queue redrive jobs`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Moving messages"):
-        moved = session.wiring.queue_operations.redrive(queue, limit)
-    session.show(moved_letters(queue, moved))
+        moved = connection.wiring.queue_operations.redrive(queue, limit)
+    connection.show(moved_letters(queue, moved))
 
 
 def _view(examined: ExaminedLetter, now: datetime) -> Record:

@@ -11,7 +11,7 @@ from admin.local_stack import read_local_stack
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 
 if TYPE_CHECKING:
-    from admin.session import StackSession
+    from admin.connection import StackConnection
 
 #: Seconds between two looks.
 _INTERVAL: Final = 0.2
@@ -25,8 +25,8 @@ def ready(
 
     Example: `make up & pillarbox --local ready --timeout 60 && pytest`
     """
-    session: StackSession = ctx.obj
-    if not session.local:
+    connection: StackConnection = ctx.obj
+    if not connection.local:
         message = "waits only for the local stack: add --local before the command"
         raise ValidationFailed(FieldError("ready", message, "not_allowed"))
     deadline = time.monotonic() + timeout
@@ -35,7 +35,7 @@ def ready(
             message = f"The local stack was not ready within {timeout:g} seconds."
             raise ServiceError("service_unavailable", message)
         time.sleep(_INTERVAL)
-    session.show(addresses)
+    connection.show(addresses)
 
 
 def _look() -> dict[str, Json] | None:

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from admin.confirm import confirm, require_yes
+from admin.connection import connected
 from admin.progress import progress
-from admin.session import connected
 from admin.use_cases.erasure import AccountErasure
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
@@ -49,19 +49,19 @@ def erase(
 
     Example: `pillarbox recipient erase ann@example.com --suppress`
     """
-    session = connected(ctx)
-    require_yes(session, yes=yes)
+    connection = connected(ctx)
+    require_yes(connection, yes=yes)
     mailbox = mailbox_key(normalize_address(address))
-    wiring = session.wiring
+    wiring = connection.wiring
     with progress("Reading accounts"):
         accounts = [*wiring.accounts.all()] if account is None else [wiring.accounts.get(account)]
     where = f"the account {account}" if account else f"all {len(accounts)} accounts"
-    confirm(session, f"Erase {mailbox} from the history of {where}?", yes=yes)
+    confirm(connection, f"Erase {mailbox} from the history of {where}?", yes=yes)
     with progress("Erasing; erased so far:", "messages") as report:
         erased = wiring.recipient_erasure.erase(
             accounts, mailbox, report, suppress=suppress, everywhere=account is not None
         )
-    session.show_list(
+    connection.show_list(
         [*map(_view, erased)],
         ("accountId", "messages", "pending", "suppressed"),
         {"address": mailbox, "messages": sum(each.messages for each in erased)},

@@ -18,7 +18,7 @@ from pillarbox.http.messages.replies import timestamp
 from pillarbox.wiring import utc_now
 
 if TYPE_CHECKING:
-    from admin.session import StackSession
+    from admin.connection import StackConnection
 
 app = typer.Typer(no_args_is_help=True, help="The containers: their image and certificate.")
 
@@ -50,8 +50,8 @@ def image(
 
     Example: `pillarbox relay image`
     """
-    session: StackSession = ctx.obj
-    require_aws(session)
+    connection: StackConnection = ctx.obj
+    require_aws(connection)
     docker = Docker()
     if base is None:
         version = (ROOT / ".python-version").read_text().strip()
@@ -68,7 +68,7 @@ def image(
         docker.log_in(login.registry, login.password)
         docker.push(_LOCAL_IMAGE, f"{uri}:{tag}")
         digest = images.digest(tag)
-    session.show(
+    connection.show(
         {
             "relayImage": f"{uri}@{digest}",
             "base": base,
@@ -104,10 +104,10 @@ def certificate(  # noqa: PLR0913  one parameter for each option
 
     Example: `pillarbox relay certificate --chain fullchain.pem --key privkey.pem`
     """
-    session: StackSession = ctx.obj
+    connection: StackConnection = ctx.obj
     texts = chain.read_bytes(), key.read_bytes()
-    with dry_run(session, wanted=rehearse):
-        stack = stacks.describe(require_aws(session))
+    with dry_run(connection, wanted=rehearse):
+        stack = stacks.describe(require_aws(connection))
         parameters = stack.parameters if stack else {}
         if host is None and parameters.get("RelayImage"):
             host = parameters["RelayName"]
@@ -119,8 +119,8 @@ def certificate(  # noqa: PLR0913  one parameter for each option
             raise ValidationFailed(FieldError("--chain", message, "invalid")) from None
         state = certificate_secret.store(name, *decoded)
         for warning in checked.warnings:
-            session.note(warning)
-        session.show(
+            connection.note(warning)
+        connection.show(
             {
                 "relayCertificate": name,
                 "state": state,

@@ -13,9 +13,9 @@ from admin.aws import example_stack, kept_table, stacks
 from admin.aws.live_rows import LiveRows, decoded, replacement, row_key
 from admin.aws.table_copy import TableCopy, read_row
 from admin.confirm import agrees, confirm, require_aws, require_yes
+from admin.connection import StackConnection
 from admin.dry_run import DryRun, dry_run
 from admin.progress import progress
-from admin.session import StackSession
 from admin.use_cases.restore import (
     REPLACED,
     RESTORED,
@@ -88,21 +88,21 @@ def rows(  # noqa: PLR0913  one parameter for each option
         raise typer.BadParameter("say --account or --all-accounts", param_hint="'rows'")
     if replace and len(account or ()) != 1:
         raise typer.BadParameter("needs one --account", param_hint="--replace")
-    session: StackSession = ctx.obj
+    connection: StackConnection = ctx.obj
     if not rehearse:
-        require_aws(session)
-        require_yes(session, yes=yes)
+        require_aws(connection)
+        require_yes(connection, yes=yes)
     key = row_key(replace[0], account[0], replace[1]) if replace and account else None
-    with dry_run(session, wanted=rehearse) as without_aws:
-        session.connect()
+    with dry_run(connection, wanted=rehearse) as without_aws:
+        connection.connect()
         now = utc_now()
         moment = times.parse_time("--at", at, now).replace(microsecond=0)
-        copies, requested = _copied(session, moment)
+        copies, requested = _copied(connection, moment)
         # In a dry run nobody makes the copies. Only those of the example have rows all the same.
         known = not (rehearse and requested) or without_aws
         run = _Restore(
-            session=session,
-            live=LiveRows(session.wiring.table, session.wiring.credentials, now),
+            connection=connection,
+            live=LiveRows(connection.wiring.table, connection.wiring.credentials, now),
             copies=copies,
             choice=Choice(
                 accounts=frozenset(account or ()),
@@ -113,30 +113,30 @@ def rows(  # noqa: PLR0913  one parameter for each option
             yes=yes or rehearse,
         )
         result = run.finish(key if known else None, keep_copy=keep_copy)
-        session.show(
+        connection.show(
             {"at": moment.isoformat(), **result},
             hint="Now correct the statistics of each account: pillarbox stats rebuild --account ID"
             if (messages or (key and keys.is_message(key))) and result["restoredRows"]
             else None,
         )
     if not known:
-        session.note("Only the copies tell which rows are missing: each is one more PutItem.")
+        connection.note("Only the copies tell which rows are missing: each is one more PutItem.")
 
 
-def _copied(session: StackSession, moment: datetime) -> tuple[list[TableCopy], bool]:
+def _copied(connection: StackConnection, moment: datetime) -> tuple[list[TableCopy], bool]:
     """Return both tables as they were at a time, and whether a copy had to be requested."""
-    copies = _copies(session, moment)
+    copies = _copies(connection, moment)
     requested = [copy.request() for copy in copies]
-    session.note(f"DynamoDB copies the tables as they were at {moment.isoformat()}.")
+    connection.note(f"DynamoDB copies the tables as they were at {moment.isoformat()}.")
     with progress("Waiting for the copies, which takes twenty minutes or more"):
         for copy in copies:
             copy.wait()
     return copies, any(requested)
 
 
-def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
+def _copies(connection: StackConnection, moment: datetime) -> list[TableCopy]:
     """Return the copies of both tables, each of which there is or can be."""
-    wiring = session.wiring
+    wiring = connection.wiring
     copies = [TableCopy(each, moment) for each in (wiring.table, wiring.credentials)]
     for copy in copies:
         copy.check()
@@ -147,7 +147,7 @@ def _copies(session: StackSession, moment: datetime) -> list[TableCopy]:
 class _Restore:
     """One run over copies that exist."""
 
-    session: StackSession
+    connection: StackConnection
     live: LiveRows
     copies: list[TableCopy]
     choice: Choice
@@ -167,7 +167,7 @@ class _Restore:
         if not agreed:
             state = "is kept" if keep_copy else "is deleted"
             named = " ".join(f"The copy {name} {state}." for name in names)
-            self.session.note(f"Nothing was restored. {named}")
+            self.connection.note(f"Nothing was restored. {named}")
             raise typer.Abort
         return result | {"copy": " ".join(names) if keep_copy else None}
 
@@ -176,14 +176,14 @@ class _Restore:
 
         Return whether the operator agreed, and the result.
         """
-        session, left_out = self.session, Counter[LeftOut]()
+        connection, left_out = self.connection, Counter[LeftOut]()
         counts: Counter[tuple[str, str]] = Counter()
         with progress("Comparing the copies with the tables"):
             for items in self._missing(left_out):
                 rows = map(read_row, items)
                 counts.update((row.account_id, RESTORED[row.kind].name) for row in rows)
-        if not session.json:
-            session.show_list(
+        if not connection.json:
+            connection.show_list(
                 [
                     {"accountId": account_id or None, "kind": kind, "missingRows": number}
                     for (account_id, kind), number in sorted(counts.items())
@@ -192,8 +192,8 @@ class _Restore:
             )
         stays_away = sorted(left_out.items(), key=lambda pair: (pair[0].name, pair[0].reason))
         for one, number in stays_away:
-            session.note(f"Not restored: {one.name} ({number:,}), {one.reason}.")
-        agreed = not counts or agrees(session, "Put these rows back?", yes=self.yes)
+            connection.note(f"Not restored: {one.name} ({number:,}), {one.reason}.")
+        agreed = not counts or agrees(connection, "Put these rows back?", yes=self.yes)
         restored = 0
         if agreed:
             with progress("Restoring", "rows", total=counts.total()) as report:
@@ -204,7 +204,7 @@ class _Restore:
             {"kind": one.name, "rows": number, "reason": one.reason} for one, number in stays_away
         ]
         result: dict[str, Json] = {"restoredRows": restored}
-        return agreed, result | ({"leftOut": reasons} if session.json else {})
+        return agreed, result | ({"leftOut": reasons} if connection.json else {})
 
     def _replace(self, key: Item) -> tuple[bool, dict[str, Json]]:
         """Show what one row loses, and give it its former state if the operator agrees.
@@ -227,15 +227,15 @@ class _Restore:
         now = self.live.get(key)
         former = replacement(now, then) if now else then
         changes = [*differences(decoded(now) if now else {}, decoded(former))]
-        if not self.session.json:
-            self.session.show_list(
+        if not self.connection.json:
+            self.connection.show_list(
                 [{"attribute": one.attribute, "now": one.now, "then": one.then} for one in changes],
                 ("attribute", "now", "then"),
             )
         if not changes:
             return True, {"restoredRows": 0}
         question = "Replace what is there now?" if now else "Put this row back?"
-        agreed = agrees(self.session, question, yes=self.yes)
+        agreed = agrees(self.connection, question, yes=self.yes)
         restored = 0
         if agreed and now:
             self.live.replace(now, former)
@@ -271,16 +271,16 @@ def stack(
 
     Example: `pillarbox restore stack pillarbox-Table-1MRWQ7 pillarbox-Credentials-8KX2`
     """
-    session: StackSession = ctx.obj
-    with dry_run(session, wanted=rehearse, example=_NEW_EXAMPLE):
-        _create_stack(session, tables, yes=yes or rehearse)
+    connection: StackConnection = ctx.obj
+    with dry_run(connection, wanted=rehearse, example=_NEW_EXAMPLE):
+        _create_stack(connection, tables, yes=yes or rehearse)
 
 
-def _create_stack(session: StackSession, tables: list[str], *, yes: bool) -> None:
-    name = require_aws(session)
+def _create_stack(connection: StackConnection, tables: list[str], *, yes: bool) -> None:
+    name = require_aws(connection)
     existing = stacks.describe(name)
     if existing is not None and existing.status == "IMPORT_COMPLETE":
-        _show_stack(session, name, kept_table.imported_tables(existing.stack_id))
+        _show_stack(connection, name, kept_table.imported_tables(existing.stack_id))
         return
     # An import that was interrupted leaves a stack in review, without resources.
     if existing is not None and existing.status != "REVIEW_IN_PROGRESS":
@@ -289,13 +289,13 @@ def _create_stack(session: StackSession, tables: list[str], *, yes: bool) -> Non
     if len(tables) != _TABLES:
         raise typer.BadParameter("name Table and Credentials of the stack", param_hint="TABLES")
     described = {table: kept_table.describe(table) for table in tables}
-    confirm(session, f"Create the stack {name} over these tables?", yes=yes)
+    confirm(connection, f"Create the stack {name} over these tables?", yes=yes)
     kept_table.forget_address(tables[0])
     with progress("Importing the tables"):
         kept_table.import_into(name, described)
-    _show_stack(session, name, tables)
+    _show_stack(connection, name, tables)
 
 
-def _show_stack(session: StackSession, name: str, tables: list[str]) -> None:
+def _show_stack(connection: StackConnection, name: str, tables: list[str]) -> None:
     named = dict(zip(("table", "credentials"), tables, strict=False))
-    session.show({"stack": name, **named}, hint=_DEPLOY)
+    connection.show({"stack": name, **named}, hint=_DEPLOY)

@@ -9,9 +9,9 @@ from admin.aws import stacks
 from admin.aws.function_versions import StackFunctions
 from admin.aws.stacks import StackDescription
 from admin.confirm import confirm, require_aws
+from admin.connection import StackConnection
 from admin.dry_run import DryRun, dry_run
 from admin.progress import progress
-from admin.session import StackSession
 from admin.use_cases.rollback import Move, plan
 from pillarbox.domain.errors import ServiceError
 
@@ -38,15 +38,15 @@ def rollback(
 
     Example: `pillarbox rollback`
     """
-    session: StackSession = ctx.obj
-    with dry_run(session, wanted=rehearse):
-        _roll_back(session, yes=yes, asks=not rehearse)
+    connection: StackConnection = ctx.obj
+    with dry_run(connection, wanted=rehearse):
+        _roll_back(connection, yes=yes, asks=not rehearse)
 
 
-def _roll_back(session: StackSession, *, yes: bool, asks: bool) -> None:
+def _roll_back(connection: StackConnection, *, yes: bool, asks: bool) -> None:
     """Move the functions; `yes` answers the questions, and without `asks` there are none."""
-    stack = stacks.require(require_aws(session))
-    if _is_taken_back(session, stack, yes=yes or not asks):
+    stack = stacks.require(require_aws(connection))
+    if _is_taken_back(connection, stack, yes=yes or not asks):
         return
     if not stack.stable:
         # A deployment that just ended cleans up, and then its events name what it replaced.
@@ -55,44 +55,47 @@ def _roll_back(session: StackSession, *, yes: bool, asks: bool) -> None:
     functions = StackFunctions(stack)
     moves = plan(functions.read(), functions.events())
     if all(move.done and move.function.fixed for move in moves):
-        _show(session, moves)
-        session.note("The last deployment is rolled back already.")
+        _show(connection, moves)
+        connection.note("The last deployment is rolled back already.")
         return
     # After an update of this command that failed, the moves that it began are still to be made.
     undone = stack.status == "UPDATE_ROLLBACK_COMPLETE" and not any(move.begun for move in moves)
     if undone and yes:
-        if session.json:
-            _show(session, [])
-        session.note(f"{_UNDONE} Nothing was moved. Without --yes you can go back one more.")
+        if connection.json:
+            _show(connection, [])
+        connection.note(f"{_UNDONE} Nothing was moved. Without --yes you can go back one more.")
         return
     functions.check(moves)
-    if not session.json:
-        _show(session, moves)
+    if not connection.json:
+        _show(connection, moves)
     if undone:
-        session.note(f"{_UNDONE} This is the deployment before it.")
-    confirm(session, "Move these functions now?", yes=yes or not asks)
+        connection.note(f"{_UNDONE} This is the deployment before it.")
+    confirm(connection, "Move these functions now?", yes=yes or not asks)
     functions.move(moves)
-    session.note("The functions run these versions. Next, CloudFormation gets to know them.")
-    _tell_cloudformation(session, stack, functions, moves)
-    session.note("CloudFormation knows. Correct the error and deploy again.")
-    if session.json:
-        _show(session, moves)
+    connection.note("The functions run these versions. Next, CloudFormation gets to know them.")
+    _tell_cloudformation(connection, stack, functions, moves)
+    connection.note("CloudFormation knows. Correct the error and deploy again.")
+    if connection.json:
+        _show(connection, moves)
 
 
-def _is_taken_back(session: StackSession, stack: StackDescription, *, yes: bool) -> bool:
+def _is_taken_back(connection: StackConnection, stack: StackDescription, *, yes: bool) -> bool:
     """Cancel a deployment that runs; return whether CloudFormation takes one back now."""
     runs = stack.status == "UPDATE_IN_PROGRESS"
     if runs:
-        confirm(session, "Cancel the deployment that runs?", yes=yes)
+        confirm(connection, "Cancel the deployment that runs?", yes=yes)
         boto3.client("cloudformation").cancel_update_stack(StackName=stack.stack_id)
     elif stack.stable or not stack.status.startswith("UPDATE_ROLLBACK"):
         return False
-    session.show({"stack": stack.name, "cancelled": runs}, hint=_CANCELLED if runs else _UNDOING)
+    connection.show({"stack": stack.name, "cancelled": runs}, hint=_CANCELLED if runs else _UNDOING)
     return True
 
 
 def _tell_cloudformation(
-    session: StackSession, stack: StackDescription, functions: StackFunctions, moves: list[Move]
+    connection: StackConnection,
+    stack: StackDescription,
+    functions: StackFunctions,
+    moves: list[Move],
 ) -> None:
     """Wait until CloudFormation knows the versions.
 
@@ -110,13 +113,13 @@ def _tell_cloudformation(
         message = (
             f"CloudFormation did not take the update: {stack.status} {stack.reason}."
             f" It may have moved the functions forward again. Run `pillarbox --stack-name"
-            f" {session.stack_name} rollback` again."
+            f" {connection.stack_name} rollback` again."
         )
         raise ServiceError("service_unavailable", message)
 
 
-def _show(session: StackSession, moves: list[Move]) -> None:
-    session.show_list(
+def _show(connection: StackConnection, moves: list[Move]) -> None:
+    connection.show_list(
         [
             {
                 "function": move.function.logical_id,

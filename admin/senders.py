@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from admin.session import connected
+from admin.connection import connected
 from pillarbox.http.accounts.replies import sender_item
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account sends from.")
@@ -37,17 +37,17 @@ def add(
 
     Example: `pillarbox sender add --account qh4ybvcvbqzk hello@shop.example --default`
     """
-    session = connected(ctx)
-    sender = session.wiring.senders.add(account, address, verified=verified, default=default)
-    if verified and session.local:
+    connection = connected(ctx)
+    sender = connection.wiring.senders.add(account, address, verified=verified, default=default)
+    if verified and connection.local:
         # The local SES refuses emails from an address that it does not know.
-        session.wiring.senders.identities.ensure_identity(sender.address)
+        connection.wiring.senders.identities.ensure_identity(sender.address)
     domain = sender.address.rpartition("@")[2]
     hint = (
         "Pending. Follow the link that SES emails to the address, or verify its domain"
         f" (pillarbox domain add {domain}). Then run this command again."
     )
-    session.show(sender_item(sender), hint=None if sender.verified else hint)
+    connection.show(sender_item(sender), hint=None if sender.verified else hint)
 
 
 @app.command("list")
@@ -56,9 +56,9 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 
     Example: `pillarbox sender list --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    session.show_list(
-        [sender_item(sender) for sender in session.wiring.senders.of_account(account)],
+    connection = connected(ctx)
+    connection.show_list(
+        [sender_item(sender) for sender in connection.wiring.senders.of_account(account)],
         ("address", "verified", "default"),
     )
 
@@ -72,9 +72,9 @@ def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
 
     Example: `pillarbox sender remove --account qh4ybvcvbqzk old@shop.example`
     """
-    session = connected(ctx)
-    removed = session.wiring.senders.remove(account, address)
-    session.show({"address": removed, "removed": True})
+    connection = connected(ctx)
+    removed = connection.wiring.senders.remove(account, address)
+    connection.show({"address": removed, "removed": True})
 
 
 @app.command("default")
@@ -83,5 +83,5 @@ def make_default(ctx: typer.Context, address: Address, *, account: Account) -> N
 
     Example: `pillarbox sender default --account qh4ybvcvbqzk hello@shop.example`
     """
-    session = connected(ctx)
-    session.show(sender_item(session.wiring.senders.make_default(account, address)))
+    connection = connected(ctx)
+    connection.show(sender_item(connection.wiring.senders.make_default(account, address)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import typer
 
 from admin.confirm import confirm
-from admin.session import StackSession
+from admin.connection import StackConnection
 from admin.use_cases import ses_plans
 from admin.use_cases.ses_plans import SesPlan, SesPlans
 from pillarbox.application.operator.checks import Finding, Verdict
@@ -22,7 +22,7 @@ def check(plans: SesPlans) -> Iterator[Finding]:
 
 
 def change(
-    session: StackSession, plans: SesPlans, wanted: SesPlan, region: str, *, yes: bool
+    connection: StackConnection, plans: SesPlans, wanted: SesPlan, region: str, *, yes: bool
 ) -> None:
     """Change the plan after a question, unless it is in force or comes next month.
 
@@ -39,7 +39,7 @@ def change(
         f"Change the SES plan from {ses_plans.describe(before.current)} to"
         f" {ses_plans.describe(name)}? It counts for all that this AWS account sends in {region}."
     )
-    confirm(session, question, yes=yes)
+    confirm(connection, question, yes=yes)
     plans.change(wanted)
     after = plans.read()
     now = f"The SES plan is {ses_plans.describe(after.current)} now."

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.confirm import confirm, require_yes
-from admin.session import connected
+from admin.connection import connected
 from admin.tables import Record
 from admin.team import Address, sign_in_url
 from pillarbox.domain.accounts.account import Plan
@@ -21,9 +21,9 @@ def list_pending(ctx: typer.Context) -> None:
 
     Example: `pillarbox signup list`
     """
-    session = connected(ctx)
-    found = session.wiring.sign_up_approval.pending()
-    session.show_list([*map(_view, found)], ("email", "name", "createdAt"))
+    connection = connected(ctx)
+    found = connection.wiring.sign_up_approval.pending()
+    connection.show_list([*map(_view, found)], ("email", "name", "createdAt"))
 
 
 @app.command("approve")
@@ -39,9 +39,9 @@ def approve(
 
     Example: `pillarbox signup approve ada@shop.example --plan standard`
     """
-    session = connected(ctx)
-    account = session.wiring.sign_up_approval.approve(address, plan)
-    session.show(
+    connection = connected(ctx)
+    account = connection.wiring.sign_up_approval.approve(address, plan)
+    connection.show(
         {
             "email": account.contact,
             "accountId": account.account_id,
@@ -63,9 +63,9 @@ def refuse(
     Example: `pillarbox signup refuse ada@shop.example`
     """
     require_yes(ctx.obj, yes=yes)
-    session = connected(ctx)
-    confirm(session, f"Refuse an account to {address}?", yes=yes)
-    session.show(_view(session.wiring.sign_up_approval.refuse(address)))
+    connection = connected(ctx)
+    confirm(connection, f"Refuse an account to {address}?", yes=yes)
+    connection.show(_view(connection.wiring.sign_up_approval.refuse(address)))
 
 
 @app.command("invite")
@@ -77,9 +77,9 @@ def invite(ctx: typer.Context, address: Address) -> None:
 
     Example: `pillarbox signup invite ada@shop.example`
     """
-    session = connected(ctx)
-    link = session.wiring.sign_up_approval.invite(address)
-    session.show({"url": sign_in_url(session.wiring.settings.api_url, link)})
+    connection = connected(ctx)
+    link = connection.wiring.sign_up_approval.invite(address)
+    connection.show({"url": sign_in_url(connection.wiring.settings.api_url, link)})
 
 
 def _view(request: SignUpRequest) -> Record:

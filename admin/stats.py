@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from admin.connection import connected
 from admin.progress import progress
-from admin.session import connected
 from admin.tables import Record
 from admin.times import HELP, parse_time
 from pillarbox.application.history.audit import AuditReport
@@ -35,13 +35,13 @@ def top(
 
     Example: `pillarbox stats top --by bounces --since 6h`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     now = utc_now()
     start = parse_time("since", since, now)
     with progress("Counting", "accounts") as report:
-        counted = session.wiring.account_rates.counts(start, now, report)
+        counted = connection.wiring.account_rates.counts(start, now, report)
     rates = rates_result(counted, by, start, now, limit)
-    session.show_list(
+    connection.show_list(
         rates["items"],
         ("id", "name", "totalMessages", "bounced", "bounceRate", "complained", "complaintRate"),
         {name: value for name, value in rates.items() if name != "items"},
@@ -65,20 +65,20 @@ def verify(
 
     Example: `pillarbox stats verify --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    audit = session.wiring.statistics_audit
+    connection = connected(ctx)
+    audit = connection.wiring.statistics_audit
     if account is not None:
         with progress("Recounting messages"):
             reports = {account: audit.verify(account)}
-        session.show(_view(account, reports[account]))
+        connection.show(_view(account, reports[account]))
     else:
         reports = {}
         with progress("Recounting the messages of", "accounts") as report:
-            for each in session.wiring.account_ids():
+            for each in connection.wiring.account_ids():
                 reports[each] = audit.verify(each)
                 report(len(reports))
         views = [_view(each, counted) for each, counted in reports.items()]
-        session.show_list(views, ("accountId", "messages", "right", "wrong", "behind"))
+        connection.show_list(views, ("accountId", "messages", "right", "wrong", "behind"))
     if not all(counted.is_correct for counted in reports.values()):
         raise typer.Exit(1)
 
@@ -92,10 +92,10 @@ def rebuild(ctx: typer.Context, *, account: Account) -> None:
 
     Example: `pillarbox stats rebuild --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Recounting messages"):
-        rebuilt = session.wiring.statistics_audit.rebuild(account)
-    session.show(_view(account, rebuilt))
+        rebuilt = connection.wiring.statistics_audit.rebuild(account)
+    connection.show(_view(account, rebuilt))
 
 
 def _view(account_id: str, report: AuditReport) -> Record:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from admin.connection import connected
 from admin.progress import progress
-from admin.session import connected
 from pillarbox.http.accounts.replies import suppression_item
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
@@ -27,8 +27,8 @@ def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
 
     Example: `pillarbox suppression add --account qh4ybvcvbqzk ann@example.com`
     """
-    session = connected(ctx)
-    session.show(suppression_item(session.wiring.suppression_list.add(account, address)))
+    connection = connected(ctx)
+    connection.show(suppression_item(connection.wiring.suppression_list.add(account, address)))
 
 
 @app.command("list")
@@ -37,10 +37,10 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 
     Example: `pillarbox suppression list --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     with progress("Reading suppressions"):
-        entries = [*session.wiring.suppression_list.of_account(account)]
-    session.show_list(
+        entries = [*connection.wiring.suppression_list.of_account(account)]
+    connection.show_list(
         [*map(suppression_item, entries)], ("address", "reason", "createdAt", "messageId")
     )
 
@@ -62,13 +62,13 @@ def import_file(
 
     Example: `pillarbox suppression import --account qh4ybvcvbqzk unsubscribed.txt`
     """
-    session = connected(ctx)
-    files = session.wiring.suppression_files
+    connection = connected(ctx)
+    files = connection.wiring.suppression_files
     with file.open(encoding="utf-8-sig", newline="") as opened:
         entries = files.read(opened)
     with progress("Importing", "suppressions", total=len(entries)) as report:
         result = files.store(account, entries, report)
-    session.show({"accountId": account, "added": result.added, "known": result.known})
+    connection.show({"accountId": account, "added": result.added, "known": result.known})
 
 
 @app.command("export")
@@ -82,18 +82,18 @@ def export_file(
 
     Example: `pillarbox suppression export --account qh4ybvcvbqzk suppressions.csv`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     try:
         opened = file.open("x", encoding="utf-8", newline="")
     except OSError as error:
         raise typer.BadParameter(f"{file}: {error.strerror}", param_hint="'FILE'") from error
     try:
         with opened, progress("Exporting", "suppressions") as report:
-            written = session.wiring.suppression_files.write(account, opened, report)
+            written = connection.wiring.suppression_files.write(account, opened, report)
     except BaseException:
         file.unlink()  # a part of the list could be taken for all of it
         raise
-    session.show({"accountId": account, "file": str(file), "exported": written})
+    connection.show({"accountId": account, "file": str(file), "exported": written})
 
 
 @app.command("remove")
@@ -104,9 +104,9 @@ def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
 
     Example: `pillarbox suppression remove --account qh4ybvcvbqzk ann@example.com`
     """
-    session = connected(ctx)
-    removed = session.wiring.suppression_list.remove(account, address)
-    session.show(
+    connection = connected(ctx)
+    removed = connection.wiring.suppression_list.remove(account, address)
+    connection.show(
         {
             "address": removed,
             "accountId": account,

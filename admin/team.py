@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.confirm import confirm, require_yes
-from admin.session import connected
+from admin.connection import connected
 from admin.tables import Record
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import Member
@@ -36,11 +36,13 @@ def link(
 
     Example: `pillarbox dashboard link ada@shop.example --account qh4ybvcvbqzk --role owner`
     """
-    session = connected(ctx)
-    team = session.wiring.team
+    connection = connected(ctx)
+    team = connection.wiring.team
     if account is not None:
         team.add_member(account, address, role)
-    session.show({"url": sign_in_url(session.wiring.settings.api_url, team.new_link(address))})
+    connection.show(
+        {"url": sign_in_url(connection.wiring.settings.api_url, team.new_link(address))}
+    )
 
 
 @members.command("add")
@@ -51,8 +53,8 @@ def add_member(
 
     Example: `pillarbox member add ada@shop.example --account qh4ybvcvbqzk --role developer`
     """
-    session = connected(ctx)
-    session.show(_member_view(session.wiring.team.add_member(account, address, role)))
+    connection = connected(ctx)
+    connection.show(_member_view(connection.wiring.team.add_member(account, address, role)))
 
 
 @members.command("list")
@@ -61,9 +63,9 @@ def list_members(ctx: typer.Context, *, account: Account) -> None:
 
     Example: `pillarbox member list --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    found = session.wiring.team.members_of(account)
-    session.show_list([*map(_member_view, found)], ("email", "role", "createdAt"))
+    connection = connected(ctx)
+    found = connection.wiring.team.members_of(account)
+    connection.show_list([*map(_member_view, found)], ("email", "role", "createdAt"))
 
 
 @members.command("remove")
@@ -79,10 +81,10 @@ def remove_member(
     Example: `pillarbox member remove ada@shop.example --account qh4ybvcvbqzk`
     """
     require_yes(ctx.obj, yes=yes)
-    session = connected(ctx)
-    confirm(session, f"Remove {address} from the account {account}?", yes=yes)
-    session.wiring.team.remove_member(account, address)
-    session.show({"email": address, "accountId": account, "removed": True})
+    connection = connected(ctx)
+    confirm(connection, f"Remove {address} from the account {account}?", yes=yes)
+    connection.wiring.team.remove_member(account, address)
+    connection.show({"email": address, "accountId": account, "removed": True})
 
 
 @operators.command("add")
@@ -91,9 +93,9 @@ def add_operator(ctx: typer.Context, address: Address) -> None:
 
     Example: `pillarbox operator add ada@shop.example`
     """
-    session = connected(ctx)
-    user = session.wiring.team.set_operator(address, operator=True)
-    session.show({"email": user.address, "operator": user.operator})
+    connection = connected(ctx)
+    user = connection.wiring.team.set_operator(address, operator=True)
+    connection.show({"email": user.address, "operator": user.operator})
 
 
 @operators.command("remove")
@@ -108,10 +110,10 @@ def remove_operator(
     Example: `pillarbox operator remove ada@shop.example`
     """
     require_yes(ctx.obj, yes=yes)
-    session = connected(ctx)
-    confirm(session, f"{address} no longer operates the service?", yes=yes)
-    user = session.wiring.team.set_operator(address, operator=False)
-    session.show({"email": user.address, "operator": user.operator})
+    connection = connected(ctx)
+    confirm(connection, f"{address} no longer operates the service?", yes=yes)
+    user = connection.wiring.team.set_operator(address, operator=False)
+    connection.show({"email": user.address, "operator": user.operator})
 
 
 def sign_in_url(base_url: str, link_text: str) -> str:

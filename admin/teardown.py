@@ -8,8 +8,8 @@ import typer
 from admin.aws import kept_data, stacks
 from admin.aws.stacks import StackDescription
 from admin.confirm import require_aws
+from admin.connection import StackConnection
 from admin.progress import progress
-from admin.session import StackSession
 from admin.tables import Record
 from admin.use_cases import teardown as rules
 from admin.use_cases.teardown import KeptData
@@ -51,8 +51,8 @@ def teardown(
 
     Example: `pillarbox --stack-name pillarbox-dev teardown`
     """
-    session: StackSession = ctx.obj
-    name = require_aws(session)
+    connection: StackConnection = ctx.obj
+    name = require_aws(connection)
     stack = stacks.describe(name) or kept_data.last_deleted(name)
     if stack is None:
         message = f"There is no stack {name} in this account and region. Check --stack-name."
@@ -61,11 +61,11 @@ def teardown(
     waiting = _count_waiting(stack)
     _check(stack)
     rules.check(waiting=waiting, drop_pending=drop_pending, data=data, delete_data=delete_data)
-    if not session.json:
-        session.show_list(
+    if not connection.json:
+        connection.show_list(
             _parts(stack, data, waiting, delete_data=delete_data), ("part", "name", "then")
         )
-    _ask(session, name, confirm)
+    _ask(connection, name, confirm)
     with progress("Deleting the stack, which takes a quarter of an hour"):
         stacks.delete(stack)
     with progress("Emptying the buckets", "objects") as report:
@@ -83,7 +83,7 @@ def teardown(
         for field, table in (("keptTable", data.table), ("keptCredentials", data.credentials))
     }
     done: dict[str, Json] = {"stack": name, "deleted": True, **kept}
-    session.show(done, hint=_hint(name, [table for table in kept.values() if table]))
+    connection.show(done, hint=_hint(name, [table for table in kept.values() if table]))
 
 
 def _check(stack: StackDescription) -> None:
@@ -113,13 +113,13 @@ def _count_waiting(stack: StackDescription) -> int:
     return sum(count.waiting + count.in_flight + count.delayed for count in counts)
 
 
-def _ask(session: StackSession, name: str, confirmed: str | None) -> None:
+def _ask(connection: StackConnection, name: str, confirmed: str | None) -> None:
     """Make sure that the operator means this stack.
 
     Raises:
         ValidationFailed: the name is another one.
     """
-    if confirmed is None and session.json:
+    if confirmed is None and connection.json:
         raise typer.BadParameter("with --json the command needs it", param_hint="--confirm")
     typed = confirmed if confirmed is not None else typer.prompt("Type the stack's name", err=True)
     if typed != name:

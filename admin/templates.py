@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from admin.session import StackSession, connected
+from admin.connection import StackConnection, connected
 from admin.tables import Record
 from pillarbox.application.templates.authoring import (
     TemplateAuthoring,
@@ -65,14 +65,14 @@ def create(  # noqa: PLR0913  one parameter for each option
     missing = [f"--{field}" for field in (*fields, "html") if field not in given]
     if missing and from_starter is None:
         raise typer.BadParameter(f"Give {', '.join(missing)}, or --from-starter.")
-    session = connected(ctx)
-    authoring = session.wiring.template_authoring
+    connection = connected(ctx)
+    authoring = connection.wiring.template_authoring
     if from_starter is None:
         source = TemplateSource(**given)
     else:
         source = replace(authoring.starter_source(account, from_starter), **given)
     template = authoring.create(account, source, internal=internal, kind=_kind(html))
-    session.show(_view(template))
+    connection.show(_view(template))
 
 
 @app.command("update")
@@ -91,15 +91,15 @@ def update(  # noqa: PLR0913  one parameter for each option
     Example: `pillarbox template update 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --html receipt.html`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     changes = TemplateChanges(
         name=name,
         subject=subject,
         category=category,
         html=_text(html) if html else None,
     )
-    authoring = _templates(session, account)
-    session.show(_view(authoring.update(account, template_id, changes, _kind(html))))
+    authoring = _templates(connection, account)
+    connection.show(_view(authoring.update(account, template_id, changes, _kind(html))))
 
 
 @app.command("list")
@@ -114,9 +114,9 @@ def list_all(
 
     Example: `pillarbox template list --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    page = _templates(session, account).page(account, skip=skip, limit=limit)
-    session.show_list(
+    connection = connected(ctx)
+    page = _templates(connection, account).page(account, skip=skip, limit=limit)
+    connection.show_list(
         [_view(template) for template in page.items],
         ("id", "name", "subject", "category", "variables", "updatedAt"),
         {"total": page.total, "skip": skip, "limit": limit},
@@ -129,10 +129,10 @@ def show(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> No
 
     Example: `pillarbox template show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    template = _templates(session, account).get(account, template_id)
-    body = {"html": template.html} if session.json else {}
-    session.show({**_view(template), **body})
+    connection = connected(ctx)
+    template = _templates(connection, account).get(account, template_id)
+    body = {"html": template.html} if connection.json else {}
+    connection.show({**_view(template), **body})
 
 
 @app.command("preview")
@@ -154,16 +154,16 @@ def preview(
     Example: `pillarbox template preview 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --values order.json --open`
     """
-    session = connected(ctx)
+    connection = connected(ctx)
     variables = _variables(values) if values else None
-    subject, html = session.wiring.template_authoring.render(account, template_id, variables)
+    subject, html = connection.wiring.template_authoring.render(account, template_id, variables)
     if open_page:
         with NamedTemporaryFile("w", suffix=".html", encoding="utf-8", delete=False) as page:
             page.write(html)
         typer.launch(page.name)
-        session.show({"subject": subject, "page": page.name})
-    elif session.json:
-        session.show({"subject": subject, "html": html})
+        connection.show({"subject": subject, "page": page.name})
+    elif connection.json:
+        connection.show({"subject": subject, "html": html})
     else:
         typer.echo(html)
 
@@ -179,9 +179,9 @@ def check(
 
     Example: `pillarbox template check receipt.mjml`
     """
-    session: StackSession = ctx.obj
+    connection: StackConnection = ctx.obj
     problems = check_file(_kind(file), _text(file))
-    session.show_list(
+    connection.show_list(
         [problem_item(problem) for problem in problems],
         ("line", "severity", "code", "message", "suggestion"),
     )
@@ -195,9 +195,9 @@ def delete(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> 
 
     Example: `pillarbox template delete 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
-    session = connected(ctx)
-    _templates(session, account).delete(account, template_id)
-    session.show({"id": str(template_id), "deleted": True})
+    connection = connected(ctx)
+    _templates(connection, account).delete(account, template_id)
+    connection.show({"id": str(template_id), "deleted": True})
 
 
 @app.command("reference")
@@ -207,8 +207,8 @@ def reference(ctx: typer.Context, template_id: TemplateId, *, account: Account, 
     Example: `pillarbox template reference 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --by campaign-42`
     """
-    session = connected(ctx)
-    session.show(_view(_templates(session, account).reference(account, template_id, by)))
+    connection = connected(ctx)
+    connection.show(_view(_templates(connection, account).reference(account, template_id, by)))
 
 
 @app.command("unreference")
@@ -218,8 +218,8 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
     Example: `pillarbox template unreference 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --by campaign-42`
     """
-    session = connected(ctx)
-    session.show(_view(_templates(session, account).unreference(account, template_id, by)))
+    connection = connected(ctx)
+    connection.show(_view(_templates(connection, account).unreference(account, template_id, by)))
 
 
 def _view(template: SavedTemplate) -> Record:
@@ -233,14 +233,14 @@ def _view(template: SavedTemplate) -> Record:
     }
 
 
-def _templates(session: StackSession, account: str) -> TemplateAuthoring:
+def _templates(connection: StackConnection, account: str) -> TemplateAuthoring:
     """Return the use case for templates.
 
     Raises:
         ServiceError: `account_not_found`.
     """
-    session.wiring.accounts.get(account)
-    return session.wiring.template_authoring
+    connection.wiring.accounts.get(account)
+    return connection.wiring.template_authoring
 
 
 def _variables(file: typer.FileBinaryRead) -> dict[str, Json]:

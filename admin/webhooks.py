@@ -6,8 +6,8 @@ from uuid import UUID
 import typer
 
 from admin.confirm import confirm, require_yes
+from admin.connection import StackConnection, connected
 from admin.progress import progress
-from admin.session import StackSession, connected
 from admin.tables import Record
 from admin.times import HELP, parse_time
 from pillarbox.application.webhooks.ports import EndpointChanges
@@ -54,9 +54,9 @@ def create(
     Example: `pillarbox webhook create --account qh4ybvcvbqzk https://shop.example/hooks
     --type email.bounced --type email.complained`
     """
-    session = _checked(ctx, account)
-    state = session.wiring.webhooks.create(account, url, types or [ALL_TYPES])
-    session.show(webhook_with_secret(state), hint=_SAVE)
+    connection = _checked(ctx, account)
+    state = connection.wiring.webhooks.create(account, url, types or [ALL_TYPES])
+    connection.show(webhook_with_secret(state), hint=_SAVE)
 
 
 @app.command("list")
@@ -65,9 +65,9 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 
     Example: `pillarbox webhook list --account qh4ybvcvbqzk`
     """
-    session = _checked(ctx, account)
-    session.show_list(
-        [webhook_item(state) for state in session.wiring.webhook_queries.of_account(account)],
+    connection = _checked(ctx, account)
+    connection.show_list(
+        [webhook_item(state) for state in connection.wiring.webhook_queries.of_account(account)],
         ("id", "url", "types", "enabled", "failingSince", "disabledReason"),
     )
 
@@ -78,8 +78,8 @@ def show(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> None
 
     Example: `pillarbox webhook show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
-    session = _checked(ctx, account)
-    session.show(webhook_item(session.wiring.webhook_queries.get(account, webhook_id)))
+    connection = _checked(ctx, account)
+    connection.show(webhook_item(connection.wiring.webhook_queries.get(account, webhook_id)))
 
 
 @app.command("change")
@@ -105,11 +105,11 @@ def change(  # noqa: PLR0913  one parameter for each option
     Example: `pillarbox webhook change 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --enable`
     """
-    session = _checked(ctx, account)
+    connection = _checked(ctx, account)
     changes = EndpointChanges(
         url=url, types=None if types is None else frozenset(types), enabled=enabled
     )
-    session.show(webhook_item(session.wiring.webhooks.change(account, webhook_id, changes)))
+    connection.show(webhook_item(connection.wiring.webhooks.change(account, webhook_id, changes)))
 
 
 @app.command("remove")
@@ -125,11 +125,11 @@ def remove(
     Example: `pillarbox webhook remove 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     require_yes(ctx.obj, yes=yes)
-    session = _checked(ctx, account)
-    state = session.wiring.webhook_queries.get(account, webhook_id)
-    confirm(session, f"Remove the endpoint {state.endpoint.url}?", yes=yes)
-    session.wiring.webhooks.delete(account, webhook_id)
-    session.show({"id": str(webhook_id), "removed": True})
+    connection = _checked(ctx, account)
+    state = connection.wiring.webhook_queries.get(account, webhook_id)
+    confirm(connection, f"Remove the endpoint {state.endpoint.url}?", yes=yes)
+    connection.wiring.webhooks.delete(account, webhook_id)
+    connection.show({"id": str(webhook_id), "removed": True})
 
 
 @app.command("rotate")
@@ -138,9 +138,9 @@ def rotate(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> No
 
     Example: `pillarbox webhook rotate 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
-    session = _checked(ctx, account)
-    session.show(
-        webhook_with_secret(session.wiring.webhooks.rotate(account, webhook_id)), hint=_SAVE
+    connection = _checked(ctx, account)
+    connection.show(
+        webhook_with_secret(connection.wiring.webhooks.rotate(account, webhook_id)), hint=_SAVE
     )
 
 
@@ -150,8 +150,8 @@ def send_test(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) ->
 
     Example: `pillarbox webhook test 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
-    session = _checked(ctx, account)
-    session.show(queued_event(session.wiring.webhook_replays.test(account, webhook_id)))
+    connection = _checked(ctx, account)
+    connection.show(queued_event(connection.wiring.webhook_replays.test(account, webhook_id)))
 
 
 @app.command("deliveries")
@@ -170,17 +170,17 @@ def deliveries(
     Example: `pillarbox webhook deliveries 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk`
     """
-    session = _checked(ctx, account)
-    page = session.wiring.webhook_queries.newest_deliveries(account, webhook_id, limit, cursor)
+    connection = _checked(ctx, account)
+    page = connection.wiring.webhook_queries.newest_deliveries(account, webhook_id, limit, cursor)
     listed = delivery_page(page)
     items = listed["items"]
-    session.show_list(
-        items if session.json else [*map(_last_attempt, items)],
+    connection.show_list(
+        items if connection.json else [*map(_last_attempt, items)],
         ("id", "at", "type", "status", "attempts", "lastStatusCode", "lastError", "nextAttemptAt"),
         {"nextCursor": listed["nextCursor"]},
     )
     if page.next:
-        session.note(f"There are more: go on with --cursor {page.next}")
+        connection.note(f"There are more: go on with --cursor {page.next}")
 
 
 @app.command("replay")
@@ -210,10 +210,10 @@ def replay(  # noqa: PLR0913  one parameter for each option
     """
     if (delivery is None) == (since is None):
         raise typer.BadParameter("use exactly one of them", param_hint="'--delivery' / '--since'")
-    session = _checked(ctx, account)
-    replays = session.wiring.webhook_replays
+    connection = _checked(ctx, account)
+    replays = connection.wiring.webhook_replays
     if delivery is not None:
-        session.show(queued_event(replays.replay(account, webhook_id, delivery)))
+        connection.show(queued_event(replays.replay(account, webhook_id, delivery)))
         return
     now = utc_now()
     request = ReplayRequest(
@@ -224,9 +224,9 @@ def replay(  # noqa: PLR0913  one parameter for each option
     with progress("Reading messages"):
         result = replays.replay_all(account, webhook_id, request)
     replayed = replay_result(result)
-    session.show(replayed)
+    connection.show(replayed)
     if rest := replayed["nextTo"]:
-        session.note(f"Emails before {rest} are left. After a minute go on with --until {rest}")
+        connection.note(f"Emails before {rest} are left. After a minute go on with --until {rest}")
 
 
 def _last_attempt(delivery: Record) -> Record:
@@ -241,12 +241,12 @@ def _last_attempt(delivery: Record) -> Record:
     }
 
 
-def _checked(ctx: typer.Context, account: str) -> StackSession:
-    """Return the session, connected, of a command about an account that exists.
+def _checked(ctx: typer.Context, account: str) -> StackConnection:
+    """Return the connection, connected, of a command about an account that exists.
 
     Raises:
         ServiceError: `account_not_found`.
     """
-    session = connected(ctx)
-    session.wiring.accounts.get(account)
-    return session
+    connection = connected(ctx)
+    connection.wiring.accounts.get(account)
+    return connection

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import httpx
 
-from admin.session import sdk_pointed_at
+from admin.connection import sdk_pointed_at
 from admin.wiring import OperatorWiring
 from local.seed import OWNER
 from local.template import ROOT

@@ -19,7 +19,7 @@ import httpx
 import psutil
 from rich.console import Console
 
-from admin.session import point_sdk
+from admin.connection import point_sdk
 from admin.wiring import OperatorWiring
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway

@@ -84,7 +84,7 @@ def test_outputs_and_parameters_of_rows_exist() -> None:
 def test_the_command_sets_what_the_table_says() -> None:
     """What no output or parameter of the stack says, the session sets."""
     given = {row.variable for row in _ROWS if row.output or row.parameter}
-    assert _variables("command") <= given | _rows_named("admin/session.py")
+    assert _variables("command") <= given | _rows_named("admin/connection.py")
 
 
 def test_defaults_and_what_users_set_are_documented() -> None:

@@ -13,8 +13,8 @@ from moto.backends import get_backend
 from admin import deploy, stack_protection
 from admin.aws import deployment, edge_parts, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.connection import StackConnection
 from admin.deploy import Environment, roll_out
-from admin.session import StackSession
 from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 from admin.use_cases.ses_plans import SesPlan
 from admin.wiring import OperatorWiring
@@ -179,7 +179,7 @@ def script(
 
 def deployed_wiring() -> OperatorWiring:
     """The use cases of the deployed stack, for a session of their own."""
-    session = StackSession(stack_name="pillarbox-dev", json=True)
+    session = StackConnection(stack_name="pillarbox-dev", json=True)
     session.connect()
     return session.wiring
 

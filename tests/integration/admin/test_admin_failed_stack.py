@@ -7,7 +7,7 @@ import typer
 
 from admin import failed_stack
 from admin.aws import stacks
-from admin.session import StackSession
+from admin.connection import StackConnection
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
@@ -22,7 +22,7 @@ UNVERIFIED: Final = (
     " account must be verified before you can add new CloudFront resources. To verify your account,"
     ' please contact AWS Support."'
 )
-SESSION: Final = StackSession(stack_name="pillarbox", json=False)
+SESSION: Final = StackConnection(stack_name="pillarbox", json=False)
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import typer
 
 from admin import ses_plan
 from admin.aws.ses_plan import SesAccountPlan
-from admin.session import StackSession
+from admin.connection import StackConnection
 from admin.use_cases.ses_plans import ChosenPlan, SesPlan
 from local.ses.store import MailStore
 from pillarbox.application.operator.checks import Verdict
@@ -14,8 +14,8 @@ from tests.integration.admin.aws_stubs import Stubs, stubs
 
 __all__ = ["stubs"]
 
-JSON = StackSession(stack_name="pillarbox", json=True)
-PLAIN = StackSession(stack_name="pillarbox", json=False)
+JSON = StackConnection(stack_name="pillarbox", json=True)
+PLAIN = StackConnection(stack_name="pillarbox", json=False)
 
 
 def stubbed(stubs: Stubs) -> SesAccountPlan:

@@ -28,14 +28,14 @@ _RELAY_PORT: Final = 587
 
 
 @dataclass(slots=True, kw_only=True)
-class StackSession:
-    """A stack in AWS by its name, or the local one (None); output as tables or JSON."""
+class StackConnection:
+    """A command's stack, in AWS by its name or the local one (None), and how it shows results."""
 
     stack_name: str | None
     json: bool
     #: Whether the results of a dry run are hidden: they would say what did not happen.
     rehearses: bool = False
-    #: The stack's use cases, once the session is connected.
+    #: The stack's use cases, once they are connected.
     wiring: OperatorWiring = field(init=False, repr=False)
 
     @property
@@ -93,15 +93,15 @@ class StackSession:
         typer.echo(f"{error.message}{_cause(error)}", err=True)
 
 
-def connected(ctx: typer.Context) -> StackSession:
-    """Return the session of a command, connected to its stack.
+def connected(ctx: typer.Context) -> StackConnection:
+    """Return the stack of a command, connected.
 
     Raises:
-        ServiceError: `service_unavailable`: see `StackSession.connect`.
+        ServiceError: `service_unavailable`: see `StackConnection.connect`.
     """
-    session: StackSession = ctx.obj
-    session.connect()
-    return session
+    connection: StackConnection = ctx.obj
+    connection.connect()
+    return connection
 
 
 def _console() -> Console:
