@@ -24,7 +24,6 @@ def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
         "events",
         "queues",
         "shards",
-        "keys",
         "limits",
         "relay",
         "mail",

@@ -88,7 +88,7 @@ def test_the_keys_of_an_account_share_its_threads(monkeypatch: pytest.MonkeyPatc
 
     class Places(PlacesByName):
         @asynccontextmanager
-        async def take(self, name: str) -> AsyncIterator[None]:
+        async def acquire(self, name: str) -> AsyncIterator[None]:
             names.append(name)
             yield
 

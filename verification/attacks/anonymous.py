@@ -159,7 +159,7 @@ def _forge_keys(service: Service, counts: Counts, keys: int) -> None:
             attempts += [(_post, key, path, body) for body, path in bodies.items()]
         attempts += [
             (_status, submission.authenticate, key),
-            (_status, submission.submit, key, message, str),
+            (_status, submission.submit, key, message),
             (_status, submission.submit_all, key, [message] * 20),
         ]
         for call, *arguments in attempts:

@@ -23,7 +23,7 @@ from tests.unit.admin.domain_port_suites import (
 
 class TestSesDomains(DomainIdentitiesSuite):
     @pytest.fixture
-    def credentials(
+    def identities(
         self, table: Table, ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch
     ) -> SesDomains:
         assert table.name

@@ -178,7 +178,7 @@ def test_a_list_of_a_key_or_a_template_has_its_messages(
             page = listed(api, **query)
             assert (ids(page), page["total"]) == (found, len(found)), query
         assert aggregate(account) == {"batchItemFailures": []}
-    page = listed(api, key=key, skip="1", limit="1")
+    page = listed(api, keyId=key, skip="1", limit="1")
     assert (ids(page), page["total"]) == ([code], 2)
 
 
@@ -281,8 +281,8 @@ def test_analytics_of_a_key_and_of_a_template_count_their_messages(
     key_ids = [api.raw("GET", f"/emails/{one}").json["keyId"] for one in sent]
     assert key_ids[0] == key_ids[1] != key_ids[2]
     expected = {
-        ("key", key_ids[0]): 2,
-        ("key", key_ids[2]): 1,
+        ("keyId", key_ids[0]): 2,
+        ("keyId", key_ids[2]): 1,
         ("template", "otp"): 2,
         ("template", template): 1,
         ("template", template.upper()): 1,
@@ -307,7 +307,7 @@ def test_a_foreign_key_or_template_and_an_unknown_one_have_no_messages(
     foreign_key = foreign.raw("GET", f"/emails/{message_id}").json["keyId"]
     foreign_template = service.template(stranger, "<p>Hello</p>")
     for name, of_stranger, unknown in (
-        ("key", foreign_key, f"{foreign_key[:-1]}{'b' if foreign_key[-1] == 'a' else 'a'}"),
+        ("keyId", foreign_key, f"{foreign_key[:-1]}{'b' if foreign_key[-1] == 'a' else 'a'}"),
         ("template", foreign_template, str(new_id(JUNE))),
     ):
         responses = [
