@@ -31,7 +31,7 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two
 	  --test-reporter=dot 'test/*.test.ts'
 
 test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
-	$(RUN)pytest --numprocesses 3 --dist worksteal --ignore tests/checks
+	$(RUN)pytest --numprocesses 4 --dist worksteal --ignore tests/checks
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
