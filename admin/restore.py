@@ -98,7 +98,7 @@ def rows(  # noqa: PLR0913  one parameter for each option
         now = utc_now()
         moment = times.parse_time("--at", at, now).replace(microsecond=0)
         copies, requested = _copied(connection, moment)
-        # In a dry run nobody makes the copies. Only those of the example have rows all the same.
+        # A dry run makes no copies, so their rows are unknown; the example without AWS has rows.
         known = not (rehearse and requested) or without_aws
         run = _Restore(
             connection=connection,

@@ -28,7 +28,7 @@ test("filters become parameters: known statuses, whole days, the beginning of an
   deepEqual([wrong.status, wrong.from], [undefined, undefined]);
 });
 
-test("an id is told from an address, and a page from other text", () => {
+test("an id differs from an address, and a page from other text", () => {
   deepEqual(["0190f2c1-0000-7000-8000-000000000001", "ada"].map(isMessageId), [true, false]);
   deepEqual(["3", "0", "-2", "x"].map((page) => pageOf({ page })), [3, 1, 1, 1]);
 });

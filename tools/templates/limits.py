@@ -139,13 +139,13 @@ def check_roles(stack: Stack) -> Iterator[Defect]:
 def _check_statements(stack: Stack, key: str, policy: Json) -> Iterator[Defect]:
     statements = policy["PolicyDocument"].get("Statement")
     for number, statement in enumerate(statements or [{}], start=1):
-        lacking = [
+        missing = [
             word
             for word in ("Action", "Resource")
             if not (statement.get(word) or statement.get(f"Not{word}"))
         ]
-        if lacking:
-            what = " and no ".join(lacking)
+        if missing:
+            what = " and no ".join(missing)
             message = f"Statement {number} of {policy.get('PolicyName')} has no {what}."
             yield Defect(
                 stack.file, key, message, "Add it, or make the whole statement conditional."

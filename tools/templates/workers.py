@@ -139,8 +139,8 @@ def check_rights(stack: Stack) -> Iterator[Defect]:
             for action in _listed(statement.get("Action", []))
         }
         needed = _OF_A_STREAM if "StartingPosition" in mapping else _OF_A_QUEUE
-        if lacking := needed - allowed:
-            message = f"The function's role may not {', '.join(sorted(lacking))}."
+        if missing := needed - allowed:
+            message = f"The function's role may not {', '.join(sorted(missing))}."
             yield Defect(stack.file, key, message, "Add the actions to the role, on this source.")
 
 

@@ -119,7 +119,7 @@ def test_credentials_of_a_role_are_asked_for(
 
 
 def test_a_subscription(topic: str) -> None:
-    """The plan is the request to SNS; nobody is subscribed before the run. No address is shown."""
+    """The plan is the request to SNS; the topic has no subscriber before. No address is shown."""
     words = ("alarms", "subscribe", "ops@shop.example")
     planned = dry(*words)
     assert "ops@shop.example" not in str(planned)

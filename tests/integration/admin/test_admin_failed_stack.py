@@ -147,7 +147,7 @@ def test_a_new_stack_and_one_at_rest_need_nothing(stubs: Stubs) -> None:
 def test_review_in_progress_is_a_new_stack(
     stubs: Stubs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Changes that nobody confirmed created nothing, so nothing is removed and nobody is asked."""
+    """Changes without a confirmation created nothing: nothing is removed, without a question."""
     stubs.answer("cloudformation", "describe_stacks", described("REVIEW_IN_PROGRESS"))
     assert failed_stack.make_way(SESSION, yes=False) is None
     assert "is in REVIEW_IN_PROGRESS. An earlier deployment was never" in capsys.readouterr().err

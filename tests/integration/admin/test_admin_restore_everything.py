@@ -1,4 +1,4 @@
-"""`pillarbox restore rows` after a loss of everything: all kinds come back, and nobody is told."""
+"""`pillarbox restore rows` after a loss of everything: all kinds return, and no webhook is sent."""
 
 import json
 from dataclasses import replace
@@ -240,7 +240,7 @@ def test_only_the_rows_of_an_account_come_back(table: Table, credentials: Table)
 
 @pytest.mark.usefixtures("lost")
 def test_an_endpoint_joins_those_that_exist(table: Table, credentials: Table) -> None:
-    """The account's set has both, and the account has the mark without which nothing is told."""
+    """The account's set has both, and the account has the mark that its events need."""
     endpoints, other = DynamoWebhookEndpoints(credentials, table), endpoint(SHOP)
     assert endpoints.add(other, 10)
     DynamoAccounts(table).add(account(SHOP))

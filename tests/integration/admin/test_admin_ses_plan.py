@@ -99,7 +99,7 @@ def test_the_plan_is_changed_after_a_question_only(
 
 
 def test_a_program_must_say_yes(account: MailStore) -> None:
-    """With --json nobody can answer a question, so nothing changes without --yes."""
+    """With --json there is no question, so nothing changes without --yes."""
     with pytest.raises(typer.BadParameter):
         ses_plan.change(JSON, SesAccountPlan(), SesPlan.NONE, "eu-west-1", yes=False)
     assert account.plan == "ESSENTIALS"

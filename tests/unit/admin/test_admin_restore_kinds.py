@@ -35,7 +35,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_is_restored_or_left_out(kind: str) -> None:
-    """Whoever adds a kind of record decides whether it goes back after a loss."""
+    """Each kind of record either goes back after a loss, or has a reason why not."""
     assert (kind in RESTORED) != (kind in LEFT_OUT)
 
 

@@ -56,7 +56,7 @@ class KeyPolicy:
     tests_only: bool = False
     #: As whom: the fixed sender of preview keys.
     fixed_sender: bool = False
-    #: To whom: nobody who has stopped the mail of preview keys.
+    #: To whom: not to those who have stopped the mail of preview keys.
     obeys_stops: bool = False
     #: To whom: as the setting for keys of the widget says.
     own_recipients: bool = False
