@@ -1,11 +1,11 @@
 """Fakes of the application's ports over plain dicts. They pass the tests in tests/ports."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
+from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
 from pillarbox.application.ports import (
     Claim,
     DirectoryResult,
@@ -337,9 +337,10 @@ class FakeSeenEvents:
     def __init__(self, store: Store) -> None:
         self._seen_events = store.seen_events
 
-    def put(self, event: ProviderEvent) -> None:
-        seen = SeenEvent(event.provider_message_id, event.at)
-        self._seen_events[event.account_id, event.message_id] = seen
+    def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
+        for message in messages:
+            seen = SeenEvent(message.provider_message_id, at)
+            self._seen_events[message.account_id, message.message_id] = seen
 
     def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
         return self._seen_events.get((account_id, message_id))

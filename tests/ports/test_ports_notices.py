@@ -4,14 +4,17 @@ import copy
 import json
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.adapters.ses.events import read_provider_event
+from pillarbox.adapters.ses.events import find_message, read_provider_event
+from pillarbox.application.delivery.ports import TaggedMessage
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT
+from tests.loops import for_each
 
 MESSAGE_ID = "0197a1b2-0000-7000-8000-000000000001"
 ANN = "ann@example.com"
@@ -287,6 +290,32 @@ def test_a_broken_record_raises_only_a_value_error(data: st.DataObject) -> None:
     except ValueError:
         return
     assert provider_event is None or provider_event.events
+
+
+TAGGED = TaggedMessage(ACCOUNT, UUID(MESSAGE_ID), "0102018e-x")
+SENT = json.dumps(record("Send"))
+
+
+@for_each(
+    ("text", "found"),
+    [
+        (SENT, TAGGED),
+        (json.dumps(record("Open"), indent=2), TAGGED),
+        (json.dumps({"detail": record("Bounce", bounce=None)}), TAGGED),
+        (SENT[:-1], TAGGED),
+        ("[" * 100_000 + SENT, TAGGED),
+        (SENT.replace("messageId", "id"), TaggedMessage(ACCOUNT, UUID(MESSAGE_ID))),
+        (SENT.replace(MESSAGE_ID, "x"), None),
+        (SENT.replace(ACCOUNT, ""), None),
+        (json.dumps({"subject": SENT}), None),
+        ("", None),
+    ],
+)
+def test_a_record_that_cannot_be_read_names_its_message(
+    text: str, found: TaggedMessage | None
+) -> None:
+    """The tags are found in any text that has them, but not in one that a stranger wrote."""
+    assert find_message(text) == found
 
 
 def test_each_bounced_recipient_has_its_own_event() -> None:

@@ -359,7 +359,7 @@ class System:
             self._queued_events -= 1
             self._dead_events += 1
             return
-        event = {"Records": [queue_record(text)]}
+        event = {"Records": [queue_record(text, receives=receives)]}
 
         def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:

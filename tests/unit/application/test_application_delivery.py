@@ -733,14 +733,14 @@ def test_newer_events_in_the_queue_do_not_prevent_a_resend(world: World, job: Jo
 def test_the_mark_of_an_event_resolves_an_uncertain_mail(
     world: World, job: Job, minutes: float
 ) -> None:
-    """An event that could not be merged left a mark; the worker reads it and records the send."""
+    """An event that was received twice left a mark; the worker reads it and records the send."""
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
     message = world.message()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FakeMessages, "save", raise_unavailable)
         with pytest.raises(ServiceError):
-            world.report(message, event(EventKind.SENT, 1))
+            world.report(message, event(EventKind.SENT, 1), receives=2)
     assert world.store.newest_event is None
     advance(world, minutes=minutes)
     world.store.newest_event = world.now

@@ -7,12 +7,16 @@ import pytest
 
 from pillarbox.application.authentication import Authentication
 from pillarbox.application.delivery.feedback import (
-    Feedback,
     FeedbackOutcome,
     FeedbackResult,
     MessageContention,
 )
-from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
+from pillarbox.application.delivery.ports import (
+    EventRecord,
+    ProviderEvent,
+    SeenEvent,
+    TaggedMessage,
+)
 from pillarbox.application.history.lookup import MessageLookup
 from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.accounts.key import digest_of_key
@@ -21,7 +25,7 @@ from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
-from tests.fakes.world import World
+from tests.fakes.world import Killed, World
 
 ANN = "ann@example.com"
 MESSAGE = builders.message()
@@ -89,7 +93,7 @@ def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: s
 def test_an_irrelevant_event_is_ignored(world: World) -> None:
     """An event that concerns no message is not a heartbeat either."""
     assert world.record(None)[0].outcome is FeedbackOutcome.IGNORED
-    assert world.gate.calls == []
+    assert world.store.newest_event is None
 
 
 def test_a_concurrent_change_is_not_lost(world: World) -> None:
@@ -168,17 +172,9 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
                 raise KeyError("rev")
             return super().save(message)
 
-    feedback = Feedback(
-        read=read,
-        messages=OneBrokenMessage(world.store),
-        suppressions=stores.FakeSuppressions(world.store),
-        suspend_preview=lambda *_: None,
-        seen_events=stores.FakeSeenEvents(world.store),
-        heartbeat=stores.FakeHeartbeat(world.store),
-        clock=lambda: world.now,
-        pause=world.pauses.append,
-    )
-    results = feedback.record(["bad", "other", "own", "ignored", "gone"])
+    feedback = replace(world.feedback(read), messages=OneBrokenMessage(world.store))
+    texts = ("bad", "other", "own", "ignored", "gone")
+    results = feedback.record([EventRecord(text) for text in texts])
     assert [r.outcome if isinstance(r, FeedbackResult) else type(r) for r in results] == [
         RecursionError,
         KeyError,
@@ -186,8 +182,6 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
         FeedbackOutcome.IGNORED,
         FeedbackOutcome.UNKNOWN,
     ]
-    # In any case, the worker must know that the provider took the other message.
-    assert set(world.store.seen_events) == {(ACCOUNT, other.message_id)}
 
 
 def test_an_event_from_the_future_does_not_move_the_heartbeat_beyond_now(world: World) -> None:
@@ -208,8 +202,53 @@ def test_the_heartbeat_moves_only_after_an_event_is_recorded(world: World, faili
     with pytest.raises(ServiceError):
         world.record(BOUNCE)
     assert world.store.newest_event is None
-    marked = world.store.seen_events.get((ACCOUNT, MESSAGE.message_id))
-    assert marked == (None if failing == "suppressions.put" else SeenEvent("ses-1", at(5)))
+
+
+OTHER = UUID(int=9)
+MARK = {(ACCOUNT, MESSAGE.message_id): SeenEvent("ses-1", at(60))}
+
+
+@pytest.mark.parametrize("marked", [{}, MARK], ids=["first receipt", "second receipt"])
+@pytest.mark.parametrize("call", ["messages.peek", "messages.save", "suppressions.put"])
+def test_an_event_that_is_received_again_leaves_its_mark_first(
+    world: World, call: str, marked: dict[tuple[str, UUID], SeenEvent]
+) -> None:
+    """If the process dies at any call, the mark of each repeated event of the batch is there."""
+
+    def die(name: str) -> None:
+        if name == call:
+            raise Killed
+
+    world.gate.watch = die
+    other = replace(BOUNCE, message_id=OTHER)
+    with pytest.raises(Killed):
+        world.record(BOUNCE, other, receives=2 if marked else 1)
+    also_marked = {(ACCOUNT, OTHER): SeenEvent("ses-1", at(60))} if marked else {}
+    assert world.store.seen_events == marked | also_marked
+
+
+def test_a_repeated_event_that_cannot_be_read_leaves_its_mark(world: World) -> None:
+    """A text that names its message and says nothing else shows that the provider took it."""
+
+    def read(_text: str) -> ProviderEvent | None:
+        raise ValueError
+
+    tagged = TaggedMessage(ACCOUNT, MESSAGE.message_id, "ses-1")
+    feedback = replace(world.feedback(read), find_message={"bad": tagged, "none": None}.get)
+    results = feedback.record([EventRecord("bad", 2), EventRecord("none", 2)])
+    assert list(map(type, results)) == [ValueError, ValueError]
+    assert world.store.seen_events == MARK
+
+
+def test_a_mark_that_cannot_be_put_does_not_stop_the_event(world: World) -> None:
+    """An event that can be merged is recorded, also while no mark can be put."""
+
+    def fail(call: str) -> None:
+        if call == "seen_events.put_all":
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = fail
+    assert world.record(BOUNCE, receives=2)[0].outcome is FeedbackOutcome.CHANGED
 
 
 def test_workers_that_contend_pause_before_the_next_try(

@@ -1,6 +1,6 @@
 """The ports of delivery and the sweep, as Protocols. `application/ports.py` names their errors."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -168,8 +168,25 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class EventRecord:
+    """A record of the provider as the queue delivers it; `receives` counts this delivery too."""
+
+    text: str
+    receives: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedMessage:
+    """The message that a record of the provider names, and the provider's id of it."""
+
+    account_id: str
+    message_id: UUID
+    provider_message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeenEvent:
-    """What the mark of an event holds: the provider's id of the message, and the event's time."""
+    """What a mark holds: the provider's id of the message, and when an event of it was received."""
 
     provider_message_id: str | None
     at: datetime
@@ -181,8 +198,8 @@ class SeenEvents(Protocol):
     A mark shows that the provider took the message. It is kept for two days.
     """
 
-    def put(self, event: ProviderEvent) -> None:
-        """Mark that an event of a message has arrived."""
+    def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
+        """Mark that events of messages were received; after an error some marks may be put."""
         ...
 
     def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
