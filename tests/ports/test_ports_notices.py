@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.ses.events import find_message, read_provider_event
 from pillarbox.application.delivery.ports import TaggedMessage
 from pillarbox.domain.messages.message import Event, EventKind
+from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
 from tests.loops import for_each
 
@@ -113,7 +115,7 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     ),
     (
         bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
-        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "mailbox_full", "x" * 500),
+        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "mailbox_full", "x" * 600),
         None,
     ),
     (
@@ -292,6 +294,30 @@ def test_a_broken_record_raises_only_a_value_error(data: st.DataObject) -> None:
     assert provider_event is None or provider_event.events
 
 
+def test_a_record_of_long_texts_fits_into_an_item() -> None:
+    """Fifty long addresses with all events, each with long texts of a server, take half an item."""
+    balloon = "\N{BALLOON}"
+    people = tuple(f"{n:02}{balloon * 15}@{balloon * 45}.example" for n in range(50))
+    message = builders.message(to=people, subject=balloon * 240)
+    long, report = balloon * 5_000, {"timestamp": STAMP}
+    for person in people:
+        named = [{"emailAddress": person, "diagnosticCode": long}]
+        for published in (
+            record("DeliveryDelay", deliveryDelay=report | {"delayedRecipients": named}),
+            bounce("Transient", long, emailAddress=person, diagnosticCode=long),
+            bounce("Permanent", long, emailAddress=person, diagnosticCode=long),
+            complaint(complaintFeedbackType=long, complainedRecipients=named),
+            record("Delivery", delivery=report | {"recipients": [person]}),
+            record("Reject", reject={"reason": long}),
+        ):
+            provider_event = read_provider_event(json.dumps(published))
+            assert provider_event is not None
+            message = message.with_events(provider_event.events)
+    assert len(message.events) == 5 * 50 + 1
+    octets = len(json.dumps(message_item(message), ensure_ascii=False).encode())
+    assert 100_000 < octets < 300_000  # DynamoDB counts fewer, and accepts 400 KB
+
+
 TAGGED = TaggedMessage(ACCOUNT, UUID(MESSAGE_ID), "0102018e-x")
 SENT = json.dumps(record("Send"))
 
@@ -303,7 +329,7 @@ SENT = json.dumps(record("Send"))
         (json.dumps(record("Open"), indent=2), TAGGED),
         (json.dumps({"detail": record("Bounce", bounce=None)}), TAGGED),
         (SENT[:-1], TAGGED),
-        ("[" * 100_000 + SENT, TAGGED),
+        ("[" * 2_000 + SENT, TAGGED),
         (SENT.replace("messageId", "id"), TaggedMessage(ACCOUNT, UUID(MESSAGE_ID))),
         (SENT.replace(MESSAGE_ID, "x"), None),
         (SENT.replace(ACCOUNT, ""), None),

@@ -27,7 +27,7 @@ from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 from tests.fakes.world import Killed, World
 
-ANN = "ann@example.com"
+ANN, BOB = "ann@example.com", "bob@example.com"
 MESSAGE = builders.message()
 BOUNCE = ProviderEvent(
     account_id=ACCOUNT,
@@ -73,10 +73,35 @@ def test_only_a_complaint_suspends_a_preview_account(world: World) -> None:
     assert world.complaints == [ACCOUNT]
 
 
-def test_another_address_of_an_event_is_suppressed_as_it_is(world: World) -> None:
-    """An address that the provider names and the message does not have is suppressed in clear."""
-    world.record(replace(BOUNCE, suppress=(("forwarded@example.net", "bounced"),)))
-    assert world.store.suppressed == {(ACCOUNT, "forwarded@example.net"): "bounced"}
+@pytest.mark.parametrize(
+    ("to", "suppressed"), [((ANN,), {ANN}), (("Ann@Example.com",), {ANN}), ((ANN, BOB), set())]
+)
+def test_a_report_cannot_suppress_or_add_a_stranger(
+    to: tuple[str, ...], suppressed: set[str]
+) -> None:
+    """Whoever a recipient's server names, only recipients are suppressed and in the record."""
+    world = World()
+    world.accept(replace(MESSAGE, to=to))
+    world.now = at(60)
+    victims = [f"victim{n}@example.net" for n in range(3)]
+    events = tuple(event(EventKind.BOUNCED, 5, victim) for victim in victims)
+    suppress = tuple((victim, "bounced") for victim in victims)
+    for _ in range(2):
+        world.record(replace(BOUNCE, events=events, suppress=suppress))
+    assert set(world.store.suppressed) == {(ACCOUNT, address) for address in suppressed}
+    assert [e.recipient for e in world.message().events] == [to[0] if suppressed else None]
+    assert world.message().status == "bounced"
+
+
+def test_each_event_of_a_message_suppresses(world: World) -> None:
+    """Two bounces of one email that arrive together suppress both addresses (promise 7)."""
+    world.store.messages.clear()
+    world.accept(replace(MESSAGE, to=(ANN, BOB)))
+    of_bob = replace(
+        BOUNCE, events=(event(EventKind.BOUNCED, 6, BOB),), suppress=((BOB, "bounced"),)
+    )
+    world.record(BOUNCE, of_bob)
+    assert set(world.store.suppressed) == {(ACCOUNT, ANN), (ACCOUNT, BOB)}
 
 
 @pytest.mark.parametrize("account", ["acct00000002", ACCOUNT])
@@ -144,6 +169,8 @@ def test_endless_contention_returns_the_event_to_the_queue(world: World) -> None
 def test_events_of_one_message_are_saved_together(world: World) -> None:
     """Ten events of a message that arrive together cost one write, and all are recorded."""
     people = [f"person{n}@example.com" for n in range(10)]
+    world.store.messages.clear()
+    world.accept(replace(MESSAGE, to=tuple(people)))
     events = [
         replace(BOUNCE, events=(event(EventKind.DELIVERED, n, person),), suppress=())
         for n, person in enumerate(people)

@@ -11,9 +11,6 @@ from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.message import Event, EventKind, plain_reason
 
-#: The number of characters that are stored of a provider's reason.
-MAX_REASON: Final = 500
-
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
@@ -169,7 +166,7 @@ def _address_of(address: str) -> str:
 
 
 def _reason(text: str | None) -> str | None:
-    return plain_reason(text)[:MAX_REASON] if text else None
+    return plain_reason(text) if text else None
 
 
 def snake_case(code: str) -> str:

@@ -19,6 +19,7 @@ from pillarbox.application.ports import Clock, Messages, Suppressions
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.messages.message import ERASED_ADDRESS
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -144,13 +145,17 @@ class Feedback:
         raise MessageContention(str(message_id))
 
     def _suppress(self, events: Sequence[ProviderEvent], message: "Message") -> None:
-        """Suppress the addresses of events; of an erased recipient only a hash is stored."""
+        """Suppress recipients of the message; of an erased one only a hash is stored."""
         for event in events:
             for address, reason in event.suppress:
-                mailbox = mailbox_key(address)
-                if message.is_erased and not message.has_recipient(address):
-                    mailbox = hashed_mailbox(event.account_id, mailbox)
-                self.suppressions.put(event.account_id, mailbox, reason, event.at, event.message_id)
+                recipient = message.recipient_of(address)
+                if recipient is not None:
+                    mailbox = mailbox_key(recipient)
+                    if recipient == ERASED_ADDRESS:
+                        mailbox = hashed_mailbox(event.account_id, mailbox_key(address))
+                    self.suppressions.put(
+                        event.account_id, mailbox, reason, event.at, event.message_id
+                    )
                 if reason == "complained":
                     suspension = Suspension(self.clock(), "a recipient complained")
                     self.suspend_preview(event.account_id, suspension)
