@@ -132,6 +132,7 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             domains=self._port("domains", self.domains),
             clock=lambda: self.now,
+            monotonic=self._monotonic,
             preview=PREVIEW,
         )
 
@@ -279,6 +280,9 @@ class World:
 
     def _port(self, name: str, port: object) -> Any:
         return GatedPort(self.gate, name, port)
+
+    def _monotonic(self) -> float:
+        return (self.now - builders.NOW).total_seconds()
 
     def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
