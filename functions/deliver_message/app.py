@@ -48,12 +48,15 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
 
 
 def _deliver(record: SQSRecord, job: Job) -> DeliveryResult:
-    return services().delivery.deliver(job, first_receipt=_receives(record) == 1)
+    first = _receives(record) == 1
+    return services().delivery.deliver(job, first_receipt=first, sent_at=_sent_at(record))
 
 
 def _deliver_alone(record: SQSRecord, job: Job) -> DeliveryResult:
     try:
-        return services().isolated_delivery.deliver(job, first_receipt=False)
+        return services().isolated_delivery.deliver(
+            job, first_receipt=False, sent_at=_sent_at(record)
+        )
     except BuildDied:
         return services().poison_jobs.record_death(record.body, job)
 

@@ -1,11 +1,13 @@
 """The worker's invocations: what stays in the queue, until when, and under which deadline."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from unittest import mock
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -20,7 +22,7 @@ from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
-from tests.contract.service import Service
+from tests.contract.service import Service, queue_record
 
 THROTTLED = (429, "TooManyRequestsException")
 
@@ -110,6 +112,24 @@ def test_a_job_without_time_is_shown_at_once(service: Service, live: Api) -> Non
     work(jobs, EndingInvocation())
     events.unregister(name, record)
     assert asked == [0]
+
+
+@pytest.mark.parametrize("receives", [1, 2])
+@pytest.mark.parametrize(("minutes", "kept"), [(14, ["1"]), (16, [])])
+def test_a_job_is_as_old_as_the_queue_says(
+    service: Service, live: Api, receives: int, minutes: float, kept: list[str]
+) -> None:
+    """A job without a record waits for 15 minutes by SQS's clock, not by that of its acceptor."""
+    live.send(otp())
+    (job,) = receive(service, live)
+    wrong = wiring.utc_now() - timedelta(minutes=30 - minutes)
+    body = json.loads(job["body"]) | {"id": str(uuid4()), "queued_at": wrong.isoformat()}
+    record = queue_record(json.dumps(body), receipt=job["receiptHandle"])
+    record["eventSourceARN"] = job["eventSourceARN"]
+    sent = wiring.utc_now() - timedelta(minutes=minutes)
+    record["attributes"]["SentTimestamp"] = str(round(sent.timestamp() * 1000))
+    assert work([received_again(record, timedelta(minutes=receives - 1), receives)]) == kept
+    assert work([job]) == []
 
 
 @pytest.mark.parametrize("resent", [True, False])

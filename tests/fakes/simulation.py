@@ -280,6 +280,9 @@ class _Mailer:
         del raw
         return self._service.send(message, len(recipients))
 
+    def send_probe(self, message: Message) -> None:
+        self._service.send(message, 1)
+
 
 class _SlowTable(QuickTable):
     """A table whose calls take time on the simulated clock."""

@@ -67,6 +67,7 @@ class Store:
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
+    last_probe: datetime | None = None
     seen_events: dict[tuple[str, UUID], SeenEvent] = field(default_factory=dict)
     #: When each event was queued that the events queue or its dead-letter queue holds.
     queued_events: list[datetime] = field(default_factory=list)
@@ -369,6 +370,13 @@ class FakeHeartbeat:
     def latest(self) -> datetime | None:
         return self._store.newest_event
 
+    def take_probe(self, now: datetime) -> bool:
+        last = self._store.last_probe
+        if last is not None and now < last + timedelta(minutes=10):
+            return False
+        self._store.last_probe = now
+        return True
+
 
 class FakeDomains:
     """Implements `ports.MailDomains`. Every domain without a verdict accepts email."""
@@ -421,9 +429,14 @@ class FakeMailer:
         self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []
         #: The errors of the next calls; None accepts the email.
         self.answers: list[Exception | None] = []
+        #: The senders of the probes.
+        self.probes: list[str] = []
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         if self.answers and (error := self.answers.pop(0)):
             raise error
         self.taken.append((message, recipients, raw))
         return f"ses-{len(self.taken)}"
+
+    def send_probe(self, message: Message) -> None:
+        self.probes.append(message.sender)

@@ -27,7 +27,7 @@ from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 from pillarbox.application.delivery import deliver as delivery
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
 from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
-from pillarbox.application.delivery.ports import SweepTask
+from pillarbox.application.delivery.ports import EventRecord, SweepTask
 from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.ports import Claim
@@ -128,8 +128,8 @@ def _leave_no_mark() -> Iterator[None]:
     """Forget an event that could not be merged, and count it as arrived."""
     record = Feedback.record
 
-    def record_and_forget(self: Feedback, texts: Sequence[str]) -> list[Any]:
-        results = record(self, texts)
+    def record_and_forget(self: Feedback, records: Sequence[EventRecord]) -> list[Any]:
+        results = record(self, records)
         return [FeedbackResult(FeedbackOutcome.IGNORED) for _ in results]
 
     with mock.patch.object(Feedback, "record", record_and_forget):
@@ -171,8 +171,8 @@ def _no_refund() -> AbstractContextManager[object]:
 def _forget_uncertain_mail() -> AbstractContextManager[object]:
     run = Delivery._run
 
-    def run_once(self: Delivery, job: Job, *, first_receipt: bool) -> DeliveryResult:
-        result = run(self, job, first_receipt=first_receipt)
+    def run_once(self: Delivery, *arguments: Any, **options: Any) -> DeliveryResult:
+        result = run(self, *arguments, **options)
         return DeliveryResult(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
 
     return mock.patch.object(Delivery, "_run", run_once)

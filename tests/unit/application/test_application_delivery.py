@@ -25,7 +25,7 @@ from pillarbox.domain.messages.mail import HandOverResult, Job
 from pillarbox.domain.messages.message import EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
-from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, at, event
+from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, SENDER, at, event
 from tests.fakes.stores import FakeJobs, FakeMessages
 from tests.fakes.world import Fault, Killed, World
 
@@ -150,11 +150,15 @@ def test_a_job_without_a_record_is_postponed_then_dropped(
     assert not world.mailer.taken
 
 
-def test_the_age_of_a_job_is_not_that_of_its_id(world: World) -> None:
-    """A job queued just now waits for its record even if its id comes from an earlier try."""
-    job = builders.job(builders.message(), queued_at=at(3600))
+@pytest.mark.parametrize(
+    ("age", "outcome"), [(899, Outcome.WAITING), (900, Outcome.DROPPED), (3600, Outcome.DROPPED)]
+)
+def test_the_age_of_a_job_is_that_in_the_queue(world: World, age: float, outcome: Outcome) -> None:
+    """Neither an id of an earlier try nor the clock of the acceptor makes a job older."""
     advance(world, hours=1)
-    assert world.delivery.deliver(job).outcome is Outcome.WAITING
+    job = builders.job(builders.message(), queued_at=at(3600 if outcome is Outcome.DROPPED else 0))
+    result = world.delivery.deliver(job, sent_at=at(3600 - age))
+    assert result.outcome is outcome
 
 
 def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) -> None:
@@ -217,8 +221,54 @@ def test_a_missing_event_means_nothing_without_a_heartbeat(
     world.delivery.deliver(job)
     world.store.newest_event = None if newest is None else at(newest)
     advance(world, hours=5)
+    assert world.delivery.deliver(job).outcome is Outcome.UNCERTAIN
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, timedelta(minutes=10))
     assert not world.mailer.taken
+
+
+@pytest.mark.parametrize("newest", [None, 0, 899])
+def test_a_quiet_service_makes_the_proof(world: World, job: Job, newest: float | None) -> None:
+    """If no other mail has events, a probe has, and its event lets the mail be handed over."""
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    world.store.newest_event = None if newest is None else at(newest)
+    advance(world, minutes=15)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
+    assert world.mailer.probes == [SENDER]
+    world.store.newest_event = world.now
+    advance(world, minutes=1)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
+    assert (len(world.mailer.taken), len(world.mailer.probes)) == (1, 1)
+
+
+def test_a_thousand_uncertain_mails_cost_one_probe_in_ten_minutes(world: World, job: Job) -> None:
+    """Who finds that a probe was just sent waits; after ten minutes another one is sent."""
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    for minute in range(15, 35):
+        world.now = at(60 * minute)
+        for n in range(50):
+            result = world.delivery.deliver(job)
+            wait = timedelta(minutes=10) if n or minute % 10 != 5 else MINUTE
+            assert result == DeliveryResult(Outcome.UNCERTAIN, wait)
+    assert len(world.mailer.probes) == 2
+
+
+@pytest.mark.parametrize(
+    ("minutes", "newest", "hold"), [(14, None, False), (15, 900, False), (15, None, True)]
+)
+def test_a_probe_is_sent_only_if_its_event_would_help(
+    world: World, job: Job, minutes: float, newest: float | None, *, hold: bool
+) -> None:
+    """None is sent before the time of the event, beside other events, or for mail that is held."""
+    world.set_account(builders.account(hold_uncertain=hold))
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    advance(world, minutes=minutes)
+    world.store.newest_event = None if newest is None else at(newest)
+    world.store.queued_events = [at(0)]
+    world.delivery.deliver(job)
+    assert world.mailer.probes == []
 
 
 @pytest.mark.parametrize("newest", [900, 901, 5000])
@@ -293,11 +343,17 @@ def test_an_event_before_the_lease_prevents_a_second_hand_over(world: World, job
     assert not world.mailer.taken
 
 
-def test_an_account_may_hold_uncertain_mail(world: World, job: Job) -> None:
-    """With 'hold' uncertain mail fails as delivery_uncertain; a late Send event corrects it."""
+@pytest.mark.parametrize("newest", [None, 0, 900])
+@pytest.mark.parametrize("queued", [[], [0]])
+def test_an_account_may_hold_uncertain_mail(
+    world: World, job: Job, newest: float | None, queued: list[float]
+) -> None:
+    """With 'hold' uncertain mail fails, late events or not; a Send event corrects it."""
     world.set_account(builders.account(hold_uncertain=True))
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
+    world.store.newest_event = None if newest is None else at(newest)
+    world.store.queued_events = [at(second) for second in queued]
     advance(world, minutes=15)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error

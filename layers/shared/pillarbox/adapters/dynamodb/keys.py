@@ -43,6 +43,7 @@ The first table has all other records:
 | its versions| TPLV#<account>      | <template id>#<version> |
 | domain of an account | DOM#<account> | <domain>    |
 | heartbeat   | PULSE               | -              |
+| last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
@@ -314,6 +315,11 @@ def used_proof(digest: str) -> Item:
 def heartbeat() -> Item:
     """Return the key of the heartbeat."""
     return _key("PULSE")
+
+
+def probe() -> Item:
+    """Return the key of the last probe for the heartbeat."""
+    return _key("PROBE")
 
 
 def service_address() -> Item:

@@ -106,6 +106,13 @@ class Mailer(Protocol):
         """
         ...
 
+    def send_probe(self, message: Message) -> None:
+        """Hand over an email whose events show that events arrive, from the sender of a message.
+
+        Nobody receives it. No error is raised if the provider does not take it.
+        """
+        ...
+
 
 class SendThrottled(Exception):
     """The provider did not accept the message now, and may accept it later.
@@ -230,4 +237,8 @@ class EventHeartbeat(Protocol):
 
     def latest(self) -> datetime | None:
         """Return the time of the newest event that is known to be recorded."""
+        ...
+
+    def take_probe(self, now: datetime) -> bool:
+        """Return whether a probe may be sent now, and count it: all workers send one in a while."""
         ...
