@@ -35,6 +35,7 @@ from pillarbox.domain.messages.message import (
     Lease,
     Message,
 )
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A job is queued before its record is put. These are the first pauses before reading the
 #: record again, in seconds.
@@ -169,7 +170,7 @@ class Delivery:
         now = self.clock()
         if now < lease.expires_at:
             return DeliveryResult(Outcome.WAITING, lease.expires_at - now)
-        due = lease.taken_at + EVENT_WAIT
+        due = event_due(lease)
         # The queue comes first. An event that leaves it after this check leaves a mark, or
         # changes the message, and then the message cannot be saved below.
         quiet = now >= due and self._is_quiet(due)
@@ -351,6 +352,11 @@ def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF)
 def retry_wait(receives: int) -> timedelta:
     """Return the wait after a run that failed: seconds at first, doubling with each receipt."""
     return backoff(receives, VISIBILITY, _FIRST_WAIT)
+
+
+def event_due(lease: Lease) -> datetime:
+    """Return from when on the absence of a hand-over's event means something, by any clock."""
+    return lease.taken_at + EVENT_WAIT + CLOCK_MARGIN
 
 
 def uncertain_event(now: datetime) -> Event:
