@@ -1,5 +1,6 @@
 """Jobs queue: hand accepted messages to SES, each once (docs/architecture.md, "Delivering")."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -13,11 +14,10 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services
 
-#: In milliseconds. One message may wait 6 s for its tokens and 23 s for SES, and must end before
-#: the function does.
-_TIME_FOR_ONE: Final = 30_000
+#: In milliseconds. SES may take 23 s, and a hand-over must end before the function does.
+_TIME_FOR_ONE: Final = 25_000
 #: A message that is built in a process of its own may take 20 s longer.
-_TIME_FOR_SUSPECT: Final = 50_000
+_TIME_FOR_SUSPECT: Final = 45_000
 #: From this receipt on a job waits at least so long, so that no job that only waits reaches the
 #: 1,000 receipts of a dead letter within its 24 hours.
 _MANY_RECEIPTS: Final = 100
@@ -32,12 +32,16 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         return _record_result(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     suspect = _is_suspect(record)
-    time_needed = _TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE
-    if lambda_context.get_remaining_time_in_millis() < time_needed:
+
+    def has_time(needed: int = _TIME_FOR_ONE) -> bool:
+        return lambda_context.get_remaining_time_in_millis() >= needed
+
+    if not has_time(_TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE):
         wait = _postpone(record, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=wait, ids=ids)
     try:
-        result = _deliver_alone(record, job) if suspect else _deliver(record, job)
+        handle = _deliver_alone if suspect else _deliver
+        result = handle(record, job, has_time)
     except ServiceError:
         # Without this the job stays hidden for the queue's visibility timeout.
         services().jobs.postpone(
@@ -47,16 +51,15 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     return _record_result(record, result, ids)
 
 
-def _deliver(record: SQSRecord, job: Job) -> DeliveryResult:
-    first = _receives(record) == 1
-    return services().delivery.deliver(job, first_receipt=first, sent_at=_sent_at(record))
+def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
+    first, delivery = _receives(record) == 1, services().delivery.within(has_time)
+    return delivery.deliver(job, first_receipt=first, sent_at=_sent_at(record))
 
 
-def _deliver_alone(record: SQSRecord, job: Job) -> DeliveryResult:
+def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
+    delivery = services().isolated_delivery.within(has_time)
     try:
-        return services().isolated_delivery.deliver(
-            job, first_receipt=False, sent_at=_sent_at(record)
-        )
+        return delivery.deliver(job, first_receipt=False, sent_at=_sent_at(record))
     except BuildDied:
         return services().poison_jobs.record_death(record.body, job)
 

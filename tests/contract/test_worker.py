@@ -27,8 +27,8 @@ from tests.contract.service import Service, queue_record
 THROTTLED = (429, "TooManyRequestsException")
 
 
-#: Milliseconds that one mail may take: 23 seconds for SES, and seven for the rest.
-TIME_FOR_ONE = 30_000
+#: Milliseconds that one mail may take: 23 seconds for SES, and two for the rest.
+TIME_FOR_ONE = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,34 @@ def test_a_job_without_time_is_shown_at_once(service: Service, live: Api) -> Non
     assert asked == [0]
 
 
+@pytest.mark.parametrize(("seconds", "sent"), [(35, 10), (36, 0)])
+def test_a_slow_start_leaves_the_whole_batch_to_one_worker(
+    service: Service, live: Api, monkeypatch: pytest.MonkeyPatch, seconds: int, sent: int
+) -> None:
+    """While the first job loads the code, the time of all others passes too: all ten are sent.
+
+    With too little time for a hand-over that starts now, none is begun, and all are shown at once.
+    """
+    acquire, left = DynamoSendingRate.acquire, [60_000]
+
+    def acquire_after_load(*arguments: Any, **options: Any) -> Any:
+        left[0] = 60_000 - 1_000 * seconds
+        return acquire(*arguments, **options)
+
+    monkeypatch.setattr(DynamoSendingRate, "acquire", acquire_after_load)
+    context = mock.Mock(wraps=Invocation())
+    context.get_remaining_time_in_millis = lambda: left[0]
+    before = len(service.ses.mails)
+    body = json.dumps({"messages": [otp() for _ in range(10)]})
+    assert live.raw("POST", "/emails/batch", body, {}).status == 200
+    jobs = receive(service, live)
+    assert len(work(jobs, context)) == 10 - sent
+    assert len(service.ses.mails) == before + sent
+    shown = receive(service, live)
+    assert len(shown) == 10 - sent
+    assert work(shown) == []
+
+
 @pytest.mark.parametrize("receives", [1, 2])
 @pytest.mark.parametrize(("minutes", "kept"), [(14, ["1"]), (16, [])])
 def test_a_job_is_as_old_as_the_queue_says(
@@ -138,6 +166,7 @@ def test_only_a_repeated_hand_over_is_counted_as_one(
 ) -> None:
     """The metric of uncertain mail that was sent again counts such mail and no other."""
     delivery = mock.Mock()
+    delivery.within.return_value = delivery
     delivery.deliver.return_value = DeliveryResult(Outcome.SENT, resent=resent)
     live.send(otp())
     with mock.patch.dict(vars(wiring.services()), delivery=delivery):
@@ -237,6 +266,7 @@ def test_a_job_of_a_worker_that_may_have_died_is_isolated(
     (job,) = receive(service, live)
     deliveries = {"delivery": mock.Mock(), "isolated_delivery": mock.Mock()}
     for delivery in deliveries.values():
+        delivery.within.return_value = delivery
         delivery.deliver.return_value = DeliveryResult(Outcome.SENT)
     with mock.patch.dict(vars(wiring.services()), deliveries):
         assert work([received_again(job, after, receives)]) == []
@@ -249,8 +279,8 @@ def test_a_suspect_is_given_more_time(service: Service, live: Api) -> None:
     """A build in a process of its own may take 20 s, so it starts only if they are left."""
     live.send(otp())
     suspect = received_again(receive(service, live)[0], VISIBILITY)
-    assert work([suspect], EndingInvocation(milliseconds=49_999)) == [suspect["messageId"]]
-    assert work([suspect], EndingInvocation(milliseconds=50_000)) == []
+    assert work([suspect], EndingInvocation(milliseconds=44_999)) == [suspect["messageId"]]
+    assert work([suspect], EndingInvocation(milliseconds=45_000)) == []
 
 
 # Python warns of forks while the threads of other tests wait. The worker has no threads.

@@ -105,6 +105,15 @@ class Delivery:
     pause: Callable[[float], None]
     #: Names a lease. Each hand-over needs a new name, so that no two share one.
     new_owner: Callable[[], str]
+    has_time: Callable[[], bool] = lambda: True
+
+    def within(self, has_time: Callable[[], bool]) -> "Delivery":
+        """Return the same for a worker that ends; a hand-over must not be under way by then.
+
+        Args:
+            has_time: returns whether a hand-over that starts now will have its answer.
+        """
+        return replace(self, has_time=has_time)
 
     def deliver(
         self, job: Job, *, first_receipt: bool = True, sent_at: datetime | None = None
@@ -225,6 +234,8 @@ class Delivery:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
             return self._refuse(message, "rendering_failed", error.message)
+        if not self.has_time():  # the preparation may load code for the first time
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         leased = self.messages.lease(
             job.account_id, job.message_id, job.body_hash, self.new_owner(), self.clock()
         )
