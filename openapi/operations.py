@@ -1,14 +1,13 @@
 """Every operation of the API (contract section 4)."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from openapi import examples
 from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.operator_operations import OPERATOR
-from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
 from openapi.template_operations import TEMPLATE_EDITOR
 from openapi.webhook_operations import WEBHOOKS
@@ -35,32 +34,7 @@ from pillarbox.http.messages.reply_types import (
 )
 from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
-from pillarbox.http.templates.wire import MAX_VERSION
 
-_UUID: Final = {"type": "string", "format": "uuid"}
-#: Path parameter -> its schema and its description.
-PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
-    "message_id": (_UUID, "The `messageId` of a send."),
-    "id": (_UUID, "The template's id."),
-    "slug": (STARTER_SLUG, "A starter template's slug."),
-    "webhook_id": (_UUID, "The endpoint's id."),
-    "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
-    "version": (
-        {"type": "integer", "minimum": 1, "maximum": MAX_VERSION},
-        "The number of a version.",
-    ),
-    "session_id": ({"type": "string"}, "The `id` of a session."),
-    "domain": ({"type": "string"}, "A domain of the account."),
-    "sender": ({"type": "string"}, "A sender of the account."),
-    "key_id": ({"type": "string"}, "The `id` of an API key."),
-    "member_id": ({"type": "string"}, "The `id` of a member."),
-    "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
-    "queue": ({"type": "string"}, "The `name` of a queue with dead letters of its own."),
-    "account_id": ({"type": "string"}, "The `id` of an account."),
-}
-
-#: The errors that both ways of sending have (contract 4.1).
-_SENDING: Final = ("idempotency_key_mismatch", "idempotency_in_flight")
 #: The errors that only an agent's key has.
 _AGENTS: Final = ("recipient_not_allowed", "confirmation_required")
 _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_exceeded")
@@ -123,7 +97,6 @@ OPERATIONS: Final = (
             "upgrade_required",
             "template_not_found",
             *_AGENTS,
-            *_SENDING,
             *_QUOTAS,
         ),
         links={"get_message": {"message_id": "$response.body#/messageId"}},
@@ -142,7 +115,7 @@ OPERATIONS: Final = (
         idempotent=True,
         response=BatchResult,
         response_example=examples.BATCH_SENT,
-        errors=("batch_limit_exceeded", "upgrade_required", *_AGENTS, *_SENDING, *_QUOTAS),
+        errors=("batch_limit_exceeded", "upgrade_required", *_AGENTS, *_QUOTAS),
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
     ),
     Operation(
@@ -155,7 +128,6 @@ OPERATIONS: Final = (
         scope=EMAILS_READ,
         response=MessageDetail,
         response_example=examples.MESSAGE,
-        errors=("message_not_found", "route_not_found"),
     ),
     Operation(
         id="get_me",
@@ -207,7 +179,6 @@ OPERATIONS: Final = (
         body_examples=examples.PREVIEWS,
         response=RenderedStarterItem,
         response_example=examples.PREVIEW,
-        errors=("template_not_found", "route_not_found"),
     ),
     Operation(
         id="list_templates",
@@ -235,7 +206,6 @@ OPERATIONS: Final = (
         scope=TEMPLATES_READ,
         response=TemplateDetail,
         response_example=examples.TEMPLATE,
-        errors=("template_not_found", "route_not_found"),
     ),
     Operation(
         id="delete_template",
@@ -246,7 +216,7 @@ OPERATIONS: Final = (
         description="Deletes the template permanently. Emails that were accepted before are still"
         " sent.",
         scope=TEMPLATES_WRITE,
-        errors=("template_not_found", "route_not_found", "template_in_use"),
+        errors=("template_in_use",),
     ),
     *DOMAINS,
     *TEMPLATE_EDITOR,

@@ -25,7 +25,6 @@ from pillarbox.http.webhooks.wire import (
 _operation: Final = partial(Operation, tag="Webhooks", security=KEY_OR_SESSION)
 _read: Final = partial(_operation, shared_function="read_webhooks", scope=WEBHOOKS_READ)
 _write: Final = partial(_operation, shared_function="write_webhooks", scope=WEBHOOKS_WRITE)
-_NOT_FOUND: Final = ("webhook_not_found", "route_not_found")
 _LIMIT: Final = (
     f"An account can have {REQUESTS_A_MINUTE} tests and replays of single deliveries a minute;"
     " more are 429 `rate_limit_exceeded`."
@@ -62,7 +61,6 @@ WEBHOOKS: Final = (
         description="The endpoint without its secret, and whether its deliveries fail.",
         response=WebhookItem,
         response_example=examples.WEBHOOK,
-        errors=_NOT_FOUND,
     ),
     _write(
         id="change_webhook",
@@ -75,14 +73,12 @@ WEBHOOKS: Final = (
         body_examples=examples.WEBHOOK_CHANGES,
         response=WebhookItem,
         response_example=examples.WEBHOOK,
-        errors=_NOT_FOUND,
     ),
     _write(
         id="delete_webhook",
         route="DELETE /v1/webhooks/{webhook_id}",
         summary="Delete a webhook endpoint",
         description="Deletes the endpoint permanently. Deliveries that wait are not sent.",
-        errors=_NOT_FOUND,
     ),
     _write(
         id="rotate_webhook_secret",
@@ -92,7 +88,6 @@ WEBHOOKS: Final = (
         " old secret too. Of more than four secrets in this time, the oldest end early.",
         response=WebhookWithSecret,
         response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=_NOT_FOUND,
     ),
     _write(
         id="test_webhook",
@@ -103,7 +98,6 @@ WEBHOOKS: Final = (
         response=QueuedEvent,
         status=202,
         response_example=examples.QUEUED_TEST,
-        errors=_NOT_FOUND,
     ),
     _read(
         id="list_webhook_deliveries",
@@ -114,7 +108,6 @@ WEBHOOKS: Final = (
         query=DeliveriesQuery,
         response=DeliveryPage,
         response_example=examples.DELIVERIES,
-        errors=_NOT_FOUND,
         links={
             "replay_webhook_delivery": {
                 "webhook_id": "$request.path.webhook_id",
@@ -130,7 +123,6 @@ WEBHOOKS: Final = (
         response=QueuedEvent,
         status=202,
         response_example=examples.QUEUED_EVENT,
-        errors=(*_NOT_FOUND, "delivery_not_found"),
     ),
     _write(
         id="replay_webhook_events",
@@ -145,6 +137,5 @@ WEBHOOKS: Final = (
         response=ReplayedEvents,
         status=202,
         response_example=examples.REPLAYED,
-        errors=_NOT_FOUND,
     ),
 )
