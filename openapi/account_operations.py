@@ -250,8 +250,8 @@ ACCOUNT: Final = (
         route="PATCH /v1/account",
         id="change_account",
         summary="Change the account",
-        description="What is left out stays as it is, and an empty text removes a setting. Plan and"
-        " limits are the operator's.",
+        description="A field that is left out does not change, and an empty text removes a"
+        " setting. Plan and limits are the operator's.",
         scope=ACCOUNT_WRITE,
         body=ChangeAccountRequest,
         body_examples=example(

@@ -87,8 +87,8 @@ DOMAINS: Final = (
         route="POST /v1/domains/{domain}",
         summary="Check a failed domain again",
         description="SES looks for the DKIM records for 72 hours. If it has given up, it begins"
-        " again, and the records may be others than before. A domain that has not failed stays as"
-        " it is. The account needs the record `OWNERSHIP` first.",
+        " again, and the records may be others than before. A domain that has not failed does not"
+        " change. The account needs the record `OWNERSHIP` first.",
         response=DomainDetail,
         response_example=_CHECKED,
     ),

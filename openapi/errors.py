@@ -258,10 +258,10 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "confirmation_required": Error(
         403,
-        when="The key is an agent's, and somebody must confirm each of its sends.",
+        when="The key is an agent's, and a person must confirm each of its sends.",
         remedy="Send over the MCP server, which asks. Or use another key: an operator can create"
         " one that does not ask.",
-        message="Somebody must confirm each send of this key, and only the MCP server can ask."
+        message="A person must confirm each send of this key, and only the MCP server can ask."
         " Nothing was sent.",
     ),
     "account_suspended": Error(
@@ -416,7 +416,7 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "draft_changed": Error(
         409,
-        when="Somebody else changed the draft since the revision in `If-Match`.",
+        when="Another user changed the draft since the revision in `If-Match`.",
         about_details="`details.draft` is what is stored now, and `details.revision` the revision"
         " that the request named.",
         remedy="Show both to the author. Then send the request with the new revision.",

@@ -62,7 +62,7 @@ OPERATIONS: Final = (
         tag="Emails",
         summary="Get analytics",
         description="Figures of the messages that were created within a time range: at most 31 days"
-        " by the hour, or 400 days by the day. With `key` or `template` they are those of the"
+        " by the hour, or 400 days by the day. With `keyId` or `template` they are those of the"
         " messages that one API key sent or one template made.",
         scope=EMAILS_READ,
         query=AnalyticsQuery,

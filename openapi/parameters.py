@@ -18,7 +18,7 @@ _IN_PATH: Final[Mapping[str, tuple[Mapping[str, Any], str, str]]] = {
     "message_id": (_UUID, "The `messageId` of a send.", "message_not_found"),
     "id": (_UUID, "The template's id.", "template_not_found"),
     "slug": (STARTER_SLUG, "A starter template's slug.", "template_not_found"),
-    "webhook_id": (_UUID, "The endpoint's id.", "webhook_not_found"),
+    "endpoint_id": (_UUID, "The endpoint's id.", "webhook_not_found"),
     "delivery_id": (_TEXT, "The `id` of a delivery.", "delivery_not_found"),
     "version": (_VERSION, "The number of a version.", "version_not_found"),
     "session_id": (_TEXT, "The `id` of a session.", "session_not_found"),
@@ -48,8 +48,8 @@ _REVISION: Final = {
     "name": "If-Match",
     "in": "header",
     "required": True,
-    "description": "The `revision` of the draft that the request replaces or publishes. If somebody"
-    " else changed the draft, the response is 409 `draft_changed`.",
+    "description": "The `revision` of the draft that the request replaces or publishes. If"
+    " another user changed the draft, the response is 409 `draft_changed`.",
     "schema": {"type": "string", "pattern": '^"?(0|[1-9][0-9]{0,8})"?$'},
     "example": '"0"',
 }

@@ -359,10 +359,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     ProofBody: {
         "algorithm": {"description": "`SHA-256`."},
-        "challenge": {"description": "As it was received."},
+        "challenge": {"description": "As received."},
         "number": {"description": "The number that was found."},
-        "salt": {"description": "As it was received."},
-        "signature": {"description": "As it was received."},
+        "salt": {"description": "As received."},
+        "signature": {"description": "As received."},
     },
     EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
     AddDomainRequest: {"domain": {"description": "Such as `shop.example`."}},
@@ -613,14 +613,13 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ],
     },
     OwnLimits: {"description": "The limits of an account; null is the plan's limit."},
-    OperateAccountRequest: {"description": "Changes to an account. Null leaves a field as it is."},
+    OperateAccountRequest: {"description": "Changes to an account. Null changes nothing."},
     RedriveRequest: {"description": "How much to move."},
     SuspendRequest: {"description": "Why the account is suspended."},
     InviteMemberRequest: {"description": "A new member."},
     ChangeMemberRequest: {"description": "Another role."},
     ChangeAccountRequest: {
-        "description": "Changes to the account. Null leaves a setting as it is, and an empty text"
-        " removes it."
+        "description": "Changes to the account. Null changes nothing, and an empty text removes it."
     },
     CreateTemplateRequest: {
         "description": "A new template, with a starter, some HTML or a few words as its draft."
@@ -630,7 +629,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     RenderTemplateRequest: {"description": "A source and values."},
     TestTemplateRequest: {"description": "The recipient and the values of a test."},
     CreateWebhookRequest: {"description": "A new endpoint."},
-    ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
+    ChangeWebhookRequest: {"description": "Changes to an endpoint. Null changes nothing."},
     ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},
 }
 

@@ -124,7 +124,7 @@ TEMPLATE_EDITOR: Final = (
         id="list_drafts",
         route="GET /v1/templates/drafts",
         summary="List drafts",
-        description="The drafts that somebody saved, also of templates that are not published yet."
+        description="The saved drafts, also of templates that are not published yet."
         " The newest templates come first.",
         response=DraftList,
         response_example={"items": [_ROW]},
@@ -133,8 +133,7 @@ TEMPLATE_EDITOR: Final = (
         id="get_draft",
         route=f"GET {_OF_ONE}/draft",
         summary="Get a draft",
-        description="The draft of a template, or what is published if nobody has worked on it"
-        " since.",
+        description="The draft of a template, or what is published if there is none.",
         response=DraftItem,
         response_example=_DRAFT,
     ),

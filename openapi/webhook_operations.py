@@ -38,7 +38,7 @@ WEBHOOKS: Final = (
         description="All endpoints of the account, at most ten, without their secrets.",
         response=WebhookList,
         response_example=examples.WEBHOOKS,
-        links={"get_webhook": {"webhook_id": "$response.body#/items/0/id"}},
+        links={"get_webhook": {"endpoint_id": "$response.body#/items/0/id"}},
     ),
     _write(
         id="create_webhook",
@@ -52,11 +52,11 @@ WEBHOOKS: Final = (
         status=201,
         response_example=examples.WEBHOOK_WITH_SECRET,
         errors=("webhook_limit_exceeded", "route_not_found"),
-        links={"test_webhook": {"webhook_id": "$response.body#/id"}},
+        links={"test_webhook": {"endpoint_id": "$response.body#/id"}},
     ),
     _read(
         id="get_webhook",
-        route="GET /v1/webhooks/{webhook_id}",
+        route="GET /v1/webhooks/{endpoint_id}",
         summary="Get a webhook endpoint",
         description="The endpoint without its secret, and whether its deliveries fail.",
         response=WebhookItem,
@@ -64,11 +64,11 @@ WEBHOOKS: Final = (
     ),
     _write(
         id="change_webhook",
-        route="PATCH /v1/webhooks/{webhook_id}",
+        route="PATCH /v1/webhooks/{endpoint_id}",
         summary="Change a webhook endpoint",
-        description="What is left out stays as it is. `enabled: true` also works if the service"
-        " disabled the endpoint. Then the deliveries that wait are sent, if they are at most 7 days"
-        " old.",
+        description="A field that is left out does not change. `enabled: true` also works if the"
+        " service disabled the endpoint. Then the deliveries that wait are sent, if they are at"
+        " most 7 days old.",
         body=ChangeWebhookRequest,
         body_examples=examples.WEBHOOK_CHANGES,
         response=WebhookItem,
@@ -76,13 +76,13 @@ WEBHOOKS: Final = (
     ),
     _write(
         id="delete_webhook",
-        route="DELETE /v1/webhooks/{webhook_id}",
+        route="DELETE /v1/webhooks/{endpoint_id}",
         summary="Delete a webhook endpoint",
         description="Deletes the endpoint permanently. Deliveries that wait are not sent.",
     ),
     _write(
         id="rotate_webhook_secret",
-        route="POST /v1/webhooks/{webhook_id}/rotate",
+        route="POST /v1/webhooks/{endpoint_id}/rotate",
         summary="Rotate the secret",
         description="Gives the endpoint a new secret. For 24 hours, events have a signature of the"
         " old secret too. Of more than four secrets in this time, the oldest end early.",
@@ -91,7 +91,7 @@ WEBHOOKS: Final = (
     ),
     _write(
         id="test_webhook",
-        route="POST /v1/webhooks/{webhook_id}/test",
+        route="POST /v1/webhooks/{endpoint_id}/test",
         summary="Test a webhook endpoint",
         description="Sends an event `webhook.test` to the endpoint, even if its `types` lack it."
         f" {_LIMIT}",
@@ -101,7 +101,7 @@ WEBHOOKS: Final = (
     ),
     _read(
         id="list_webhook_deliveries",
-        route="GET /v1/webhooks/{webhook_id}/deliveries",
+        route="GET /v1/webhooks/{endpoint_id}/deliveries",
         summary="List deliveries",
         description="What was sent to the endpoint in the last 30 days, with each attempt. The"
         " deliveries of the newest events come first.",
@@ -110,14 +110,14 @@ WEBHOOKS: Final = (
         response_example=examples.DELIVERIES,
         links={
             "replay_webhook_delivery": {
-                "webhook_id": "$request.path.webhook_id",
+                "endpoint_id": "$request.path.endpoint_id",
                 "delivery_id": "$response.body#/items/0/id",
             }
         },
     ),
     _write(
         id="replay_webhook_delivery",
-        route="POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
+        route="POST /v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay",
         summary="Replay a delivery",
         description=f"Sends the event again, with the same `webhook-id`. {_LIMIT}",
         response=QueuedEvent,
@@ -126,12 +126,12 @@ WEBHOOKS: Final = (
     ),
     _write(
         id="replay_webhook_events",
-        route="POST /v1/webhooks/{webhook_id}/replay",
+        route="POST /v1/webhooks/{endpoint_id}/replay",
         summary="Replay a time range",
         description="Sends the events of all emails again that were accepted within a time range,"
         " with the same `webhook-id`s. One request reads about 10,000 emails or events, those of"
-        " the newest emails first. `next` in the response is then the `to` of the next request. An"
-        " endpoint can have one such request a minute.",
+        " the newest emails first. `nextTo` in the response is then the `to` of the next request."
+        " An endpoint can have one such request a minute.",
         body=ReplayWebhookRequest,
         body_examples=examples.REPLAYS,
         response=ReplayedEvents,

@@ -26,47 +26,47 @@ def create_webhook() -> Reply:
     )
 
 
-@app.patch("/v1/webhooks/<webhook_id>")
-def change_webhook(webhook_id: str) -> Reply:
+@app.patch("/v1/webhooks/<endpoint_id>")
+def change_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    endpoint_id, changes = read_uuid(webhook_id, "webhook_id"), read_changes(app.current_event)
+    endpoint_id, changes = read_uuid(endpoint_id, "endpoint_id"), read_changes(app.current_event)
     return reply(webhook_item(services().webhooks.change(account_id, endpoint_id, changes)))
 
 
-@app.delete("/v1/webhooks/<webhook_id>")
-def delete_webhook(webhook_id: str) -> Reply:
+@app.delete("/v1/webhooks/<endpoint_id>")
+def delete_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    services().webhooks.delete(account_id, read_uuid(webhook_id, "webhook_id"))
+    services().webhooks.delete(account_id, read_uuid(endpoint_id, "endpoint_id"))
     return reply_nothing()
 
 
-@app.post("/v1/webhooks/<webhook_id>/rotate")
-def rotate_secret(webhook_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/rotate")
+def rotate_secret(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    state = services().webhooks.rotate(account_id, read_uuid(webhook_id, "webhook_id"))
+    state = services().webhooks.rotate(account_id, read_uuid(endpoint_id, "endpoint_id"))
     return reply(webhook_with_secret(state))
 
 
-@app.post("/v1/webhooks/<webhook_id>/test")
-def test_webhook(webhook_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/test")
+def test_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    event = services().webhook_replays.test(account_id, read_uuid(webhook_id, "webhook_id"))
+    event = services().webhook_replays.test(account_id, read_uuid(endpoint_id, "endpoint_id"))
     return reply(queued_event(event), 202)
 
 
-@app.post("/v1/webhooks/<webhook_id>/deliveries/<delivery_id>/replay")
-def replay_delivery(webhook_id: str, delivery_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/replay")
+def replay_delivery(endpoint_id: str, delivery_id: str) -> Reply:
     account_id = _account().account_id
     event = services().webhook_replays.replay(
-        account_id, read_uuid(webhook_id, "webhook_id"), delivery_id
+        account_id, read_uuid(endpoint_id, "endpoint_id"), delivery_id
     )
     return reply(queued_event(event), 202)
 
 
-@app.post("/v1/webhooks/<webhook_id>/replay")
-def replay_events(webhook_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/replay")
+def replay_events(endpoint_id: str) -> Reply:
     account = _account()
-    endpoint_id = read_uuid(webhook_id, "webhook_id")
+    endpoint_id = read_uuid(endpoint_id, "endpoint_id")
     request = read_replay(app.current_event, utc_now())
     result = services().webhook_replays.replay_all(
         account.account_id, endpoint_id, request, account.shards

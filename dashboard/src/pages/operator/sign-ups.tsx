@@ -30,7 +30,7 @@ export default function SignUps() {
       <Trouble of={list} />
       {!list.data && !list.error && <Loading />}
       {list.data && items.length === 0 && (
-        <Empty icon="members" title="Nobody waits">
+        <Empty icon="members" title="No requests">
           <p>Requests appear here if the parameter SignUp is approved.</p>
         </Empty>
       )}

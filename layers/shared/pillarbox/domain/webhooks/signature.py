@@ -53,18 +53,18 @@ def signed_headers(
     event_id: UUID, body: bytes, given: Iterable[WebhookSecret], now: datetime
 ) -> Mapping[str, str]:
     """Return the headers of a POST: one signature for each secret that is in force."""
-    webhook_id, timestamp = str(event_id), str(int(now.timestamp()))
+    event_id, timestamp = str(event_id), str(int(now.timestamp()))
     return {
-        "webhook-id": webhook_id,
+        "webhook-id": event_id,
         "webhook-timestamp": timestamp,
         "webhook-signature": " ".join(
-            sign(secret.text, webhook_id, timestamp, body) for secret in in_force(given, now)
+            sign(secret.text, event_id, timestamp, body) for secret in in_force(given, now)
         ),
     }
 
 
-def sign(secret: str, webhook_id: str, timestamp: str, body: bytes) -> str:
+def sign(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
     """Return one signature: HMAC-SHA256 of the id, the time in seconds and the body."""
     key = base64.b64decode(secret.removeprefix(_PREFIX))
-    signed = f"{webhook_id}.{timestamp}.".encode() + body
+    signed = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
