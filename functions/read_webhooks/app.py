@@ -19,17 +19,17 @@ def list_webhooks() -> Reply:
 @app.get("/v1/webhooks/<endpoint_id>")
 def get_webhook(endpoint_id: str) -> Reply:
     account_id = _account_id()
-    endpoint_id = read_uuid(endpoint_id, "endpoint_id")
-    return reply(webhook_item(services().webhook_queries.get(account_id, endpoint_id)))
+    found = read_uuid(endpoint_id, "endpoint_id")
+    return reply(webhook_item(services().webhook_queries.get(account_id, found)))
 
 
 @app.get("/v1/webhooks/<endpoint_id>/deliveries")
 def list_deliveries(endpoint_id: str) -> Reply:
     account_id = _account_id()
-    endpoint_id = read_uuid(endpoint_id, "endpoint_id")
+    found = read_uuid(endpoint_id, "endpoint_id")
     query = read_query(app.current_event, DeliveriesQuery)
     page = services().webhook_queries.newest_deliveries(
-        account_id, endpoint_id, query.limit, query.cursor
+        account_id, found, query.limit, query.cursor
     )
     return reply(delivery_page(page))
 

@@ -2,7 +2,7 @@
 
 They are refused ones, replays and rehearsals. They use no quota, so one key could repeat them
 without an end. A refusal after the DNS was asked counts as one costly refusal of the account, and
-so do ten records that were looked up for nothing. An account with too many costly refusals in a minute
+so do ten records that were looked up for nothing. An account with too many in a minute
 makes no query to the DNS, and its keys are refused before their requests are parsed.
 """
 

@@ -1,8 +1,8 @@
 """What an account's quota record counts: accepted messages, and costly refusals.
 
 A costly refusal is that of a message for which the DNS was asked. It uses no quota, so it counts in
-a window of its own. Otherwise one key could make any number of them. Requests that read many records
-and accept nothing count there too (`application/sending/costly_requests.py`).
+a window of its own. Otherwise one key could make any number of them. Requests that read many
+records and accept nothing count there too (`application/sending/costly_requests.py`).
 """
 
 from collections.abc import Mapping

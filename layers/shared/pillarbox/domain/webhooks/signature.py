@@ -53,12 +53,12 @@ def signed_headers(
     event_id: UUID, body: bytes, given: Iterable[WebhookSecret], now: datetime
 ) -> Mapping[str, str]:
     """Return the headers of a POST: one signature for each secret that is in force."""
-    event_id, timestamp = str(event_id), str(int(now.timestamp()))
+    webhook_id, timestamp = str(event_id), str(int(now.timestamp()))
     return {
-        "webhook-id": event_id,
+        "webhook-id": webhook_id,
         "webhook-timestamp": timestamp,
         "webhook-signature": " ".join(
-            sign(secret.text, event_id, timestamp, body) for secret in in_force(given, now)
+            sign(secret.text, webhook_id, timestamp, body) for secret in in_force(given, now)
         ),
     }
 
