@@ -7,6 +7,7 @@ import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
 import { Badge, Empty, Page, Time } from "../parts/basics";
+import { CursorPager } from "../parts/list";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
@@ -48,16 +49,7 @@ export default function Endpoint() {
           <Delivery key={delivery.id} of={delivery} path={path} onReplay={deliveries.reload} />
         ))}
       </ul>
-      {(cursor || deliveries.data?.nextCursor) && (
-        <nav class="pager" aria-label="Pages of the list">
-          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
-            Newest
-          </button>
-          <button type="button" class="button small" disabled={!deliveries.data?.nextCursor} onClick={() => change({ cursor: deliveries.data?.nextCursor ?? "" })}>
-            Older
-          </button>
-        </nav>
-      )}
+      <CursorPager cursor={cursor} next={deliveries.data?.nextCursor} names={["Newest", "Older"]} onChange={(to) => change({ cursor: to })} />
     </Page>
   );
 }
