@@ -62,6 +62,7 @@ MODULES: Final = {
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
     "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
+    " tests/unit/application/test_application_erasure.py"
     " tests/unit/application/test_application_delivery_moments.py",
     "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py"
     " tests/unit/application/test_application_erasure.py",

@@ -69,8 +69,8 @@ BUGS: Final = (
     SeededBug(
         "a job of a dead worker is built in the worker",
         "functions/deliver_message/app.py",
-        "_deliver_alone(record, job) if suspect else _deliver(record, job)",
-        "_deliver(record, job)",
+        "handle = _deliver_alone if suspect else _deliver",
+        "handle = _deliver",
         "tests/contract/test_worker.py",
     ),
     SeededBug(
@@ -199,6 +199,20 @@ BUGS: Final = (
         "if not reports or min(reports) > now - LONGEST_STAY:",
         "if not reports:",
         "tests/ports/test_ports_event_queue.py",
+    ),
+    SeededBug(
+        "a stalled acceptor commits however late",
+        f"{_SENDING}/acceptance.py",
+        "> COMMIT_TIME.total_seconds():",
+        "> 9 * COMMIT_TIME.total_seconds():",
+        f"{_UNIT}_faults.py",
+    ),
+    SeededBug(
+        "a hand-over begins in the last seconds of a worker",
+        f"{_DELIVERING}/deliver.py",
+        "if not self.has_time():",
+        "if not self.has_time:",
+        "tests/contract/test_worker.py",
     ),
     SeededBug(
         "an hour that just ended is not rolled up",
