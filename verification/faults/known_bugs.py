@@ -123,7 +123,8 @@ def _no_lease() -> Iterator[None]:
 def _resend_when_a_lease_ends() -> Iterator[None]:
     with (
         mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=30)),
-        mock.patch.object(Delivery, "_event_may_come", return_value=False),
+        mock.patch.object(Delivery, "_is_quiet", return_value=False),
+        mock.patch.object(SqsEventQueue, "may_hold_older_than", return_value=False),
     ):
         yield
 
