@@ -25,12 +25,12 @@ from threading import Event, Thread
 from typing import Final
 
 import psutil
+from verification.attacks.machine import slowness
 
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from tests.fakes import builders
 from tests.stack import free_port
 from verification.attacks.large_bodies import bodies
-from verification.attacks.machine import slowness
 
 ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = "attack"
