@@ -18,7 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Final, cast
 
-from benchmarks.accepting import RECIPIENT, post
+from benchmarks.accepting import MAIL
+from benchmarks.cold_start import post
 from benchmarks.smtp import run
 from benchmarks.smtp.end_to_end import seed
 from local.engine import Engine
@@ -70,7 +71,7 @@ async def measure(checkouts: list[Path]) -> None:
                 AWS_DEFAULT_REGION="eu-west-1",
                 POWERTOOLS_SERVICE_NAME="benchmark",
             )
-            event = json.dumps(post(seed(), BODY, {}))
+            event = json.dumps(post(seed(), MAIL))
             handlers = [stack.enter_context(start(checkout, event)) for checkout in checkouts]
             turns = [[take_turn(handler) for handler in handlers] for _ in range(_TURNS)]
         finally:
@@ -81,13 +82,6 @@ async def measure(checkouts: list[Path]) -> None:
     print("|---|---|---|")
     for checkout, spent in zip(checkouts, figures, strict=True):
         print(f"| {checkout} | {spent:.2f} | {spent / figures[-1]:.2f} |")
-
-
-BODY: Final = {
-    "to": RECIPIENT,
-    "starterTemplate": "password_reset",
-    "variables": {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30},
-}
 
 
 def start(checkout: Path, event: str) -> subprocess.Popen[str]:
