@@ -67,29 +67,13 @@ class Options:
     seed: int = 20261121
     #: Clients use a new key for each try.
     unkeyed: bool = False
-    #: Handlers commit a mail before they queue its job; only front, handlers and edge are killed.
-    bug: bool = False
-    #: The same slow queue and the same kills as with `bug`, without the bug.
-    slow: bool = False
-
-    @property
-    def front(self) -> tuple[str, ...]:
-        """Return the arguments of the program that serves as the front."""
-        if self.bug or self.slow:
-            return ("-m", "verification.kills.slow_front", *(["--bug"] if self.bug else []))
-        return ("-m", "front")
 
 
 def main() -> int:
     """Return 1 if a promise was broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=Options.seed, help="of the order of kills")
-    for name, text in (
-        ("unkeyed", "let clients use a new key for each try: must fail"),
-        ("bug", "let handlers enqueue after the commit, with a slow queue: must fail"),
-        ("slow", "use the same slow queue without the bug: must pass"),
-    ):
-        parser.add_argument(f"--{name}", action="store_true", help=text)
+    parser.add_argument("--unkeyed", action="store_true", help="clients without a key: must fail")
     # An exit through `SystemExit` also ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     return int(bool(report("kills", [run(Options(**vars(parser.parse_args())))])))
@@ -97,12 +81,11 @@ def main() -> int:
 
 def run(options: Options) -> RunResult:
     """Send mail, kill processes, wait until all mail is finished, and print the outcome."""
-    only_front = options.bug or options.slow
-    with running() as stack, entrance(stack, options.front) as entrance_before:
+    with running() as stack, entrance(stack) as entrance_before:
         engine = json.loads((STATE / "engine.json").read_text())["pid"]
 
         def targets() -> list[Target]:
-            return entrance_before.targets() + ([] if only_front else functions(engine))
+            return entrance_before.targets() + functions(engine)
 
         started = time.monotonic()
         with ThreadPoolExecutor(1) as threads:
@@ -114,7 +97,7 @@ def run(options: Options) -> RunResult:
                 draw,
                 PAUSE,
             )
-            mails = [Mail("kill", n, front=only_front or n % 3 == 0) for n in range(MAILS)]
+            mails = [Mail("kill", n, front=n % 3 == 0) for n in range(MAILS)]
             results = send_all(
                 entrance_before.url,
                 stack["keys"]["live"],
