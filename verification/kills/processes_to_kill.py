@@ -18,15 +18,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import boto3
 import psutil
 
 from tests.stack import free_port, is_open, wait_for
+from verification.stack import ROOT, client_of
 
-ROOT: Final = Path(__file__).parents[2]
 #: Seconds that a function runs before it may be killed, since a cold start takes some.
 _FUNCTION_AGE: Final = 2
 #: Seconds that the edge or the front serves before it may be killed, so that mail gets through.
@@ -151,17 +149,6 @@ def _stage(environment: Mapping[str, str]) -> str:
     with contextlib.closing(client_of(environment, "apigateway")) as gateway:
         (api,) = gateway.get_rest_apis()["items"]
     return f"{environment['AWS_ENDPOINT_URL']}/restapis/{api['id']}/api/_user_request_"
-
-
-def client_of(environment: Mapping[str, str], service: str) -> Any:
-    """Return a client of the engine of a running stack."""
-    return boto3.client(  # type: ignore[call-overload]
-        service,
-        endpoint_url=environment["AWS_ENDPOINT_URL"],
-        region_name=environment["AWS_REGION"],
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def functions(engine: int) -> list[Target]:
