@@ -86,7 +86,8 @@ def wrong_statistics(state: Path, patience: float = 0, account_id: str | None = 
         done = run_operator(state, "stats", "verify", *of_account)
         wrong = 1  # if the stack is busy, or gone
         if done.stdout:
-            reports = json.loads(done.stdout)["items"]
+            told = json.loads(done.stdout)
+            reports = [told] if account_id else told["items"]
             wrong = sum(not report["right"] or report["behind"] > 0 for report in reports)
         if not wrong or time.monotonic() > deadline:
             return wrong
