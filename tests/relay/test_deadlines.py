@@ -34,21 +34,12 @@ async def test_silent_client() -> None:
     assert peer.transport.half_closed
 
 
-async def test_handshake_that_does_not_begin() -> None:
-    """A client that says STARTTLS and sends nothing is cut off after 30 seconds."""
+@pytest.mark.parametrize("octets", [0, 50])
+async def test_handshake_that_does_not_end(octets: int) -> None:
+    """After STARTTLS a client has 30 seconds, and no more if it sends a part of its handshake."""
     peer = Peer()
     peer.send(b"STARTTLS\r\n")
-    peer.wait(LIMITS.handshake)
-    assert peer.open
-    peer.wait(1)
-    assert peer.transport.aborted
-
-
-async def test_handshake_that_does_not_end() -> None:
-    """A client that sends a part of its handshake gets no more time for it."""
-    peer = Peer()
-    peer.send(b"STARTTLS\r\n")
-    peer.connection.data_received(TlsClient().handshake()[:50])
+    peer.connection.data_received(TlsClient().handshake()[:octets])
     peer.wait(LIMITS.handshake)
     assert peer.open
     peer.wait(1)
@@ -66,13 +57,14 @@ async def test_after_the_handshake() -> None:
 
 
 async def test_idle_client() -> None:
-    """A client that has logged in gets 421 after 300 seconds without a command."""
+    """A client that has logged in gets 421 after 300 seconds without a whole command."""
     peer = Peer()
     await peer.log_in()
     peer.wait(LIMITS.idle)
     assert peer.open
     assert peer.send(b"NOOP\r\n").startswith(b"250 ")
     peer.wait(LIMITS.idle)
+    peer.send(b"N")
     assert peer.open
     peer.wait(1)
     assert peer.transport.half_closed
@@ -120,6 +112,21 @@ async def test_a_message_that_stalls(octets: int, seconds: float) -> None:
     peer.wait(0.25)
     assert peer.answer().startswith(b"421 4.4.2 The message arrived too slowly")
     assert peer.transport.half_closed
+    assert peer.service.accepted == []
+
+
+async def test_the_end_of_a_session_within_a_message() -> None:
+    """A message in progress is accepted before the session ends at its time limit."""
+    peer = Peer(limits=replace(LIMITS, session=40))
+    await peer.begin_message()
+    peer.wait(41)
+    peer.answer()
+    assert peer.open
+    answer = peer.send(END)
+    await calls_ended()
+    peer.wait(1)
+    answer += peer.answer()
+    assert [line[:9] for line in answer.splitlines()] == [b"250 2.0.0", b"421 4.4.2"]
 
 
 async def test_a_second_message_has_its_own_time() -> None:

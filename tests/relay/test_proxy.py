@@ -70,14 +70,6 @@ def test_invalid_header(octets: bytes) -> None:
         assert client.reply_or_end() == b""
 
 
-@pytest.mark.parametrize("rest", [b"\x00\x00\x00", b"\x11\x00\x0c" + bytes(12)])
-def test_check_of_the_load_balancer(rest: bytes) -> None:
-    """The load balancer's own check (LOCAL) gets no reply and is closed."""
-    with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
-        client.send(SIGNATURE + b"\x20" + rest)
-        assert client.reply_or_end() == b""
-
-
 @pytest.mark.parametrize(
     ("family", "source", "destination"),
     [(b"\x11", "192.0.2.1", "198.51.100.2"), (b"\x21", "2001:db8::1", "2001:db8:1::2")],
