@@ -181,10 +181,3 @@ async def test_a_message_that_is_too_large_ends() -> None:
     peer.answer()
     answer = peer.send(b"x" * 1_500 + b"\r\n.\r\nNOOP\r\n")
     assert [line[:3] for line in answer.splitlines()] == [b"552", b"250"]
-
-
-async def test_a_client_is_known_by_its_address() -> None:
-    """The address without the port counts against the limits."""
-    peer = Peer()
-    assert peer.connection._admission is not None
-    assert peer.connection._admission.host == "127.0.0.1"
