@@ -7,12 +7,18 @@ from relay.limits import MIB, ServerLimits
 
 def test_default_limits() -> None:
     """Without settings a process has these sizes, counts, rates, and times in seconds."""
-    sizes = {"message_size": 16_777_216, "memory": 268_435_456}
-    counts = {"connections": 1_000, "connections_of_address": 50, "errors": 20}
+    sizes: dict[str, float] = {"message_size": 16_777_216, "memory": 268_435_456}
+    counts: dict[str, float] = {"connections": 1_000, "connections_of_address": 50, "errors": 20}
     counts |= {"failed_logins": 3, "logins_of_address": 10, "idle_commands": 100}
-    times = {"handshake": 30, "authentication": 60, "idle": 300, "content": 600, "session": 3_600}
+    times: dict[str, float] = {
+        "handshake": 30,
+        "authentication": 60,
+        "idle": 300,
+        "content": 600,
+        "session": 3_600,
+    }
     times |= {"login_grace": 1, "failed_login_delay": 0.5, "drain": 90}
-    rates = {"content_rate": 512, "content_stall": 60, "content_grace": 10}
+    rates: dict[str, float] = {"content_rate": 512, "content_stall": 60, "content_grace": 10}
     assert asdict(ServerLimits()) == sizes | counts | times | rates
 
 
