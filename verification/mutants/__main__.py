@@ -120,11 +120,10 @@ MODULES: Final = {
     "relay/memory.py": "tests/relay/test_shares.py",
     "relay/places.py": "tests/relay/test_logins.py",
     "relay/service.py": "tests/relay/test_service.py tests/relay/test_two_keys.py"
-    " tests/relay/test_log.py",
+    " tests/relay/test_log.py tests/relay/test_collection.py",
     "relay/framing.py": "tests/relay/test_framing_bounds.py tests/relay/test_content.py",
     "relay/limits.py": "tests/relay/test_default_limits.py tests/relay/test_shares.py"
-    " tests/relay/test_neighbours.py tests/relay/test_slow.py::test_default_time_limits"
-    " tests/relay/test_slow_messages.py::test_default_rate",
+    " tests/relay/test_neighbours.py",
     "relay/proxy.py": "tests/relay/test_proxy.py",
     "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_commands.py"
     " tests/relay/test_auth.py tests/relay/test_content.py tests/relay/test_use_case.py",
