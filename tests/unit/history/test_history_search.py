@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.search_index import index_again
@@ -27,6 +25,7 @@ from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.unit.history.search_world import PEOPLE, TAGS, SearchWorld, send_some
 from tests.unit.history.test_history_aggregation import server_error
+from tests.unit.history.test_history_check import check_of
 from tests.unit.history.world import START
 
 ANN, BOB = RecipientTerm("ann@example.com"), RecipientTerm("bob@example.com")
@@ -231,17 +230,6 @@ def test_only_a_new_message_costs_writes_of_the_index() -> None:
     assert len(world.entries()) == 3
 
 
-def checker(world: SearchWorld) -> LedgerCheck:
-    return LedgerCheck(
-        log=world.log,
-        ledger=world.ledger,
-        audit=DynamoLedgerAudit(world.table),
-        marks=world.marks,
-        index=world.index,
-        clock=lambda: world.now,
-    )
-
-
 @pytest.mark.parametrize("after", [False, True])
 def test_a_failed_index_write_is_repaired(*, after: bool) -> None:
     """A batch is retried for some minutes; then its hour is marked, and the sweep indexes it."""
@@ -262,7 +250,7 @@ def test_a_failed_index_write_is_repaired(*, after: bool) -> None:
     world.aggregate()
     world.pass_time(7200)
     (mark,) = world.marks.all()
-    checker(world).rebuild_hour(mark)
+    check_of(world).rebuild_hour(mark)
     assert world.entries() == [f"ann@example.com#{sent.message_id}", f"order=1#{sent.message_id}"]
     assert world.found("ann@example.com") == [sent.message_id]
 
@@ -277,7 +265,7 @@ def test_the_sweep_indexes_a_message_that_the_stream_lost() -> None:
     world.aggregate()
     world.pass_time(3600)
     assert world.found("ann@example.com") == []
-    assert checker(world).check_ended_hours(world.account_id, world.now).repaired
+    assert check_of(world).check_ended_hours(world.account_id, world.now).repaired
     assert world.found("ann@example.com") == [lost.message_id]
 
 
