@@ -253,7 +253,7 @@ def test_a_batch_without_news_writes_nothing() -> None:
     batch = list(world.messages.values())
     world.aggregate()
     world.engine.reset()
-    assert world.aggregation.apply(batch).retry_from is None
+    assert world.aggregation.apply(batch) == StreamResult(None, [])
     assert world.engine.write_units == 0
 
 
