@@ -23,6 +23,7 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import CLAIM_LEASE as LEASE
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
+from tests.refusals import refusal
 
 LOOK_UP, ACQUIRE, READ, DNS = (
     "directory.look_up",
@@ -78,9 +79,7 @@ def codes(results: list[Any]) -> list[str | None]:
 def error_of(
     world: World, batch_request: Any, digest: str | None = None, **ports: Any
 ) -> ServiceError:
-    with pytest.raises(ServiceError) as error:
-        submit(world, batch_request, digest, **ports)
-    return error.value
+    return refusal(submit, world, batch_request, digest, **ports)
 
 
 def fail_last(world: World, *calls: str, when: Literal["before", "after"] = "before") -> None:
@@ -451,12 +450,8 @@ def test_authentication_comes_before_the_validation_error(world: World) -> None:
 def test_preview_keys_cannot_send_batches(world: World) -> None:
     """A preview key gets 403 with the upgrade URL, before the limits are checked."""
     for count in (1, 101):
-        with pytest.raises(ServiceError) as error:
-            world.batch_send.submit(world.preview, batch(*[request()] * count), None, batch_result)
-        assert (error.value.code, error.value.upgrade_url) == (
-            "upgrade_required",
-            builders.UPGRADE_URL,
-        )
+        error = refusal(world.send_batch, *[request()] * count, key=world.preview)
+        assert (error.code, error.upgrade_url) == ("upgrade_required", builders.UPGRADE_URL)
 
 
 def test_a_stale_owner_changes_no_answer(world: World) -> None:

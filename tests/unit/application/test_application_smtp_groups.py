@@ -14,6 +14,7 @@ from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
+from tests.refusals import refusal
 
 TO = ("ann@example.com",)
 
@@ -27,6 +28,15 @@ def prepare(
 
 def submit(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
     return world.smtp_submission.submit_all(world.live, messages)
+
+
+def codes(outcomes: Sequence[str | ServiceError]) -> list[str | None]:
+    return [item.code if isinstance(item, ServiceError) else None for item in outcomes]
+
+
+def limited(per_minute: int, per_day: int | None = None) -> World:
+    limits = Limits(per_minute=per_minute, per_day=per_day, per_month=None)
+    return World(builders.account(overrides=limits))
 
 
 def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
@@ -61,8 +71,7 @@ def test_each_message_of_a_group_is_checked_by_itself() -> None:
             prepare(world, 3),
         ],
     )
-    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
-    assert codes == [None, "no_verified_sender", "recipient_suppressed", None]
+    assert codes(outcomes) == [None, "no_verified_sender", "recipient_suppressed", None]
     assert {str(message_id) for _, message_id in world.store.messages} == {
         outcomes[0],
         outcomes[3],
@@ -82,10 +91,9 @@ def test_a_group_of_refused_messages_makes_no_write() -> None:
 
 def test_the_rest_of_a_quota_is_used() -> None:
     """If the quota is too small, it accepts messages in their order until it is full."""
-    world = World(builders.account(overrides=Limits(per_minute=3, per_day=None, per_month=None)))
+    world = limited(3)
     outcomes = submit(world, [prepare(world, number) for number in range(5)])
-    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
-    assert codes == [None] * 3 + ["rate_limit_exceeded"] * 2
+    assert codes(outcomes) == [None] * 3 + ["rate_limit_exceeded"] * 2
     assert len(world.store.messages) == len(world.store.queue) == 3
     (refused,) = submit(world, [prepare(world, 6)])
     assert isinstance(refused, ServiceError)
@@ -94,7 +102,7 @@ def test_the_rest_of_a_quota_is_used() -> None:
 
 def test_a_refusal_names_the_quota_window_that_is_full() -> None:
     """Once a group uses up the day's quota, the refusals name the day, not the minute."""
-    world = World(builders.account(overrides=Limits(per_minute=5, per_day=4, per_month=None)))
+    world = limited(5, 4)
     submit(world, [prepare(world, 0)])
     outcomes = submit(world, [prepare(world, number) for number in range(1, 7)])
     details = [item.details if isinstance(item, ServiceError) else None for item in outcomes]
@@ -103,7 +111,7 @@ def test_a_refusal_names_the_quota_window_that_is_full() -> None:
 
 def test_a_group_without_room_names_the_quota_window_that_is_full() -> None:
     """If the day's quota has no room, each message of the next group gets the day's error."""
-    world = World(builders.account(overrides=Limits(per_minute=5, per_day=3, per_month=None)))
+    world = limited(5, 3)
     submit(world, [prepare(world, number) for number in range(3)])
     outcomes = submit(world, [prepare(world, number) for number in range(3, 6)])
     refusals = [(item.code, item.details) for item in outcomes if isinstance(item, ServiceError)]
@@ -113,7 +121,7 @@ def test_a_group_without_room_names_the_quota_window_that_is_full() -> None:
 @pytest.mark.parametrize("failing", ["jobs.put_all", "messages.commit_all"])
 def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: str) -> None:
     """An error of the queue or the commit goes only to the messages that had quota."""
-    world = World(builders.account(overrides=Limits(per_minute=2, per_day=None, per_month=None)))
+    world = limited(2)
     ready = [prepare(world, number) for number in range(4)]
     port, _, call = failing.partition(".")
 
@@ -123,13 +131,12 @@ def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: s
     ports = world.ports
     vars(getattr(ports, port))[call] = fail
     outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
-    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
-    assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
+    assert codes(outcomes) == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
 
 def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() -> None:
     """If the quota cannot be reserved for the others, their error goes only to them."""
-    world = World(builders.account(overrides=Limits(per_minute=2, per_day=None, per_month=None)))
+    world = limited(2)
     ready = [prepare(world, number) for number in range(4)]
     ports = world.ports
     reserve = ports.quotas.reserve
@@ -141,8 +148,7 @@ def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() 
 
     vars(ports.quotas)["reserve"] = fail_for_two
     outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
-    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
-    assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
+    assert codes(outcomes) == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
 
 def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
@@ -183,9 +189,10 @@ def test_an_invalid_key_fails_the_whole_group() -> None:
     """A group with an invalid key is refused and leaves nothing behind."""
     world = World()
     ready = [prepare(world, number) for number in range(2)]
-    with pytest.raises(ServiceError) as refusal:
-        world.smtp_submission.submit_all(builders.key_text(), ready)
-    assert refusal.value.code == "invalid_api_key"
+    assert (
+        refusal(world.smtp_submission.submit_all, builders.key_text(), ready).code
+        == "invalid_api_key"
+    )
     assert not world.store.queue
 
 

@@ -14,9 +14,9 @@ from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.page import PageRequest
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Event, EventKind, Status
 from tests.fakes.builders import account
+from tests.refusals import refusal
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
@@ -111,6 +111,4 @@ def test_a_rebuild_keeps_a_change_that_arrives_meanwhile(audited: AuditedWorld) 
 def test_an_unknown_account_is_an_error(audited: AuditedWorld) -> None:
     """Both commands raise account_not_found instead of reporting correct statistics."""
     for command in (audited.audit.verify, audited.audit.rebuild):
-        with pytest.raises(ServiceError) as raised:
-            command("nobody000000")
-        assert raised.value.code == "account_not_found"
+        assert refusal(command, "nobody000000").code == "account_not_found"
