@@ -25,18 +25,9 @@ from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
 from tests.refusals import refusal
 
-LOOK_UP, ACQUIRE, READ, DNS = (
-    "directory.look_up",
-    "claims.acquire",
-    "messages.get_all",
-    "domains.look_up",
-)
-RESERVE, PUT, COMMIT, FINISH = (
-    "quotas.reserve",
-    "jobs.put_all",
-    "messages.commit_all",
-    "claims.finish",
-)
+LOOK_UP, ACQUIRE, READ = "directory.look_up", "claims.acquire", "messages.get_all"
+DNS, RESERVE, PUT = "domains.look_up", "quotas.reserve", "jobs.put_all"
+COMMIT, FINISH = "messages.commit_all", "claims.finish"
 QUOTA_EXCEEDED = "daily_limit_exceeded"
 INVALID = ValidationFailed(FieldError("to", "is required", "required"))
 UNAVAILABLE = ServiceError("service_unavailable", "planted")

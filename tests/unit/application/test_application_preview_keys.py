@@ -12,7 +12,6 @@ from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
-from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.sign_in.codes import FlowToken
 from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_ADDRESS,
@@ -23,7 +22,7 @@ from pillarbox.domain.sign_in.preview_key import (
     is_unused,
     new_report,
 )
-from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, MAX_NUMBER, Proof, check_proof
+from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.sign_in import (
     FakeCodeRequests,
@@ -34,6 +33,9 @@ from tests.fakes.sign_in import (
 )
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
+from tests.unit.application.proofs import few_tries, solve
+
+__all__ = ["few_tries"]
 
 ADA: Final = "ada@shop.example"
 
@@ -60,8 +62,10 @@ class World:
         )
 
     def request(self, address: str = ADA, client: str = "") -> FlowToken:
-        proof = solve(self.keys, address)
-        return self.keys.request_code(address, proof, client)
+        return self.keys.request_code(address, self.proof(address), client)
+
+    def proof(self, address: str = ADA) -> Proof:
+        return solve(self.keys.challenge(address), folded_digest(address), self.now)
 
     def issue(self, address: str = ADA, client: str = "") -> str:
         token = self.request(address)
@@ -71,25 +75,6 @@ class World:
     def account(self) -> Account:
         (account,) = self.accounts.accounts.values()
         return account
-
-
-def solve(keys: PreviewKeys, address: str) -> Proof:
-    """Solve a challenge as the check in the service does."""
-    given, now = keys.challenge(address), keys.clock()
-    for number in range(MAX_NUMBER + 1):
-        proof = Proof(given.challenge, given.salt, given.signature, ALGORITHM, number)
-        try:
-            check_proof(proof, b"key", folded_digest(address), now)
-        except ValidationFailed:
-            continue
-        return proof
-    raise AssertionError("no number is right")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the search short."""
-    monkeypatch.setattr("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 20)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +116,7 @@ def test_five_guesses_are_checked() -> None:
 def test_a_proof_is_for_one_address_and_works_once() -> None:
     """Another address or a second use is refused, and mails nothing."""
     world = World()
-    proof = solve(world.keys, ADA)
+    proof = world.proof()
     other = "bob@shop.example"
     assert refusal(world.keys.request_code, other, proof, "").code == "validation_failed"
     world.keys.request_code(ADA, proof, "")
@@ -205,7 +190,7 @@ def test_a_domain_needs_an_mx_record(verdict: DomainVerdict) -> None:
 def test_without_the_widget_no_key_is_given() -> None:
     """A challenge, a code and a key are refused."""
     world = World()
-    token, proof = world.request(), solve(world.keys, ADA)
+    token, proof = world.request(), world.proof()
     closed = replace(world.keys, is_open=False)
     for action in (
         lambda: closed.challenge(ADA),

@@ -12,14 +12,8 @@ from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.errors import Unavailable, ValidationFailed
-from pillarbox.domain.sign_in.proof_of_work import (
-    ALGORITHM,
-    MAX_NUMBER,
-    Challenge,
-    Proof,
-    check_proof,
-)
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.sign_in.proof_of_work import Challenge, Proof
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user, user_digest
 from pillarbox.domain.sign_in.sign_up import (
@@ -40,6 +34,9 @@ from tests.fakes.sign_in import (
 )
 from tests.fakes.stores import FakeJobs, FakeMessages, Store
 from tests.refusals import refusal
+from tests.unit.application.proofs import few_tries, solve
+
+__all__ = ["few_tries"]
 
 ADA: Final = "Ada@shop.example"
 
@@ -111,26 +108,14 @@ class World:
     def create(self, address: str = ADA, name: str = "Acme", client: str = "") -> SignUpStatus:
         user = self.user(address)
         challenge = self.sign_up.offer(user).challenge
-        proof = proof_of(challenge, address) if challenge else Proof("", "", "", "", 0)
+        proof = (
+            solve(challenge, user_digest(address), NOW) if challenge else Proof("", "", "", "", 0)
+        )
         return self.sign_up.create(user, name, proof, client).status
 
 
-def proof_of(challenge: Challenge, address: str = ADA) -> Proof:
-    """Solve a challenge as the check in the service does."""
-    for number in range(MAX_NUMBER + 1):
-        proof = Proof(challenge.challenge, challenge.salt, challenge.signature, ALGORITHM, number)
-        try:
-            check_proof(proof, b"key", user_digest(address), NOW)
-        except ValidationFailed:
-            continue
-        return proof
-    raise AssertionError("no number is right")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the search short."""
-    monkeypatch.setattr("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 20)
+def solved(challenge: Challenge, address: str = ADA) -> Proof:
+    return solve(challenge, user_digest(address), NOW)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +183,7 @@ def test_a_proof_works_once_and_for_one_user() -> None:
     user, other = world.user(), world.user("bob@shop.example")
     challenge = world.sign_up.offer(user).challenge
     assert challenge
-    proof = proof_of(challenge)
+    proof = solved(challenge)
     assert refusal(world.sign_up.create, other, "B", proof, "").code == "validation_failed"
     assert world.proofs.used == {}
     world.proofs.used[proof.challenge] = None
@@ -230,7 +215,7 @@ def test_of_two_requests_at_the_same_time_one_wins() -> None:
     user, stale = world.user(), _Stale(world.members, world.accounts)
     both = replace(world.sign_up, sign_ups=stale)
     challenges = [both.offer(user).challenge for _ in range(2)]
-    first, second = (proof_of(challenge) for challenge in challenges if challenge)
+    first, second = (solved(challenge) for challenge in challenges if challenge)
     created = both.create(user, "First", first, "")
     with pytest.raises(Unavailable):
         both.create(user, "Second", second, "")

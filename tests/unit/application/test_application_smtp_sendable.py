@@ -135,10 +135,7 @@ def test_misleading_names_are_refused(name: str) -> None:
     "header",
     [
         "Subject: =?iso-8859-1?q?=93quoted=94_=96_x?=\r\n",
-        "Subject: folded\r\n\twith a tab\r\n",
-        "Subject: עברית \u200f!\r\n",
-        "Subject:\r\n",
-        "",
+        *("Subject: folded\r\n\twith a tab\r\n", "Subject: עברית \u200f!\r\n", "Subject:\r\n", ""),
     ],
 )
 def test_subjects_of_older_programs_are_accepted(header: str) -> None:

@@ -11,16 +11,12 @@ from tests.unit.rendering.test_saved import BROKEN, NOT_ALLOWED
 _MJML = (
     "<mj-include path='file:///etc/passwd' />",
     '<mj-include path="https://evil.example/x.mjml" />',
-    "<mj-frobnicate></mj-frobnicate>",
-    "<mj-section>",
-    "</mj-section>",
+    *("<mj-frobnicate></mj-frobnicate>", "<mj-section>", "</mj-section>"),
     "<mj-text><b></mj-text>",
     "<mj-wrapper>" * 300 + "</mj-wrapper>" * 300,
     "<mj-raw>" + "<div>" * 5_000 + "</div>" * 5_000 + "</mj-raw>",
-    "<mj-text>1 < 2</mj-text>",
-    "<mj-text color=red>x</mj-text>",
-    "<mj-text>{{ x.__class__ }}</mj-text>",
-    "<mj-text><![CDATA[x]]></mj-text>",
+    *("<mj-text>1 < 2</mj-text>", "<mj-text color=red>x</mj-text>"),
+    *("<mj-text>{{ x.__class__ }}</mj-text>", "<mj-text><![CDATA[x]]></mj-text>"),
 )
 
 

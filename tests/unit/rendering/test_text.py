@@ -223,12 +223,7 @@ def test_raw_text_is_never_shown(name: str) -> None:
     [
         *("<font a><p>", "<div>", "<b><i>", "<a href=http:a>", '<a "', "<!--", "<", "<p a=", "&"),
         *(
-            "<ul><li>x",
-            "<blockquote>x",
-            "<table><tr><td>x",
-            "</p>",
-            "<script>",
-            "<p hidden>",
+            *("<ul><li>x", "<blockquote>x", "<table><tr><td>x", "</p>", "<script>", "<p hidden>"),
             "<br>",
         ),
         *("<style></styl", "<b></i>", "x<a href=http:a>y</a>", "<pre>\n", "<p a='", " ", "<svg>"),
