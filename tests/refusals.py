@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 
 def refusal[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> ServiceError:
@@ -21,3 +21,11 @@ def faults[**P](
     error = refusal(call, *args, **kwargs)
     assert isinstance(error, ValidationFailed)
     return [(fault.field, fault.code) for fault in error.errors]
+
+
+def fault[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> FieldError:
+    """Return the only fault that a call reports."""
+    error = refusal(call, *args, **kwargs)
+    assert isinstance(error, ValidationFailed)
+    (only,) = error.errors
+    return only

@@ -268,7 +268,9 @@ def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
     error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, 1))
     reserve_elsewhere(world, 2)
     world.advance(LEASE)
+    world.gate.calls.clear()
     assert codes(submit(world, batch_request, DIGEST)) == [None, QUOTA_EXCEEDED, QUOTA_EXCEEDED]
+    assert DNS not in world.gate.calls
 
 
 def test_a_takeover_without_valid_rest_reserves_nothing(world: World) -> None:
@@ -439,10 +441,11 @@ def test_authentication_comes_before_the_validation_error(world: World) -> None:
 
 
 def test_preview_keys_cannot_send_batches(world: World) -> None:
-    """A preview key gets 403 with the upgrade URL, before the limits are checked."""
+    """A preview key gets 403 with the upgrade URL, before limits and recipients are looked at."""
     for count in (1, 101):
         error = refusal(world.send_batch, *[request()] * count, key=world.preview)
         assert (error.code, error.upgrade_url) == ("upgrade_required", builders.UPGRADE_URL)
+    assert world.store.max_addresses == 0
 
 
 def test_a_stale_owner_changes_no_answer(world: World) -> None:

@@ -91,12 +91,6 @@ def test_a_batch_that_accepts_something_does_not_count(world: World) -> None:
     assert counted(world) == 5
 
 
-def test_an_accepted_long_list_does_not_count(world: World) -> None:
-    """An accepted email uses quota, and nothing else."""
-    world.send(request(to=WIDE))
-    assert counted(world) == 0
-
-
 @pytest.mark.parametrize("error", [Unavailable("table"), ServiceError("internal_error", "")])
 def test_a_failure_of_the_service_does_not_count(world: World, error: ServiceError) -> None:
     """A 500 or 503 is not the caller's fault: its retries are not limited."""

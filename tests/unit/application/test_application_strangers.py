@@ -167,14 +167,6 @@ def test_a_batch_counts_recipients_that_were_cut(world: World) -> None:
     assert world.gate.calls == [LOOK_UP]
 
 
-def test_a_preview_key_reads_nothing_for_a_batch(world: World) -> None:
-    """A batch with a preview key gets 403 without a read of its recipients, also when known."""
-    for _ in range(2):
-        error = refusal(world.send_batch, request(to=addresses(50)), key=world.preview)
-        assert error.code == "upgrade_required"
-    assert world.store.max_addresses == 0
-
-
 @pytest.mark.parametrize("extra", [0, 1])
 def test_a_batch_has_at_most_a_hundred_domains(world: World, extra: int) -> None:
     """One domain too many refuses the whole batch, before the DNS and before other reads."""
@@ -285,12 +277,6 @@ def test_an_early_refusal_is_not_counted(world: World, what: SendRequest, code: 
     assert COUNT not in world.gate.calls
 
 
-def test_an_accepted_message_makes_no_more_calls(world: World) -> None:
-    """Success is not counted anywhere else than in the quota."""
-    world.send()
-    assert COUNT not in world.gate.calls
-
-
 def test_after_too_many_refusals_the_dns_is_not_asked(world: World) -> None:
     """At the limit the key gets 429 before the DNS; in the next minute it may send again."""
     world.limit(10)
@@ -347,17 +333,3 @@ def test_a_replay_is_answered_in_spite_of_refusals(world: World) -> None:
     first = world.send(digest=DIGEST)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 10**6
     assert world.send(digest=DIGEST) == replace(first, replayed=True)
-
-
-def test_the_rest_of_a_taken_over_batch_gets_the_quota_error(world: World) -> None:
-    """A successor whose account has no room reports the accepted part and 429 for the rest."""
-    world.limit(1)
-    items = (request(), request())
-    world.send_batch(*items, digest=DIGEST)
-    world.store.claims[ACCOUNT, DIGEST].response = None
-    world.advance(timedelta(seconds=20))
-    world.store.claims[ACCOUNT, DIGEST].leased_until = world.now
-    world.gate.calls.clear()
-    answer = world.send_batch(*items, digest=DIGEST)
-    assert [item is not None for item in answer.message_ids] == [True, False]
-    assert DNS not in world.gate.calls

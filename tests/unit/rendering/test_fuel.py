@@ -17,6 +17,7 @@ from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.values import values_or_samples
+from tests.refusals import fault
 from tests.unit.rendering.test_saved import JSON, PIECES
 
 ROWS: list[Json] = [1] * MAX_ROWS
@@ -61,9 +62,7 @@ def instructions(work: Callable[[], object]) -> int:
 
 
 def refusal(work: Callable[[], object]) -> tuple[str, str, str]:
-    with pytest.raises(ValidationFailed) as refused:
-        work()
-    (error,) = refused.value.errors
+    error = fault(work)
     return error.field, error.code, error.message
 
 

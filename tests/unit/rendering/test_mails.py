@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from pillarbox.domain.errors import Json
 from pillarbox.domain.templates.template import VariableKind
 from pillarbox.rendering.engine import Branding, render_starter
-from pillarbox.rendering.palette import palette
+from pillarbox.rendering.palette import contrast, palette
 from pillarbox.rendering.starters import SLUGS, STARTERS, get_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import values_or_samples
@@ -271,18 +271,6 @@ def test_the_accent_replaces_the_colours_of_the_starters(slug: str) -> None:
     for name in ("accent", "accent_dark", "link", "link_dark"):
         assert palette(None)[name] not in html
     assert palette("#0a7d5a")["link_dark"] in html
-
-
-def luminance(colour: str) -> float:
-    """Return the relative luminance of #rrggbb (WCAG 2.2)."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 def declared(css: str, name: str, prop: str) -> str:
