@@ -17,6 +17,7 @@ from tests.fakes.world import Fault, Killed, World
 from tests.refusals import refusal
 
 TO = ("ann@example.com",)
+KEY = "Idempotency-Key: k\r\n"
 
 
 def prepare(
@@ -225,21 +226,21 @@ def test_a_fault_at_any_call_keeps_the_promises(when: str) -> None:
 
 @pytest.mark.parametrize(
     ("head", "size", "groupable"),
-    [("", 0, True), ("", SMALL, False), ("Idempotency-Key: k\r\n", 0, False)],
+    [("", 100, True), ("", SMALL, True), ("", SMALL + 1, False), (KEY, 100, False)],
 )
 def test_only_small_messages_without_a_key_are_groupable(
     head: str, size: int, *, groupable: bool
 ) -> None:
     """Large messages and those with an idempotency key are accepted by themselves."""
-    octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
+    start = f"From: {builders.SENDER}\r\n{head}\r\n"
+    octets = bytearray(f"{start}{'x' * (size - len(start))}".encode())
     world = World()
-    ready = world.smtp_submission.prepare(world.live, TO, bytearray(octets))
-    assert ready.groupable is groupable
+    assert world.smtp_submission.prepare(world.live, TO, octets).groupable is groupable
 
 
 @pytest.mark.parametrize(
     ("head", "preparing", "submitting"),
-    [("", ["domains.look_up"], []), ("Idempotency-Key: k\r\n", [], ["domains.look_up"])],
+    [("", ["domains.look_up"], []), (KEY, [], ["domains.look_up"])],
     ids=["groupable", "by itself"],
 )
 def test_the_domains_of_a_message_are_looked_up_once(
