@@ -45,7 +45,7 @@ from tests.fakes.builders import account, message
 from tests.fakes.webhooks import FakeWebhookQueue, endpoint
 from tests.integration.admin.conftest import CREDENTIALS, SETTINGS
 from tests.integration.admin.operator_command import Operator
-from tests.unit.admin.port_suites import add, api_key, draft, template
+from tests.integration.admin.records import add, api_key, draft, template
 
 NOW: Final = datetime(2026, 11, 22, 9, tzinfo=UTC)
 AT: Final = "2026-11-22T08:00"

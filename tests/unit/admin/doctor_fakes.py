@@ -11,7 +11,7 @@ from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
 from admin.use_cases.ses_plans import ChosenPlan, SesPlan
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.errors import Json, ServiceError
-from tests.unit.admin.fakes import NOW
+from tests.fakes.builders import NOW
 
 
 def sending_status(**changes: Any) -> SendingStatus:

@@ -22,8 +22,8 @@ from pillarbox.application.operator.checks import (
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus
 from pillarbox.domain.accounts.account import Plan
 from tests.fakes import builders
+from tests.fakes.builders import NOW
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
-from tests.unit.admin.fakes import NOW
 
 
 def verdicts(findings: list[Finding]) -> list[str]:

@@ -8,10 +8,10 @@ import pytest
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.workers import WorkerMaximums
-from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
+from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.operator.checks import Finding, Verdict
@@ -20,6 +20,7 @@ from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import Granularity, Rollup
 from pillarbox.domain.timing import milliseconds
+from tests.fakes.builders import NOW
 from tests.unit.admin.doctor_fakes import (
     FakeApi,
     FakeCertificate,
@@ -33,7 +34,6 @@ from tests.unit.admin.doctor_fakes import (
     queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.fakes import NOW, FakeQueueLog
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
@@ -46,7 +46,6 @@ class HealthyStack(UseCases):
     def __init__(self) -> None:
         super().__init__()
         self.now = NOW
-        self.table, _ = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.provider, self.protection = FakeProvider(), FakeTableProtection()
         self.protection_of_credentials = FakeTableProtection()
@@ -86,7 +85,7 @@ class HealthyStack(UseCases):
             queues=QueueOperations(
                 queues=self.queues,
                 ages=self.monitoring,
-                log=FakeQueueLog(),
+                log=DynamoQueueLog(self.table),
                 clock=self.clock,
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
@@ -326,7 +325,7 @@ def test_a_test_email_is_delivered(stack: HealthyStack) -> None:
     assert isinstance(body, dict)
     assert body["to"] == "success@simulator.amazonses.com"
     assert polls == [("GET", "/v1/emails/m1", key, None)] * 3
-    (record,) = stack.key_records.keys.values()
+    (record,) = stack.keys.of_account(stack.shop)
     assert record.revoked_at is not None
 
 
@@ -353,7 +352,8 @@ def test_a_test_email_that_is_refused(stack: HealthyStack) -> None:
         Verdict.FAIL,
         True,
     )
-    assert [record.revoked_at is None for record in stack.key_records.keys.values()] == [False]
+    (record,) = stack.keys.of_account(stack.shop)
+    assert record.revoked_at is not None
 
 
 def test_the_sending_account_must_be_clear(stack: HealthyStack) -> None:
@@ -365,4 +365,4 @@ def test_the_sending_account_must_be_clear(stack: HealthyStack) -> None:
     with pytest.raises(ServiceError) as refused:
         stack.round_trip().run("000000000000")
     assert refused.value.code == "account_not_found"
-    assert stack.key_records.keys == {}
+    assert [*stack.keys.of_account(stack.shop), *stack.keys.of_account(other)] == []
