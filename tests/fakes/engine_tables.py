@@ -26,7 +26,7 @@ class EngineTable(Table):
 
     def __init__(self, name: str, beside: "EngineTable | None" = None) -> None:
         super().__init__(name)
-        self.engine = beside.engine if beside else _Engine("us-east-1", "123456789012")
+        self.engine: _Engine = beside.engine if beside else _Engine("us-east-1", "123456789012")
         self.engine.create_table(
             name,
             schema=[

@@ -185,14 +185,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def stack(stubs: Stubs, **parameters: str) -> None:
     found = [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()]
-    stack: dict[str, Any] = {
-        "StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1",
-        "StackName": "pillarbox-dev",
-        "StackStatus": "CREATE_COMPLETE",
-        "CreationTime": "2026-11-22T00:00:00Z",
-        "Parameters": found,
-    }
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
+    stubs.stack("pillarbox-dev", Parameters=found)
 
 
 COMMAND: Final = "relay certificate --chain fullchain.pem --key privkey.pem"

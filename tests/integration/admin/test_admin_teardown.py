@@ -174,18 +174,8 @@ def test_a_missing_right_is_an_error(stubs: Stubs) -> None:
         kept_data.delete_table("pillarbox")
 
 
-def described(status: str, **more: Any) -> dict[str, Any]:
-    stack = {
-        "StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1",
-        "StackName": "pillarbox-dev",
-        "StackStatus": status,
-        "CreationTime": "2026-11-22T00:00:00Z",
-    }
-    return {"Stacks": [stack | more]}
-
-
 def nothing_kept(stubs: Stubs) -> None:
-    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": []})
+    stubs.resources({})
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": []})
 
 
@@ -200,31 +190,24 @@ def test_a_stack_that_aws_would_not_delete_is_refused(
     stubs: Stubs, status: str, more: dict[str, Any], message: str
 ) -> None:
     """The operator learns why before anything is deleted."""
-    stubs.answer("cloudformation", "describe_stacks", described(status, **more))
+    stubs.stack("pillarbox-dev", status, **more)
     nothing_kept(stubs)
     result = teardown("--confirm", "pillarbox-dev")
     assert result.exit_code == 1
     assert message in result.stderr
 
 
-def test_a_deletion_that_fails_can_be_repeated(
-    stubs: Stubs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_that_fails_can_be_repeated(stubs: Stubs) -> None:
     """The error has AWS's reason; the next run deletes the rest."""
-    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
     for before, after in (
         ("CREATE_COMPLETE", "DELETE_FAILED"),
         ("DELETE_FAILED", "DELETE_COMPLETE"),
     ):
-        stubs.answer("cloudformation", "describe_stacks", described(before))
+        stubs.stack("pillarbox-dev", before)
         nothing_kept(stubs)
         stubs.answer("cloudformation", "delete_stack", {})
-        stubs.answer("cloudformation", "describe_stacks", described("DELETE_IN_PROGRESS"))
-        stubs.answer(
-            "cloudformation",
-            "describe_stacks",
-            described(after, StackStatusReason="Edge is not disabled yet."),
-        )
+        stubs.stack("pillarbox-dev", "DELETE_IN_PROGRESS")
+        stubs.stack("pillarbox-dev", after, StackStatusReason="Edge is not disabled yet.")
         result = teardown("--confirm", "pillarbox-dev")
         assert (result.exit_code == 1) == (after == "DELETE_FAILED")
     assert "could not" not in result.stderr
