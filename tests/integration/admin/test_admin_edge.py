@@ -10,7 +10,7 @@ from local import template
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
@@ -218,9 +218,7 @@ def test_a_stack_without_an_edge_has_nothing_to_rotate(stubs: Stubs, waits: list
     """A stack that lacks the edge, the secret or the header has nothing to rotate."""
     stubs.stack("pillarbox-dev")
     stubs.resources({"Edge": "E1"})
-    result = rotate()
-    assert result.exit_code == 1
-    assert result.stderr == "The stack has no EdgeSecret: there is nothing to rotate.\n"
+    assert failure(rotate()) == "The stack has no EdgeSecret: there is nothing to rotate.\n"
     stubs.stack("pillarbox-dev")
     stubs.resources(PARTS, STACK)
     secret(stubs, "s0")

@@ -10,7 +10,7 @@ from admin.aws import kept_table
 from local import template
 from tests.integration.admin.aws_stubs import Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
@@ -148,8 +148,7 @@ def test_a_stack_that_exists_is_refused(stubs: Stubs) -> None:
     """A deployed stack has a table of its own."""
     stubs.stack("pillarbox", "UPDATE_COMPLETE")
     result = restore("--yes")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("--stack-name: pillarbox exists already (UPDATE_COMPLETE)")
+    assert failure(result).startswith("--stack-name: pillarbox exists already (UPDATE_COMPLETE)")
 
 
 def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
@@ -184,9 +183,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
     failed = {"Status": "FAILED", "StatusReason": "Resources [Table] is already in a stack"}
     stubs.answer("cloudformation", "describe_change_set", failed)
-    result = restore("--yes")
-    assert result.exit_code == 1
-    assert result.stderr.endswith("Resources [Table] is already in a stack\n")
+    assert failure(restore("--yes")).endswith("Resources [Table] is already in a stack\n")
     stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)

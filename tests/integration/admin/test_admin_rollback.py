@@ -7,7 +7,7 @@ import pytest
 
 from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
@@ -246,8 +246,7 @@ def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> No
     deployment.read()
     deployment.both_deployed()
     result = rollback("rollback", typed="\n")
-    assert result.exit_code == 1
-    assert "CloudFormation has undone the last update itself." in result.stderr
+    assert "CloudFormation has undone the last update itself." in failure(result)
 
 
 def test_yes_does_not_go_further_than_cloudformation_did(deployment: Deployment) -> None:
@@ -292,8 +291,7 @@ def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> 
     deployment.read()
     deployment.both_deployed(exist=False)
     result = rollback("rollback", "--yes")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Version 6 of SendEmail was deleted. Nothing was moved.")
+    assert failure(result).startswith("Version 6 of SendEmail was deleted. Nothing was moved.")
 
 
 def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
@@ -304,16 +302,13 @@ def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
     deployment.learns_versions()
     deployment.status("UPDATE_ROLLBACK_COMPLETE")
     result = rollback("rollback", "--yes")
-    assert result.exit_code == 1
-    assert "did not take the update: UPDATE_ROLLBACK_COMPLETE" in result.stderr
+    assert "did not take the update: UPDATE_ROLLBACK_COMPLETE" in failure(result)
 
 
 def test_a_stack_that_does_not_exist_is_one_line(deployment: Deployment) -> None:
     """The error names the option that chooses the stack."""
     deployment.stubs.no_stack("pillarbox-dev")
-    result = rollback("rollback")
-    assert result.exit_code == 1
-    assert result.stderr == (
+    assert failure(rollback("rollback")) == (
         "There is no stack pillarbox-dev in this account and region. Check --stack-name.\n"
     )
     assert Operator().plain("--local", "rollback").exit_code == 2

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.round_trip import RoundTrip
+from admin.use_cases.ses_plans import ChosenPlan
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -22,15 +24,13 @@ from pillarbox.domain.messages.statistics import Granularity, Rollup
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import NOW
 from tests.unit.admin.doctor_fakes import (
+    PROTECTED,
     FakeApi,
     FakeCertificate,
     FakeMonitoring,
-    FakePlans,
     FakeProvider,
-    FakeQueuePolicies,
     FakeQueues,
-    FakeShares,
-    FakeTableProtection,
+    Reads,
     queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
@@ -47,11 +47,12 @@ class HealthyStack(UseCases):
         super().__init__()
         self.now = NOW
         self.ledger = DynamoLedger(self.table)
-        self.provider, self.protection = FakeProvider(), FakeTableProtection()
-        self.protection_of_credentials = FakeTableProtection()
+        self.provider = FakeProvider()
+        self.protection, self.protection_of_credentials = Reads(PROTECTED), Reads(PROTECTED)
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
-        self.queue_policies, self.shares = FakeQueuePolicies(), FakeShares()
+        self.plans: Any = Reads(ChosenPlan("NONE"))
+        self.queue_policies, self.shares = Reads(queue_policies()), Reads({"pillarbox": 100})
         self.open_widget = self.protected = False
         self.stored_address: str | None = ADDRESS
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
@@ -72,7 +73,7 @@ class HealthyStack(UseCases):
     def findings(self, **not_applicable: str) -> list[Finding]:
         doctor = Doctor(
             provider=self.provider,
-            plans=FakePlans(),
+            plans=self.plans,
             accounts=self.account_records,
             ledger=self.ledger,
             domains=Domains(
@@ -147,11 +148,11 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
 
 def test_the_doctor_sees_the_other_stacks(stack: HealthyStack) -> None:
     """Two stacks that both use the whole rate of SES are a warning, with their names."""
-    stack.shares.shares = {"pillarbox": 100, "pillarbox-dev": 100}
+    stack.shares.state = {"pillarbox": 100, "pillarbox-dev": 100}
     assert stack.problems() == [("rate", "warn")]
     message = next(f.message for f in stack.findings() if f.verdict is Verdict.WARN)
     assert message.endswith("200 % of SES's rate: pillarbox 100 %, pillarbox-dev 100 %.")
-    stack.shares.shares = {"pillarbox": 90, "pillarbox-dev": 10}
+    stack.shares.state = {"pillarbox": 90, "pillarbox-dev": 10}
     assert stack.problems() == []
 
 
@@ -160,7 +161,7 @@ def test_the_doctor_reads_the_policies_of_the_queues_of_events(
     stack: HealthyStack, found: str
 ) -> None:
     """A queue to which EventBridge may not write fails, and `deploy` is the remedy."""
-    stack.queue_policies.policies["EventsDeadLetters"] = queue_policies(found)["EventsDeadLetters"]
+    stack.queue_policies.state["EventsDeadLetters"] = queue_policies(found)["EventsDeadLetters"]
     assert stack.problems() == [("policies", "fail")]
     finding = next(f for f in stack.findings() if f.verdict is Verdict.FAIL)
     assert finding.message.startswith("EventsDeadLetters has ")
