@@ -268,7 +268,9 @@ def test_suppressions_are_listed_by_address(suppressions: DynamoSuppressions) ->
 def test_suppressions_are_read_in_pages(suppressions: DynamoSuppressions) -> None:
     """A page begins with an address, has so many at most, and only those with the start."""
     texts = ("abe@x.example", "ada@x.example", "adb@x.example", "bob@x.example")
-    made = [Suppression(address=text, reason="manual", at=NOW) for text in texts]
+    made = [
+        Suppression(address=text, reason="manual", at=NOW, message_id=new_id(NOW)) for text in texts
+    ]
     assert suppressions.add_all(ACCOUNT, made) == made
     other = replace(made[0], reason="bounce")
     assert suppressions.add_all(ACCOUNT, [other]) == [made[0]]
