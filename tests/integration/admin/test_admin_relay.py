@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from admin import programs
-from admin.use_cases.image_sources import image_tag
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.documented_output import documented, readable
@@ -159,12 +158,6 @@ def test_a_missing_or_failing_docker_is_one_line(
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(ServiceError, match="needs Docker with buildx"):
         programs.Docker().read_digest("python:3.13-slim")
-
-
-def test_the_tag_is_that_of_the_sources() -> None:
-    """The tag of this repository's sources can be computed."""
-    dockerfile = programs.ROOT / "relay" / "Dockerfile"
-    assert len(image_tag(programs.ROOT, dockerfile, BASE)) == 16
 
 
 KEY: Final = ec_key()

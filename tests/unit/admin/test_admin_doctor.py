@@ -70,7 +70,7 @@ class HealthyStack(UseCases):
     def pause(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
-    def findings(self, **not_applicable: str) -> list[Finding]:
+    def findings(self) -> list[Finding]:
         doctor = Doctor(
             provider=self.provider,
             plans=self.plans,
@@ -107,7 +107,7 @@ class HealthyStack(UseCases):
             open_widget=self.open_widget,
             protected=self.protected,
         )
-        return list(doctor.run(not_applicable))
+        return list(doctor.run({}))
 
     def problems(self) -> list[tuple[str, str]]:
         """Return the check and verdict of each finding that neither passes nor is skipped."""
@@ -208,27 +208,12 @@ def test_links_in_emails_must_lead_to_the_stack(stack: HealthyStack, stored: str
     assert (stored or "no code or invitation is sent") in finding.message
 
 
-def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:
-    """The finding says which table it is."""
-    protection = stack.protection_of_credentials
-    protection.state = replace(protection.state, point_in_time_recovery=False)
-    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
-    assert finding.message == "The table Credentials has no point-in-time recovery."
-
-
 def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:
     """The doctor warns if the keys that visitors get send to any address."""
     stack.open_widget = True
     (warning,) = (one for one in stack.findings() if one.verdict is Verdict.WARN)
     assert "its keys send test mail to any address" in warning.message
     assert "PreviewRecipients=own" in (warning.remedy)
-
-
-def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:
-    """A check that does not apply is not run, and the finding gives the reason."""
-    stack.protection.state = replace(stack.protection.state, point_in_time_recovery=False)
-    (table,) = [f for f in stack.findings(table="Not here.") if f.check == "table"]
-    assert table == Finding("table", Verdict.SKIPPED, "Not here.")
 
 
 def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:

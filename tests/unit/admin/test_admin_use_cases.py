@@ -10,7 +10,7 @@ from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
 from pillarbox.domain.accounts.quota import Limits
@@ -413,11 +413,3 @@ def test_suppressions_ignore_case(use_cases: UseCases) -> None:
     with pytest.raises(ServiceError) as refused:
         use_cases.suppressions.remove(account_id, "ann@example.com")
     assert refused.value.code == "suppression_not_found"
-
-
-def test_all_accounts_are_listed(use_cases: UseCases) -> None:
-    """All accounts are listed as they were created."""
-    created: list[Account] = [use_cases.accounts.create(f"Shop {n}", Plan.FREE) for n in range(3)]
-    assert {account.account_id: account for account in use_cases.accounts.all()} == {
-        account.account_id: account for account in created
-    }
