@@ -201,6 +201,14 @@ def test_hashed_suppressions_are_noted(accounts: DynamoAccounts) -> None:
     assert [*accounts.all()] == [replace(account(), hashed_suppressions=True)]
 
 
+def test_the_first_raise_says_from_when_on_shards_are_used(accounts: DynamoAccounts) -> None:
+    """The time stays when there are more shards, and the other attributes too."""
+    accounts.add(account())
+    accounts.raise_shards(ACCOUNT, 4, NOW)
+    raised = accounts.raise_shards(ACCOUNT, 8, LATER)
+    assert raised == accounts.get(ACCOUNT) == replace(account(), shards=8, sharded_from=NOW)
+
+
 def test_a_change_creates_no_account(accounts: DynamoAccounts) -> None:
     """Changes to an account that does not exist write nothing."""
     assert accounts.change(ACCOUNT, AccountChanges(name="Store")) is None

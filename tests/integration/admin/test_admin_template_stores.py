@@ -53,6 +53,17 @@ def test_a_template_belongs_to_its_account(stores: TemplateStores) -> None:
     assert stores.records.get(ACCOUNT, id_of(saved)) == saved
 
 
+def test_a_change_needs_the_current_version(stores: TemplateStores) -> None:
+    """A change of an older version is refused, also with a version of its own."""
+    saved = template()
+    add(stores.records, saved)
+    first = replace(saved, name="First", variables=(), updated_at=LATER, version=2)
+    second = replace(saved, name="Second", version=3)
+    assert stores.records.publish(first, version_of(first), unless_changed_since=NOW)
+    assert not stores.records.publish(second, version_of(second), unless_changed_since=NOW)
+    assert stores.records.get(ACCOUNT, id_of(saved)) == first
+
+
 def test_a_change_creates_no_template(stores: TemplateStores) -> None:
     """Changes and references to a deleted template write nothing."""
     saved = template()
