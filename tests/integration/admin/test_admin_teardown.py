@@ -138,7 +138,7 @@ def test_emails_that_wait_are_not_lost() -> None:
 def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
     """A stack that was restored over a kept table needs it."""
     used = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}[output]
-    create_stack("pillarbox-new", **{output: used})
+    create_stack("pillarbox-new", {}, **{output: used})
     refused = teardown("--delete-data", "--confirm", "pillarbox-dev")
     assert f"the stack pillarbox-new uses the table {TABLE} or {CREDENTIALS}" in failure(refused)
     assert exist() == (True, True, True)
