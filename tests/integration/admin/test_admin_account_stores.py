@@ -202,11 +202,12 @@ def test_hashed_suppressions_are_noted(accounts: DynamoAccounts) -> None:
 
 
 def test_the_first_raise_says_from_when_on_shards_are_used(accounts: DynamoAccounts) -> None:
-    """The time stays when there are more shards, and the other attributes too."""
+    """The time stays when there are more shards; the same number again changes nothing."""
     accounts.add(account())
     accounts.raise_shards(ACCOUNT, 4, NOW)
     raised = accounts.raise_shards(ACCOUNT, 8, LATER)
     assert raised == accounts.get(ACCOUNT) == replace(account(), shards=8, sharded_from=NOW)
+    assert accounts.raise_shards(ACCOUNT, 8, LATER) == raised
 
 
 def test_a_change_creates_no_account(accounts: DynamoAccounts) -> None:
