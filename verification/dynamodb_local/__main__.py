@@ -16,7 +16,8 @@ from verification.dynamodb_local.server import ROOT, EngineMissing, running
 #: The adapters, and the whole service over HTTP.
 TESTS: Final = (
     "tests/ports",
-    "tests/integration/admin/test_admin_stores.py",
+    "tests/integration/admin/test_admin_account_stores.py",
+    "tests/integration/admin/test_admin_template_stores.py",
     "tests/contract",
     "tests/integration/http",
 )

@@ -52,6 +52,12 @@ _LEDGER: Final = " ".join(
     )
 )
 
+_STORES: Final = (
+    "tests/unit/admin/test_admin_use_cases.py tests/unit/admin/test_admin_templates.py"
+    " tests/integration/admin/test_admin_account_stores.py"
+    " tests/integration/admin/test_admin_template_stores.py"
+)
+
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
     "domain/messages/message.py": "tests/unit/domain/test_domain_message.py",
@@ -150,14 +156,14 @@ MODULES: Final = {
 }
 #: The same for modules in which only the conditions are changed.
 CONDITIONS: Final = {
-    "adapters/dynamodb/accounts/accounts.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/accounts/api_keys.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/accounts/accounts.py": _STORES,
+    "adapters/dynamodb/accounts/api_keys.py": _STORES,
+    "adapters/dynamodb/list_entries.py": _STORES,
     "adapters/dynamodb/messages/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
     "adapters/dynamodb/history/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
     "adapters/dynamodb/accounts/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
-    " tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/templates/templates.py": "tests/integration/admin/test_admin_stores.py",
+    f" {_STORES}",
+    "adapters/dynamodb/templates/templates.py": _STORES,
 }
 
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.
