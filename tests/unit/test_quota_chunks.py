@@ -388,3 +388,13 @@ def test_no_schedule_exceeds_a_quota(
                     (n for name, n in fleet.accepted.items() if name.startswith(window)), default=0
                 )
                 assert limit is None or highest <= limit
+
+
+def test_chunks_form_in_the_schedules() -> None:
+    """The settings of the test above do lead to chunks, so it shows something about them."""
+    fleet = Fleet()
+    with patch.object(quota_chunks, "CHUNKED_RATE", 1), patch.object(quota_chunks, "_SHARE", 3):
+        for _ in range(40):
+            fleet.now += timedelta(seconds=0.1)
+            fleet.reserve(1, messages(1), limit_of(1_000))
+    assert units(fleet.item) < 20
