@@ -22,8 +22,8 @@ from moto.core.common_models import BaseModel
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser
-from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser  # type: ignore[attr-defined]  # untyped
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
 from moto.sqs.models import SQSBackend
 
 from local import template
@@ -118,7 +118,7 @@ def _fast_tables() -> Iterator[None]:
     query = Table.query
     types: dict[type, tuple[type, ...]] = {}
 
-    def types_of(traverser: DepthFirstTraverser) -> tuple[type, ...]:  # type: ignore[no-any-unimported]
+    def types_of(traverser: DepthFirstTraverser) -> tuple[type, ...]:
         if type(traverser) not in types:
             types[type(traverser)] = tuple(traverser._processing_map())
         return types[type(traverser)]

@@ -471,6 +471,11 @@ def test_the_evaluation_is_that_of_iam() -> None:
     assert not allowed("A#1", of="Other")
     assert not iam.is_allowed([allowing, deny], AwsRequest("dynamodb:GetItem", "Table", None))
     assert not iam.is_allowed([], AwsRequest("dynamodb:GetItem", "Table", None))
-    for unknown in ({"NotAction": "s3:*"}, {"Condition": {"StringLike": {}}}):
+    unknowns: tuple[dict[str, object], ...] = (
+        {"NotAction": "s3:*"},
+        {"Condition": {"StringLike": {}}},
+        {"Condition": {"ForAllValues:StringLike": {"aws:SourceIp": "::1"}}},
+    )
+    for unknown in unknowns:
         with pytest.raises(NotImplementedError):
             iam.read(allow | unknown)
