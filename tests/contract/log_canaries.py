@@ -157,7 +157,7 @@ def hook_everything(service: Service) -> None:
             continue
         for fault in ("GetItem", "TransactWriteItems", "none"):
             webhook = service.webhook(account)
-            ids = {"webhook_id": webhook, "delivery_id": service.delivery(account, webhook)}
+            ids = {"endpoint_id": webhook, "delivery_id": service.delivery(account, webhook)}
             path = operation.path.removeprefix("/v1").format_map(ids)
             with failing(fault):
                 operation.request(api, ids)
@@ -166,7 +166,7 @@ def hook_everything(service: Service) -> None:
                     api.raw(operation.method, path, json.dumps(body), query={CANARY: CANARY})
                 api.raw(operation.method, path, f'{{"{CANARY}', {"X-Other": CANARY})
         for name in (CANARY, str(new_id(wiring.utc_now()))):
-            wrong = {"webhook_id": name, "delivery_id": CANARY}
+            wrong = {"endpoint_id": name, "delivery_id": CANARY}
             path = operation.path.removeprefix("/v1").format_map(wrong)
             api.raw(operation.method, path, query={CANARY: CANARY})
 

@@ -11,7 +11,7 @@ from tests.contract.service import Service
 from verification.attacks.anonymous import MOST_READS, Counts, attack, counting, is_broken
 
 _IDS = dict.fromkeys(
-    ("message_id", "id", "webhook_id", "delivery_id"), "0197a1b2-0000-7000-8000-000000000001"
+    ("message_id", "id", "endpoint_id", "delivery_id"), "0197a1b2-0000-7000-8000-000000000001"
 )
 
 

@@ -38,7 +38,7 @@ MOST_READS: Final = 2
 #: In seconds of CPU, the time of the emulated AWS included.
 _SLOW: Final = 2.0
 _MANY: Final = 330_000
-_IDS: Final = dict.fromkeys(("message_id", "id", "webhook_id", "delivery_id"), str(uuid4()))
+_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
 _SUPPRESSED: Final = "gone@slow.example"
 _SERVER_ERROR: Final = 500
 

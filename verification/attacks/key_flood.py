@@ -37,7 +37,7 @@ GOAL: Final = 0.9
 #: Key, account and quota.
 LEAST_READS: Final = 3
 _START: Final = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
-#: Such an account may have 20 late refusals a minute.
+#: Such an account may have 20 costly refusals a minute.
 _LIMITS: Final = Limits(per_minute=10, per_day=None, per_month=None)
 _OK: Final = 200
 _TOO_MANY: Final = 429

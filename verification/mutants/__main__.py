@@ -143,7 +143,7 @@ MODULES: Final = {
     "adapters/dynamodb/messages/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
     "adapters/dynamodb/messages/quota_refusals.py": "-k 'not fakes'"
-    " tests/ports/test_ports_late_refusals.py",
+    " tests/ports/test_ports_costly_refusals.py",
     "adapters/dynamodb/messages/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
     "adapters/dynamodb/records.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_directory.py",

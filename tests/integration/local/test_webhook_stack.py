@@ -130,7 +130,7 @@ def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
     receiver.answer("ok")
     second = receiver.wait_for(messageId=message_id, type="email.sent", status=204)
     assert (first["status"], first["attempt"], second["signature"]) == (500, 1, "valid")
-    assert second["webhookId"] == first["webhookId"]
+    assert second["eventId"] == first["eventId"]
     assert second["attempt"] > 1
     first_at, second_at = (datetime.fromisoformat(each["receivedAt"]) for each in (first, second))
     # The wait varies by 20 %; a busy machine makes it longer.

@@ -141,7 +141,7 @@ def test_a_key_with_too_many_refusals_is_refused_before_its_request_is_parsed(
 
 
 def test_the_refusal_of_the_dns_window_comes_early_the_next_time(world: World) -> None:
-    """A process that gave 429 for late refusals gives the next one without the other reads."""
+    """A process that gave 429 for costly refusals gives the next one without the other reads."""
     world.limit(10)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 20
     use_case = world.single_send

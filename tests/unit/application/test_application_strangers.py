@@ -259,7 +259,7 @@ def test_smtp_groups_again_after_a_success(world: World) -> None:
     assert smtp_message(submission, world).groupable
 
 
-# Late refusals.
+# Costly refusals.
 
 
 def refusals(world: World) -> int:
@@ -267,7 +267,7 @@ def refusals(world: World) -> int:
 
 
 def test_a_refusal_after_the_dns_is_counted(world: World) -> None:
-    """A message to a domain without mail counts as a late refusal, and uses no quota."""
+    """A message to a domain without mail counts as a costly refusal, and uses no quota."""
     world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
     assert error_of(world.send).code == "invalid_recipient"
     assert world.gate.calls == [LOOK_UP, DNS, COUNT]
@@ -315,7 +315,7 @@ def test_after_too_many_refusals_the_dns_is_not_asked(world: World) -> None:
 
 
 def test_each_refused_message_of_a_batch_counts(world: World) -> None:
-    """A batch counts its late refusals in one call; its good messages are accepted."""
+    """A batch counts its costly refusals in one call; its good messages are accepted."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.send_batch(request(), *[request(to=("a@nomx.example",))] * 3)
     assert (world.gate.calls.count(COUNT), refusals(world), world.used()) == (1, 3, {1})

@@ -1,4 +1,4 @@
-"""What an account's quota record says before the reservation, and the window of late refusals."""
+"""What an account's quota record says before the reservation, and the window of costly refusals."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ def test_a_full_window_refuses(used: int, *, refused: bool) -> None:
 
 
 @pytest.mark.parametrize(("refusals", "refused"), [(19, False), (20, True), (21, True)])
-def test_too_many_late_refusals_refuse(refusals: int, *, refused: bool) -> None:
+def test_too_many_costly_refusals_refuse(refusals: int, *, refused: bool) -> None:
     """At the limit the error is rate_limit_exceeded; it says why and has no Retry-After."""
     counts = QuotaCounts({refusals_name(NOW): refusals})
     if not refused:
