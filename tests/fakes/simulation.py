@@ -53,6 +53,7 @@ class Simulation:
 
     def __init__(self) -> None:
         self.now = builders.NOW
+        self.running = False
         self._due: list[tuple[datetime, int, threading.Semaphore]] = []
         self._order = count()
         self._idle = threading.Semaphore(0)
@@ -99,6 +100,7 @@ class Simulation:
 
     def run(self, done: Callable[[], bool]) -> None:
         """Run the processes until it is done."""
+        self.running = True
         while not done():
             self.now, _, turn = heapq.heappop(self._due)
             turn.release()
@@ -359,4 +361,5 @@ class SlowTable(QuickTable):
         return super().update_item(**request)
 
     def _check(self) -> None:
-        self._service.simulation.sleep(self._service.latency.table / 2)
+        if self._service.simulation.running:
+            self._service.simulation.sleep(self._service.latency.table / 2)

@@ -34,10 +34,13 @@ from pillarbox.domain.errors import ServiceError, Unavailable
 _REFRESH: Final = 3600 * SECOND
 #: After this time an unanswered read of the rate is repeated.
 _REFRESH_RETRY: Final = 60 * SECOND
-#: How long a worker tries to take the tokens of an email. Urgent emails wait longer, because
-#: their workers have nothing else to do.
+#: How long a worker tries to take the tokens of an email: longer at ten recipients a second and
+#: more, where many get theirs meanwhile. Urgent emails wait longer too, because their workers have
+#: nothing else to do.
 _PATIENCE: Final = 2 * SECOND
 _URGENT_PATIENCE: Final = 3 * SECOND
+_FAST: Final = 10.0
+_FAST_PATIENCE: Final = 4 * SECOND
 #: The longest wait before one of these tries, until a debt is repaid.
 _LONGEST_PAUSE: Final = 3 * SECOND
 #: How often a worker tries to take the tokens of one email.
@@ -63,6 +66,9 @@ _YIELD: Final = round(0.3 * SECOND)
 _FAR: Final = 2
 #: How often one try begins again, because another worker changed the bucket.
 _ATTEMPTS: Final = 4
+#: A worker with so many emails begins at a random time within these seconds.
+_BATCH: Final = 5
+_START: Final = 0.05
 #: A state that is older than this is read again before it refuses an email.
 _FRESH: Final = SECOND // 50
 _THROTTLES: Final = frozenset(
@@ -157,8 +163,8 @@ class DynamoSendingRate:
                         bucket.keep(bucket.item.slow_down(state, now), now)
 
     def _acquire(self, email: _Waiting) -> timedelta | None:
-        patience = _URGENT_PATIENCE if email.urgent else _PATIENCE
         spread = _URGENT_SPREAD if email.urgent else _SPREAD
+        patience = self._patience(email)
         gives_up_at = self._now() + patience
         ends_at = gives_up_at + _LONGEST_PAUSE
         bucket, wait, patient = self._buckets[0], 0, True
@@ -185,6 +191,12 @@ class DynamoSendingRate:
         self._wait_until(email.departs_at)
         return None
 
+    def _patience(self, email: _Waiting) -> int:
+        state = self._buckets[0].state
+        if email.urgent:
+            return _URGENT_PATIENCE
+        return _FAST_PATIENCE if state and state.max_rate >= _FAST * 1000 else _PATIENCE
+
     def _try(self, bucket: _Bucket, email: _Waiting) -> tuple[int, bool]:
         """Give an email its place in the line; else return its wait, and if a worker waits so long.
 
@@ -196,6 +208,10 @@ class DynamoSendingRate:
         if state is None:
             email.departs_at = 0
             return 0, True
+        if len(self._waiting) >= _BATCH and _is_full(state, self._now()):
+            # Many workers may begin at this moment, and each would try to be the first.
+            self._pause(_fraction() * _START)
+            state = bucket.keep(bucket.item.read() or state, self._now())
         for _ in range(_ATTEMPTS):
             now = self._now()
             if bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
@@ -238,12 +254,12 @@ class DynamoSendingRate:
         tokens = Tokens(needed, rate, urgent=urgent)
         latest = _latest(tokens, excess, now)
         # Tokens in advance must be there, or they would delay the emails of others. A worker with
-        # a batch takes its tokens together anyway.
+        # a batch takes its tokens together anyway, and a bucket that is not half full has many.
         lease = Tokens(self._next_lease(rate, needed), rate)
         in_advance = (
             len(self._waiting) == 1
             and lease.count > needed
-            and state.empty_at <= now - lease.cost
+            and state.empty_at <= bucket.seen_at - lease.cost - lease.capacity // 2
         )
         if in_advance:
             tokens, latest = lease, now - lease.cost
@@ -254,7 +270,7 @@ class DynamoSendingRate:
         self._lease_ends_at = now + _LEASE
         self._lease_size, self._leased = tokens.count, tokens.count - needed
         start = after.empty_at - tokens.cost
-        if state.empty_at < now - tokens.capacity:  # a full bucket is enough for any email
+        if _is_full(state, now):  # a full bucket is enough for any email
             start = min(start, now - Tokens(email.recipients, rate).hold)
         for one in group:
             place = Tokens(one.recipients, rate, urgent=urgent)
@@ -369,6 +385,10 @@ def _latest(tokens: Tokens, excess: int, now: int) -> int:
     if excess:
         return now - excess * _YIELD
     return now + max(_LINE + round(tokens.rate * _LINE_OF_A_RECIPIENT) - tokens.time(1), 0)
+
+
+def _is_full(state: BucketState, now: int) -> bool:
+    return state.empty_at < now - Tokens(1, state.rate(now)).capacity
 
 
 def _shares(state: BucketState, now: int) -> Shares:
