@@ -22,6 +22,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, service_address
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
@@ -177,7 +178,8 @@ def _failing_save() -> Iterator[None]:
 def _sending_rate() -> Iterator[None]:
     """Let SES grant a rate, so that the worker takes tokens from the bucket."""
     rate: Any = wiring.services().delivery.rate
-    granted: dict[str, Any] = {"_read_rate": lambda: 1000.0, "_state": None, "_unknown_until": 0}
+    anew: Any = DynamoSendingRate(rate._table, lambda: 1000.0, rate._clock, rate._pause)
+    granted: dict[str, Any] = {"_read_rate": anew._read_rate, "_buckets": anew._buckets}
     with mock.patch.multiple(rate, **granted):
         yield
     wiring.services().table.delete(keys.sending_rate())

@@ -5,8 +5,8 @@ more it takes some in advance, as many as it used in the last second. What it do
 second is lost to everyone, so that a worker that stops leaves no burst behind.
 
 If the table throttles, the email waits: without its tokens SES would get more than it grants. If
-the table cannot be reached at all, the email goes out at once; SES itself is the limit, and an email
-that it throttles is tried again.
+the table cannot be reached at all, the email goes out at once; SES itself is the limit, and an
+email that it throttles is tried again.
 """
 
 import random
@@ -49,8 +49,8 @@ _TRIES: Final = 20
 _SPREAD: Final = SECOND // 4
 _URGENT_SPREAD: Final = SECOND // 20
 #: The line in which ordinary emails have their places is so long, and longer at a high rate by
-#: 1.5 seconds for each 1,000 recipients a second: so many emails wait in a pool of workers then, and
-#: the reserve of urgent emails is large.
+#: 1.5 seconds for each 1,000 recipients a second: so many emails wait in a pool of workers then,
+#: and the reserve of urgent emails is large.
 _LINE: Final = SECOND // 4
 _LINE_OF_A_RECIPIENT: Final = SECOND * 3 // 2_000
 #: One write takes the tokens of at most this time.
@@ -198,7 +198,7 @@ class DynamoSendingRate:
         return _FAST_PATIENCE if state and state.max_rate >= _FAST * 1000 else _PATIENCE
 
     def _try(self, bucket: _Bucket, email: _Waiting) -> tuple[int, bool]:
-        """Give an email its place in the line; else return its wait, and if a worker waits so long.
+        """Give an email its place in the line; else return its wait, and if its worker waits too.
 
         An email of an account that is ahead of others leaves tokens to them, and its worker.
         """
@@ -208,36 +208,48 @@ class DynamoSendingRate:
         if state is None:
             email.departs_at = 0
             return 0, True
-        if len(self._waiting) >= _BATCH and _is_full(state, self._now()):
-            # Many workers may begin at this moment, and each would try to be the first.
-            self._pause(_fraction() * _START)
-            state = bucket.keep(bucket.item.read() or state, self._now())
+        state = self._start_apart(bucket, state)
         for _ in range(_ATTEMPTS):
             now = self._now()
             if bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
                 state = bucket.keep(bucket.item.read() or state, now)
-            shares = _shares(state, now)
-            excess = shares.excess(email.account_id)
+            excess = _shares(state, now).excess(email.account_id)
             tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent and not excess)
             latest = _latest(tokens, excess, now)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
             # has to wait.
-            if tokens.urgent or state.empty_at <= latest:
-                try:
-                    self._take(bucket, state, email, now, excess)
-                except Refused as refusal:
-                    state = bucket.keep(refusal.state, now)
-                else:
-                    return 0, True
+            if not tokens.urgent and state.empty_at > latest:
+                break
+            try:
+                self._take(bucket, state, email, now, excess)
+            except Refused as refusal:
+                state = bucket.keep(refusal.state, now)
+            else:
+                return 0, True
             if state.empty_at > latest:
                 break
+        return state.empty_at - latest, self._enter(bucket, state, email, now)
+
+    def _start_apart(self, bucket: _Bucket, state: BucketState) -> BucketState:
+        """Wait a moment with a full bucket and a batch.
+
+        Many workers may begin at this moment, and each would try to be the first.
+        """
+        if len(self._waiting) < _BATCH or not _is_full(state, self._now()):
+            return state
+        self._pause(_fraction() * _START)
+        return bucket.keep(bucket.item.read() or state, self._now())
+
+    def _enter(self, bucket: _Bucket, state: BucketState, email: _Waiting, now: int) -> bool:
+        """Let the account of an email that has to wait compete; return if its worker waits too."""
         if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
             self._spread, self._spread_at = _fraction(), now
         shares = _shares(state, now)
-        patient = shares.is_behind(email.account_id) if email.urgent else excess < _FAR
         if entering := shares.enter(email.account_id):
             bucket.keep(bucket.item.enter(entering), now)
-        return state.empty_at - latest, patient
+        if email.urgent:
+            return shares.is_behind(email.account_id)
+        return shares.excess(email.account_id) < _FAR
 
     def _take(
         self, bucket: _Bucket, state: BucketState, email: _Waiting, now: int, excess: int

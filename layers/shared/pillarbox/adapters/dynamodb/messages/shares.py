@@ -104,9 +104,7 @@ class Shares:
             time = competing.get(account_id)
             if time is None:
                 is_new = account_id not in self.times  # another worker may have added it
-                charges.append(
-                    Charge(account_id, self.empty_at, cost * accounts, goes_on=is_new)
-                )
+                charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=is_new))
             elif time <= self.empty_at + _MOST:
                 charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=True))
         return charges

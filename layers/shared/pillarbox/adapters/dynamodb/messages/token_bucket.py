@@ -154,9 +154,9 @@ class TokenBucket:
 
     def create(self, rate: float, now: int) -> BucketState:
         """Create the item with a full bucket, unless another worker was faster."""
-        state = BucketState(rate_read_at=now, **_parts(rate))
+        state = BucketState(max_rate=0, rate_read_at=now)
         values: dict[str, Any] = {name: getattr(state, name) for name in _NUMBERS}
-        values |= _OF_OLDER_WORKERS
+        values |= {**_parts(rate), **_OF_OLDER_WORKERS}
         try:
             return self._update(
                 "SET " + ", ".join(f"{name} = :{name}" for name in values),
@@ -210,7 +210,7 @@ class TokenBucket:
                 | {"after": after, "overdraft": tokens.cost if tokens.urgent else after - now},
                 charges,
             )
-        values |= {"cost": tokens.cost, "latest": latest}
+        values["cost"] = tokens.cost
         changes, places = "empty_at = empty_at + :cost", "empty_at <= :latest"
         if tokens.debt:
             changes = f"repaid_at = empty_at + :cost, {changes}, overdraft = "
@@ -224,6 +224,8 @@ class TokenBucket:
                 if tokens.urgent:
                     places = f"({places} OR overdraft <= :reserve)"
                     values["reserve"] = tokens.reserve
+        if ":latest" in places:
+            values["latest"] = latest
         return self._update(
             f"SET {changes}", f"empty_at >= :full AND {places} AND {_SAME_RATE}", values, charges
         )
