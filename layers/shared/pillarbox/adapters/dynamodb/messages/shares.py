@@ -85,37 +85,30 @@ class Shares:
         """Return the changes with which an account begins to compete; none if it does already."""
         if account_id in self.competing:
             return []
+        charges, room = self._make_room({account_id})
+        if room < 1 and account_id not in self.times:
+            return []
         start = self.empty_at - _CREDIT * self._unit
-        is_new = account_id not in self.times
-        return [*self._named({account_id}), Charge(account_id, start, 0, goes_on=is_new)]
+        is_new = account_id not in self.times  # another worker may have added it
+        return [*charges, Charge(account_id, start, 0, goes_on=is_new)]
 
     def charge(self, costs: Mapping[str, int]) -> list[Charge]:
         """Return the changes for tokens that accounts take, as the time of each's tokens."""
         competing = self.competing
         accounts = len({*competing, *costs})
-        charges = self._named({*costs} - {*competing})
-        removed = {charge.account_id for charge in charges}
-        room = _MOST_ACCOUNTS - len({*self.times} - removed)
+        charges, room = self._make_room({*costs} - {*competing})
         for account_id, cost in costs.items():
-            if account_id not in self.times:
-                room -= 1
-                if room < 0:
-                    continue
+            is_new = account_id not in self.times
+            room -= is_new
             time = competing.get(account_id)
-            if time is None:
-                is_new = account_id not in self.times  # another worker may have added it
-                charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=is_new))
-            elif time <= self.empty_at + _MOST:
-                charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=True))
+            if (is_new and room < 0) or (time and time > self.empty_at + _MOST):
+                continue
+            goes_on = is_new or time is not None
+            charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=goes_on))
         return charges
 
-    def _named(self, new: set[str]) -> list[Charge]:
-        """Return the removals that make room for new accounts."""
-        if not new:
-            return []
+    def _make_room(self, new: set[str]) -> tuple[list[Charge], int]:
+        """Return what to remove before accounts are added, and how many may be added then."""
         competing = self.competing
-        return [
-            Charge(account_id)
-            for account_id in self.times
-            if account_id not in competing and account_id not in new
-        ]
+        gone = [one for one in self.times if new and one not in competing and one not in new]
+        return [Charge(one) for one in gone], _MOST_ACCOUNTS - len(self.times) + len(gone)
