@@ -379,7 +379,7 @@ def compete(case: Case) -> None:
     """Let one account take all tokens, and the other one wait for it."""
     case.drain()
     case.send(30)
-    case.other.acquire(OTHER, 30, urgent=False)
+    case.other.acquire(OTHER, 14, urgent=False)
 
 
 def test_an_account_alone_is_never_ahead(case: Case) -> None:
