@@ -73,7 +73,7 @@ def values_of(stack: Mapping[str, Any]) -> Values:
         "ACCESS_TOKEN": access_token,
         "MESSAGE_ID": lambda: str(ask("POST", "/emails", key, mail)["messageId"]),
         "TEMPLATE_ID": template_id,
-        "WEBHOOK_ID": lambda: str(ask("GET", "/webhooks", key)["items"][0]["id"]),
+        "ENDPOINT_ID": lambda: str(ask("GET", "/webhooks", key)["items"][0]["id"]),
     }
 
 

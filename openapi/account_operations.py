@@ -1,8 +1,9 @@
 """The operations on the account of a session: its keys, members, suppressions and settings."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from openapi.operation import Operation, example, session_operation
+from openapi.operation import example, session_operation
 from pillarbox.domain.sign_in.role import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
@@ -105,55 +106,28 @@ ACCOUNT_EXAMPLE: Final = {
 }
 
 
-def _operation(
-    function: str,
-    route: str,
-    *texts: str,
-    scope: str,
-    errors: tuple[str, ...] = (),
-    **parts: Any,  # noqa: ANN401  fields of an operation
-) -> Operation:
-    operation_id, summary, description = texts
-    of_path = ("route_not_found",) if "{" in route else ()
-    return session_operation(
-        id=operation_id,
-        shared_function=function,
-        route=route,
-        tag=_TAGS[route.split("/")[2]],
-        summary=summary,
-        description=description,
-        scope=scope,
-        errors=("account_suspended", *errors, *of_path),
-        **parts,
-    )
-
-
-_TAGS: Final = {
-    "keys": "API keys",
-    "members": "Members",
-    "account": "Account",
-    "suppressions": "Suppressions",
-}
+_of_keys: Final = partial(
+    session_operation, tag="API keys", shared_function="manage_keys", scope=KEYS_MANAGE
+)
+_of_members: Final = partial(session_operation, tag="Members", shared_function="manage_members")
+_of_account: Final = partial(session_operation, tag="Account", shared_function="manage_account")
+_of_suppressions: Final = partial(_of_account, tag="Suppressions")
 
 KEYS: Final = (
-    _operation(
-        "manage_keys",
-        "GET /v1/keys",
-        "list_keys",
-        "List API keys",
-        "The keys of the account, the oldest first, also the last 400 revoked ones, and the presets"
-        " for a new key under the account's plan.",
-        scope=KEYS_MANAGE,
+    _of_keys(
+        route="GET /v1/keys",
+        id="list_keys",
+        summary="List API keys",
+        description="The keys of the account, the oldest first, also the last 400 revoked ones, and"
+        " the presets for a new key under the account's plan.",
         response=KeyList,
         response_example=_KEYS,
     ),
-    _operation(
-        "manage_keys",
-        "POST /v1/keys",
-        "create_key",
-        "Create an API key",
-        "Creates a live key. The response has its text, which nothing shows again.",
-        scope=KEYS_MANAGE,
+    _of_keys(
+        route="POST /v1/keys",
+        id="create_key",
+        summary="Create an API key",
+        description="Creates a live key. The response has its text, which nothing shows again.",
         body=CreateKeyRequest,
         body_examples=example("preset", "A preset", {"name": "web", "preset": "send"})
         | example(
@@ -164,36 +138,31 @@ KEYS: Final = (
         response_example=_KEY | {"key": f"bx_live_qh4ybvcvbqzk{'0' * 40}"},
         errors=("SCOPE_NOT_ALLOWED_FOR_TIER", "key_limit_exceeded"),
     ),
-    _operation(
-        "manage_keys",
-        "DELETE /v1/keys/{key_id}",
-        "revoke_key",
-        "Revoke an API key",
-        "The key stops working at once, for good. It stays in the list.",
-        scope=KEYS_MANAGE,
-        errors=("key_not_found",),
+    _of_keys(
+        route="DELETE /v1/keys/{key_id}",
+        id="revoke_key",
+        summary="Revoke an API key",
+        description="The key stops working at once, for good. It stays in the list.",
     ),
 )
 
 SUPPRESSIONS: Final = (
-    _operation(
-        "manage_account",
-        "GET /v1/suppressions",
-        "list_suppressions",
-        "List suppressions",
-        "The addresses that the account does not send to, sorted by address.",
+    _of_suppressions(
+        route="GET /v1/suppressions",
+        id="list_suppressions",
+        summary="List suppressions",
+        description="The addresses that the account does not send to, sorted by address.",
         scope=SUPPRESSIONS_READ,
         query=SuppressionsQuery,
         response=SuppressionPage,
         response_example={"items": [_SUPPRESSION], "nextCursor": None},
     ),
-    _operation(
-        "manage_account",
-        "POST /v1/suppressions",
-        "add_suppressions",
-        "Add suppressions",
-        "Suppresses an address, or many at once: of these, the valid ones are added and the others"
-        " are returned. An earlier suppression keeps its reason.",
+    _of_suppressions(
+        route="POST /v1/suppressions",
+        id="add_suppressions",
+        summary="Add suppressions",
+        description="Suppresses an address, or many at once: of these, the valid ones are added and"
+        " the others are returned. An earlier suppression keeps its reason.",
         scope=SUPPRESSIONS_WRITE,
         body=AddSuppressionsRequest,
         body_examples=example("one", "An address", {"address": "ada@customer.example"})
@@ -206,35 +175,32 @@ SUPPRESSIONS: Final = (
         status=201,
         response_example={"items": [_SUPPRESSION], "refused": []},
     ),
-    _operation(
-        "manage_account",
-        "DELETE /v1/suppressions/{address}",
-        "remove_suppression",
-        "Remove a suppression",
-        "The account can send to the address again.",
+    _of_suppressions(
+        route="DELETE /v1/suppressions/{address}",
+        id="remove_suppression",
+        summary="Remove a suppression",
+        description="The account can send to the address again.",
         scope=SUPPRESSIONS_WRITE,
         errors=("suppression_not_found",),
     ),
 )
 
 MEMBERS: Final = (
-    _operation(
-        "manage_members",
-        "GET /v1/members",
-        "list_members",
-        "List members",
-        "The users with a role in the account, the oldest first.",
+    _of_members(
+        route="GET /v1/members",
+        id="list_members",
+        summary="List members",
+        description="The users with a role in the account, the oldest first.",
         scope=MEMBERS_READ,
         response=MemberList,
         response_example={"items": [_MEMBER]},
     ),
-    _operation(
-        "manage_members",
-        "POST /v1/members",
-        "invite_member",
-        "Invite a member",
-        "Adds a member, and emails it a link that signs it in once, within seven days. Later it"
-        " signs in with a code.",
+    _of_members(
+        route="POST /v1/members",
+        id="invite_member",
+        summary="Invite a member",
+        description="Adds a member, and emails it a link that signs it in once, within seven days."
+        " Later it signs in with a code.",
         scope=MEMBERS_WRITE,
         body=InviteMemberRequest,
         body_examples=example(
@@ -246,48 +212,46 @@ MEMBERS: Final = (
         | {"email": "bob@shop.example", "role": "developer", "current": False},
         errors=("member_exists", "member_limit_exceeded"),
     ),
-    _operation(
-        "manage_members",
-        "PATCH /v1/members/{member_id}",
-        "change_member",
-        "Change a member's role",
-        "The new role counts from the member's next request on.",
+    _of_members(
+        route="PATCH /v1/members/{member_id}",
+        id="change_member",
+        summary="Change a member's role",
+        description="The new role counts from the member's next request on.",
         scope=MEMBERS_WRITE,
         body=ChangeMemberRequest,
         body_examples=example("viewer", "A viewer", {"role": "viewer"}),
         response=MemberItem,
         response_example=_MEMBER | {"role": "viewer", "current": False},
-        errors=("member_not_found", "last_owner"),
+        errors=("last_owner",),
     ),
-    _operation(
-        "manage_members",
-        "DELETE /v1/members/{member_id}",
-        "remove_member",
-        "Remove a member",
-        "The member's access tokens for the account do not work from the next request on.",
+    _of_members(
+        route="DELETE /v1/members/{member_id}",
+        id="remove_member",
+        summary="Remove a member",
+        description="The member's access tokens for the account do not work from the next request"
+        " on.",
         scope=MEMBERS_WRITE,
-        errors=("member_not_found", "last_owner"),
+        errors=("last_owner",),
     ),
 )
 
 ACCOUNT: Final = (
-    _operation(
-        "manage_account",
-        "GET /v1/account",
-        "get_account",
-        "Get the account",
-        "The account with its plan, its limits and what is left of them, and its brand.",
+    _of_account(
+        route="GET /v1/account",
+        id="get_account",
+        summary="Get the account",
+        description="The account with its plan, its limits and what is left of them, and its"
+        " brand.",
         scope=ACCOUNT_READ,
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
     ),
-    _operation(
-        "manage_account",
-        "PATCH /v1/account",
-        "change_account",
-        "Change the account",
-        "What is left out stays as it is, and an empty text removes a setting. Plan and limits are"
-        " the operator's.",
+    _of_account(
+        route="PATCH /v1/account",
+        id="change_account",
+        summary="Change the account",
+        description="A field that is left out does not change, and an empty text removes a"
+        " setting. Plan and limits are the operator's.",
         scope=ACCOUNT_WRITE,
         body=ChangeAccountRequest,
         body_examples=example(
@@ -296,13 +260,12 @@ ACCOUNT: Final = (
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
     ),
-    _operation(
-        "manage_account",
-        "GET /v1/account/log",
-        "get_account_log",
-        "Get the account's log",
-        "What operators of the service did to the account: changes of its plan, its limits and"
-        " other settings, and suspensions.",
+    _of_account(
+        route="GET /v1/account/log",
+        id="get_account_log",
+        summary="Get the account's log",
+        description="What operators of the service did to the account: changes of its plan, its"
+        " limits and other settings, and suspensions.",
         scope=ACCOUNT_READ,
         response=AccountLog,
         response_example={"items": [LOG_ITEM]},

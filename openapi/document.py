@@ -1,26 +1,17 @@
 """The document as a whole."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
-from openapi.errors import (
-    COMMON_HEADERS,
-    ERRORS,
-    EVERYWHERE,
-    OF_CREDENTIALS,
-    example_of,
-    headers_of,
-    response_of,
-)
+from openapi.errors import ERRORS, example_of
 from openapi.operation import COOKIE, KEY, SESSION, Operation
-from openapi.operations import OPERATIONS, PATH_PARAMETERS
+from openapi.operations import OPERATIONS
+from openapi.parameters import parameters_of
+from openapi.responses import responses_of
 from openapi.schemas import Schemas
 from openapi.shared import share
 from openapi.webhooks import PAYLOADS, webhooks
-from pillarbox.domain.errors import CODES
-from pillarbox.domain.messages.idempotency import MAX_IDEMPOTENCY_KEY
 from pillarbox.http.messages.reply_types import ErrorEnvelope
 
 _DESCRIPTION: Final = """\
@@ -101,35 +92,6 @@ _HEADERS: Final = {
         "required": True,
         "schema": {"type": "string", "examples": ["GET, DELETE"]},
     },
-}
-#: What is wrong with a message of JSON-RPC, by the status.
-_RPC_ERRORS: Final = {
-    400: "The message is not JSON-RPC 2.0, contradicts the headers, or has another revision of MCP"
-    " (-32022, with those that are supported).",
-    404: "There is no such method (-32601).",
-}
-_IDEMPOTENCY_KEY: Final = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "description": "Visible ASCII. Use a new key for each operation and the same key for its"
-    " retries. For 24 hours, a retry gets the first successful response again, and nothing is"
-    " sent twice.",
-    "schema": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": MAX_IDEMPOTENCY_KEY,
-        "pattern": "^[!-~]+$",
-    },
-}
-
-_REVISION: Final = {
-    "name": "If-Match",
-    "in": "header",
-    "required": True,
-    "description": "The `revision` of the draft that the request replaces or publishes. If somebody"
-    " else changed the draft, the response is 409 `draft_changed`.",
-    "schema": {"type": "string", "pattern": '^"?(0|[1-9][0-9]{0,8})"?$'},
-    "example": '"0"',
 }
 
 
@@ -214,7 +176,7 @@ def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         described["security"] = [{name: []} for name in operation.security]
     if operation.scope:
         described["x-required-permission"] = operation.scope
-    if parameters := [*_parameters(operation, schemas)]:
+    if parameters := [*parameters_of(operation, schemas)]:
         described["parameters"] = parameters
     if operation.body:
         content = {"schema": schemas.reference(operation.body), "examples": operation.body_examples}
@@ -222,95 +184,5 @@ def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
             "required": operation.body_required,
             "content": {"application/json": content},
         }
-    described["responses"] = _responses(operation, schemas)
+    described["responses"] = responses_of(operation, schemas)
     return described
-
-
-def _parameters(operation: Operation, schemas: Schemas) -> Iterable[dict[str, Any]]:
-    for name, (schema, text) in PATH_PARAMETERS.items():
-        if f"{{{name}}}" in operation.path:
-            yield {
-                "name": name,
-                "in": "path",
-                "required": True,
-                "description": text,
-                "schema": schema,
-            }
-    if operation.query:
-        query = schemas.of(operation.query)
-        for name, schema in query["properties"].items():
-            parameter = {
-                "name": name,
-                "in": "query",
-                "required": name in query.get("required", ()),
-                "description": schema["description"],
-                "schema": _parameter_schema(schema),
-            }
-            if "examples" in schema:
-                parameter["example"] = schema["examples"][0]
-            yield parameter
-    if operation.takes_revision:
-        yield _REVISION
-    if operation.idempotent:
-        yield _IDEMPOTENCY_KEY
-
-
-def _parameter_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a query parameter, which cannot be null."""
-    branches = [branch for branch in schema.get("anyOf", ()) if branch != {"type": "null"}]
-    plain = branches[0] if branches else schema
-    return {key: value for key, value in plain.items() if key not in {"description", "examples"}}
-
-
-def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    success: dict[str, Any] = {
-        "description": "The request succeeded.",
-        "headers": headers_of(_success_headers(operation)),
-    }
-    if operation.response:
-        schema = schemas.reference(operation.response)
-        if operation.response_is_list:
-            schema = {"type": "array", "items": schema}
-        success["content"] = {
-            "application/json": {"schema": schema, "example": operation.response_example}
-        }
-    if operation.links:
-        success["links"] = {
-            target: {"operationId": target, "parameters": dict(parameters)}
-            for target, parameters in operation.links.items()
-        }
-    by_status: dict[int, list[str]] = defaultdict(list)
-    for code in _error_codes(operation):
-        by_status[CODES[code][0]].append(code)
-    if operation.rpc:
-        for status in _RPC_ERRORS:
-            by_status.setdefault(status, [])
-    errors = {str(status): response_of(status, by_status[status]) for status in sorted(by_status)}
-    if operation.rpc:
-        notified = {"description": "A notification: there is no response to it."}
-        errors["202"] = notified | {"headers": headers_of(COMMON_HEADERS)}
-        for status, text in _RPC_ERRORS.items():
-            content: dict[str, Any] = {
-                "schema": schemas.reference(operation.response),
-                "examples": {},
-            }
-            errors[str(status)] |= {
-                "description": text,
-                "content": {"application/json": content},
-            }
-    return {operation.success: success} | errors
-
-
-def _success_headers(operation: Operation) -> Iterable[str]:
-    yield from COMMON_HEADERS
-    if operation.idempotent:
-        yield from ("Idempotent-Replay", "RateLimit-Policy", "RateLimit")
-    if operation.sets_cookie:
-        yield "Set-Cookie"
-
-
-def _error_codes(operation: Operation) -> Iterable[str]:
-    """Return the codes that an operation may answer with, each once."""
-    of_credentials = (code for name in operation.security for code in OF_CREDENTIALS[name])
-    of_scope = ["scope_required"] if operation.scope else []
-    return dict.fromkeys((*of_credentials, *EVERYWHERE, *operation.errors, *of_scope))

@@ -1,8 +1,9 @@
 """The operations on the domains and the senders of an account."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from openapi.operation import Operation, example, session_operation
+from openapi.operation import example, session_operation
 from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.http.accounts.reply_types import (
     DomainDetail,
@@ -45,19 +46,12 @@ _CHECKED: Final = _DOMAIN | {
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
 
 
-def _operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
-    of_path = ("route_not_found",) if "{" in fields["route"] else ()
-    return session_operation(
-        scope=DOMAINS_READ if fields["route"].startswith("GET ") else DOMAINS_WRITE,
-        shared_function="manage_domains",
-        tag="Domains",
-        errors=("account_suspended", *errors, *of_path),
-        **fields,
-    )
-
+_operation: Final = partial(session_operation, tag="Domains", shared_function="manage_domains")
+_read: Final = partial(_operation, scope=DOMAINS_READ)
+_write: Final = partial(_operation, scope=DOMAINS_WRITE)
 
 DOMAINS: Final = (
-    _operation(
+    _read(
         id="list_domains",
         route="GET /v1/domains",
         summary="List domains",
@@ -66,7 +60,7 @@ DOMAINS: Final = (
         response=DomainList,
         response_example={"items": [_DOMAIN]},
     ),
-    _operation(
+    _write(
         id="add_domain",
         route="POST /v1/domains",
         summary="Add a domain",
@@ -79,7 +73,7 @@ DOMAINS: Final = (
         response_example=_DOMAIN,
         errors=("domain_limit_exceeded",),
     ),
-    _operation(
+    _read(
         id="get_domain",
         route="GET /v1/domains/{domain}",
         summary="Get a domain",
@@ -87,27 +81,25 @@ DOMAINS: Final = (
         " answer.",
         response=DomainDetail,
         response_example=_CHECKED,
-        errors=("domain_not_found",),
     ),
-    _operation(
+    _write(
         id="restart_domain",
         route="POST /v1/domains/{domain}",
         summary="Check a failed domain again",
         description="SES looks for the DKIM records for 72 hours. If it has given up, it begins"
-        " again, and the records may be others than before. A domain that has not failed stays as"
-        " it is. The account needs the record `OWNERSHIP` first.",
+        " again, and the records may be others than before. A domain that has not failed does not"
+        " change. The account needs the record `OWNERSHIP` first.",
         response=DomainDetail,
         response_example=_CHECKED,
-        errors=("domain_not_found",),
     ),
-    _operation(
+    _write(
         id="remove_domain",
         route="DELETE /v1/domains/{domain}",
         summary="Remove a domain",
         description="The account can no longer have senders of the domain.",
-        errors=("domain_not_found", "domain_in_use"),
+        errors=("domain_in_use",),
     ),
-    _operation(
+    _read(
         id="list_senders",
         route="GET /v1/senders",
         summary="List senders",
@@ -115,7 +107,7 @@ DOMAINS: Final = (
         response=SenderList,
         response_example={"items": [_SENDER]},
     ),
-    _operation(
+    _write(
         id="add_sender",
         route="POST /v1/senders",
         summary="Add a sender",
@@ -126,20 +118,19 @@ DOMAINS: Final = (
         status=201,
         response_example=_SENDER,
     ),
-    _operation(
+    _write(
         id="set_default_sender",
         route="PUT /v1/senders/{sender}/default",
         summary="Set the default sender",
         description="Emails without `from` have it, and on a free plan every email.",
         response=SenderItem,
         response_example=_SENDER,
-        errors=("sender_not_found", "no_verified_sender"),
+        errors=("no_verified_sender",),
     ),
-    _operation(
+    _write(
         id="remove_sender",
         route="DELETE /v1/senders/{sender}",
         summary="Remove a sender",
         description="If it was the default sender, the account has none until you set another one.",
-        errors=("sender_not_found",),
     ),
 )

@@ -1,21 +1,17 @@
-"""The texts and examples of error codes (contract section 7).
+"""Every error code of the API (contract section 7): the one place to write for a new one.
 
-Tests make each request that an example answers, and compare the answer with the example.
-
-A code with its status and type is in `pillarbox.domain.errors`. The texts are here, because every
-function would load them there, and none needs them. A test compares the codes of both.
+`make openapi` writes the table of statuses in `pillarbox.domain.errors`, which functions load, the
+table of SMTP replies in the relay, docs/errors.md and the examples of docs/openapi.json. Tests make
+each request that an example answers, and compare the answer with the example.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final
 
 from openapi.operation import COOKIE, KEY, SESSION
-from pillarbox.domain.errors import CODES, Json
+from pillarbox.domain.errors import Json
 
-#: The headers of every response.
-COMMON_HEADERS: Final = ("X-Request-Id", "Cache-Control")
 #: Any request may get these, on any route: from a function, the gateway or the firewall.
 EVERYWHERE: Final = (
     "client_blocked",
@@ -32,12 +28,27 @@ OF_CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
     SESSION: ("invalid_session",),
     COOKIE: ("invalid_session", "cross_site_request"),
 }
+#: Status -> the type of its errors, if they name no other.
+_TYPES: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "authorization_error",
+    404: "not_found",
+    405: "invalid_request_error",
+    409: "invalid_request_error",
+    413: "invalid_request_error",
+    422: "invalid_request_error",
+    429: "rate_limit_error",
+    500: "api_error",
+    503: "service_unavailable",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorText:
-    """When a code occurs, what a client should do, and an example of the envelope."""
+class Error:
+    """A code's status, when it occurs, what a client should do, and an example of the envelope."""
 
+    status: int
     when: str
     remedy: str
     message: str
@@ -46,23 +57,49 @@ class ErrorText:
     other_details: frozenset[str] = frozenset()
     about_details: str = ""
     upgrade_url: str | None = None
+    #: The type, if it is not the one of the status.
+    type_: str = ""
+    #: The SMTP reply with its enhanced status code, such as "550 5.1.2". Without one a client of
+    #: the relay gets a temporary failure.
+    smtp: str = ""
+
+    @property
+    def type(self) -> str:
+        """The error's type, a group of codes."""
+        return self.type_ or _TYPES[self.status]
 
 
-ERRORS: Final[Mapping[str, ErrorText]] = {
-    "missing_field": ErrorText(
+def _limit(limit: int, has: str, remedy: str, things: str) -> Error:
+    """Return the error for an account that has as many things of a kind as it can have."""
+    return Error(
+        409,
+        when=f"The account has {has}.",
+        about_details="`details` has `limit`.",
+        remedy=remedy,
+        message=f"An account can have at most {limit} {things}.",
+        details={"limit": limit},
+    )
+
+
+#: Code -> what clients learn of it.
+ERRORS: Final[Mapping[str, Error]] = {
+    "missing_field": Error(
+        400,
         when="None of `starterTemplate`, `templateId` and `html` is given.",
         remedy="Give `starterTemplate` with a slug, `templateId` with an id, or `html` and"
         " `subject`.",
         message="One of starterTemplate, templateId and html must be given.",
     ),
-    "multiple_modes": ErrorText(
+    "multiple_modes": Error(
+        400,
         when="More than one of `starterTemplate`, `templateId` and `html` is given.",
         about_details="`details.given` names them.",
         remedy="Leave out all but one.",
         message="Only one of starterTemplate, templateId and html may be given.",
         details={"given": ["starterTemplate", "html"]},
     ),
-    "invalid_recipient": ErrorText(
+    "invalid_recipient": Error(
+        400,
         when="An address is invalid, or its domain does not accept email.",
         about_details="`details.recipients` lists each such address with the reason.",
         remedy="Correct these addresses or leave them out. Nothing was sent to anyone.",
@@ -77,8 +114,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
                 }
             ]
         },
+        smtp="550 5.1.2",
     ),
-    "recipient_suppressed": ErrorText(
+    "recipient_suppressed": Error(
+        400,
         when="An earlier email to an address bounced permanently or led to a complaint, or the"
         " operator suppressed the address.",
         about_details="`details.recipients` lists each such address with the reason: `bounced`,"
@@ -87,15 +126,19 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="One recipient of this email is refused: bob@customer.example: an earlier email to"
         " it bounced permanently; nothing was sent.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
+        smtp="550 5.7.1",
     ),
-    "recipient_limit_exceeded": ErrorText(
+    "recipient_limit_exceeded": Error(
+        400,
         when="`to`, `cc` and `bcc` have more than 50 recipients, repetitions included.",
         about_details="`details` has `count` and `limit`.",
         remedy="Send several emails, up to 100 in one batch.",
         message="An email can have at most 50 recipients; this one has 51.",
         details={"count": 51, "limit": 50},
+        smtp="452 4.5.3",
     ),
-    "attachment_type_not_allowed": ErrorText(
+    "attachment_type_not_allowed": Error(
+        400,
         when="A `contentType` is not allowed, the name has an extension that SES refuses (such as"
         " `.exe`, `.js`, `.bat`, `.lnk`, `.hta`), or the file is a program under any type.",
         about_details="`details` has `filename`, `content_type` and `position`.",
@@ -106,8 +149,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
             "content_type": "application/octet-stream",
             "position": 0,
         },
+        smtp="554 5.7.1",
     ),
-    "attachment_too_large": ErrorText(
+    "attachment_too_large": Error(
+        400,
         when="A decoded file is over 5 MB, or all files together are over 10 MB.",
         about_details="`details.scope` is `per_attachment` (with `filename`) or `total`;"
         " `details` also has `size_bytes` and `limit_bytes`.",
@@ -119,73 +164,54 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
             "size_bytes": 5242881,
             "limit_bytes": 5242880,
         },
+        smtp="552 5.3.4",
     ),
-    "too_many_attachments": ErrorText(
+    "too_many_attachments": Error(
+        400,
         when="The email has more than 10 attachments.",
         remedy="Attach fewer files, or send several emails.",
         message="An email can have at most 10 attachments; this one has 11.",
         details={"count": 11, "limit": 10},
+        smtp="554 5.7.1",
     ),
-    "batch_limit_exceeded": ErrorText(
+    "batch_limit_exceeded": Error(
+        400,
         when="The batch has more than 100 messages, 1,000 recipients,"
         " or 100 domains of recipients.",
         remedy="Send several batches.",
         message="A batch has at most 100 messages; this one has 101.",
         details={"scope": "messages", "count": 101, "limit": 100},
     ),
-    "missing_api_key": ErrorText(
+    "missing_api_key": Error(
+        401,
         when="The header `X-API-Key` is missing. A key in `Authorization` is ignored.",
         remedy="Send the key in `X-API-Key`.",
         message="The header X-API-Key is missing. Send the API key in it, not in Authorization.",
     ),
-    "invalid_api_key": ErrorText(
+    "invalid_api_key": Error(
+        401,
         when="The key is unknown or revoked, or the request has two keys.",
         remedy="Copy the whole key, or ask the operator for a new one.",
         message="The API key is not valid: it is unknown, revoked or incomplete. The header"
         " X-API-Key has one whole key, without Bearer.",
     ),
-    "invalid_session": ErrorText(
+    "invalid_session": Error(
+        401,
         when="The access token of a session or the cookie is missing, unknown, expired, or of a"
         " session that has ended.",
         remedy="Exchange the cookie for a new access token. If that fails, sign in again.",
         message="There is no such session, or it has ended. Sign in again.",
     ),
-    "invalid_code": ErrorText(
+    "invalid_code": Error(
+        401,
         when="The code is wrong, used or older than ten minutes, its flow had five attempts or was"
         " begun in another browser, or the link is used or expired. The response is the same for"
         " an address without a user.",
         remedy="Ask for a new code in the same browser.",
         message="The code does not work: it is wrong, used or too old, or is for another browser.",
     ),
-    "session_required": ErrorText(
-        when="The route is for users of the dashboard, and the request has an API key.",
-        remedy="Sign in to the dashboard.",
-        message="API keys cannot be used here: sign in to the dashboard.",
-    ),
-    "cross_site_request": ErrorText(
-        when="A request that needs or sets the cookie has another `Origin` than the API, no"
-        " `Sec-Fetch-Site: same-origin`, or another content type than JSON. Or a page of another"
-        " site asks for a code.",
-        remedy="Send it from a page of the dashboard.",
-        message="Only this service's own pages may send this, as JSON.",
-    ),
-    "preview_keys_closed": ErrorText(
-        when="A visitor asks for a preview key, and the service has no preview widget.",
-        remedy="Ask the operator of the service for a key.",
-        message="This service gives no preview keys to visitors. Ask its operator for one.",
-    ),
-    "sign_up_closed": ErrorText(
-        when="The user asks for an account, and sign-up is closed, or needs an invitation or an"
-        " address of another domain, or the user has created an account or was refused one.",
-        remedy="Ask the operator of the service.",
-        message="You cannot create an account here. Ask the operator of the service for one.",
-    ),
-    "session_not_found": ErrorText(
-        when="The user has no session with the id.",
-        remedy="Correct the id, which `GET /v1/session` lists.",
-        message="You have no such session.",
-    ),
-    "scope_required": ErrorText(
+    "scope_required": Error(
+        403,
         when="The key, or the user's role, does not have the required permission. Only operators of"
         " the service have `service:operate`.",
         about_details="`details.required_permission` names it.",
@@ -193,22 +219,34 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="The key lacks the permission emails:send.",
         details={"required_permission": "emails:send"},
     ),
-    "no_verified_sender": ErrorText(
+    "no_verified_sender": Error(
+        403,
         when="The account has no verified default sender, or `from` is not verified.",
         about_details="In the second case, `details.from` names the address.",
         remedy="Verify the sender, or leave `from` out.",
         message="news@acme.example is not a verified sender of this account; its default is"
         " post@sender.example.",
         details={"from": "news@acme.example"},
+        smtp="550 5.7.1",
     ),
-    "upgrade_required": ErrorText(
+    "upgrade_required": Error(
+        403,
         when="A preview key was used for more than starter templates, or a self-service key for a"
         " field that it may not set; the message names the fields.",
         remedy="Follow `upgrade_url`.",
         message="Preview keys send starter templates only.",
         upgrade_url="https://pillarbox.example/upgrade",
     ),
-    "recipient_not_allowed": ErrorText(
+    "SCOPE_NOT_ALLOWED_FOR_TIER": Error(
+        403,
+        when="The account's plan does not allow a scope of the new key.",
+        about_details="`details` has the `scopes` and the `plan`.",
+        remedy="Choose other scopes or a paid plan. No key was created.",
+        message="The free plan does not allow marketing:campaigns:read.",
+        details={"scopes": ["marketing:campaigns:read"], "plan": "free"},
+    ),
+    "recipient_not_allowed": Error(
+        403,
         when="The key is an agent's, and an address is not in its list of recipients. Or the email"
         " is a test of a template, and the address is not a member's.",
         about_details="`details.recipients` lists each such address.",
@@ -216,26 +254,58 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="This key may not send to every address of this email; nothing was sent. The"
         " operator sets a key's recipients when creating it.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "not_allowed"}]},
+        smtp="550 5.7.1",
     ),
-    "confirmation_required": ErrorText(
-        when="The key is an agent's, and somebody must confirm each of its sends.",
+    "confirmation_required": Error(
+        403,
+        when="The key is an agent's, and a person must confirm each of its sends.",
         remedy="Send over the MCP server, which asks. Or use another key: an operator can create"
         " one that does not ask.",
-        message="Somebody must confirm each send of this key, and only the MCP server can ask."
+        message="A person must confirm each send of this key, and only the MCP server can ask."
         " Nothing was sent.",
     ),
-    "account_suspended": ErrorText(
+    "account_suspended": Error(
+        403,
         when="The operator of the service suspended the account. No key of it works.",
         remedy="Ask the operator. Nothing was sent.",
         message="The account is suspended. Ask the operator of the service why.",
     ),
-    "client_blocked": ErrorText(
+    "client_blocked": Error(
+        403,
         when="The `User-Agent` is missing, empty, or the default of some libraries. Or a browser"
         " calls the MCP server.",
         remedy="Send a `User-Agent` that names your application.",
         message="Send a User-Agent header that names your application.",
     ),
-    "template_not_found": ErrorText(
+    "session_required": Error(
+        403,
+        when="The route is for users of the dashboard, and the request has an API key.",
+        remedy="Sign in to the dashboard.",
+        message="API keys cannot be used here: sign in to the dashboard.",
+    ),
+    "cross_site_request": Error(
+        403,
+        when="A request that needs or sets the cookie has another `Origin` than the API, no"
+        " `Sec-Fetch-Site: same-origin`, or another content type than JSON. Or a page of another"
+        " site asks for a code.",
+        remedy="Send it from a page of the dashboard.",
+        message="Only this service's own pages may send this, as JSON.",
+    ),
+    "sign_up_closed": Error(
+        403,
+        when="The user asks for an account, and sign-up is closed, or needs an invitation or an"
+        " address of another domain, or the user has created an account or was refused one.",
+        remedy="Ask the operator of the service.",
+        message="You cannot create an account here. Ask the operator of the service for one.",
+    ),
+    "preview_keys_closed": Error(
+        403,
+        when="A visitor asks for a preview key, and the service has no preview widget.",
+        remedy="Ask the operator of the service for a key.",
+        message="This service gives no preview keys to visitors. Ask its operator for one.",
+    ),
+    "template_not_found": Error(
+        404,
         when="No starter template has the slug, or the account has no template with the id.",
         remedy="Correct the slug, which `GET /v1/starter-templates` lists, or the id, which"
         " `GET /v1/templates` lists.",
@@ -243,143 +313,110 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         " otp, magic_link, email_verify, welcome, password_reset, password_changed, team_invite,"
         " trial_ending, payment_receipt, security_alert.",
     ),
-    "version_not_found": ErrorText(
+    "version_not_found": Error(
+        404,
         when="The template has no version with the number.",
         remedy="Correct the number. `GET /v1/templates/{id}/versions` lists the versions.",
         message="The template has no such version.",
     ),
-    "message_not_found": ErrorText(
+    "message_not_found": Error(
+        404,
         when="The account has no message with the id.",
         remedy="Use the `messageId` of a send, with a key of the same account.",
         message="There is no such message.",
     ),
-    "route_not_found": ErrorText(
-        when="The path does not exist, or the operator switched webhooks off.",
-        remedy="Correct the path; each begins with `/api/v1/`.",
-        message="There is no such route.",
-    ),
-    "method_not_allowed": ErrorText(
-        when="The path does not have the method. The header `Allow` lists its methods.",
-        remedy="Use one of these methods.",
-        message="This route takes GET, DELETE.",
-    ),
-    "webhook_not_found": ErrorText(
-        when="The account has no such webhook endpoint.",
-        remedy="Correct the id. `GET /v1/webhooks` lists the endpoints.",
-        message="The account has no such webhook endpoint.",
-    ),
-    "delivery_not_found": ErrorText(
-        when="The endpoint has no such delivery, or the delivery is older than 30 days.",
-        remedy="Correct the id, or replay the time in which the email was accepted.",
-        message="The endpoint has no such delivery.",
-    ),
-    "SCOPE_NOT_ALLOWED_FOR_TIER": ErrorText(
-        when="The account's plan does not allow a scope of the new key.",
-        about_details="`details` has the `scopes` and the `plan`.",
-        remedy="Choose other scopes or a paid plan. No key was created.",
-        message="The free plan does not allow marketing:campaigns:read.",
-        details={"scopes": ["marketing:campaigns:read"], "plan": "free"},
-    ),
-    "key_not_found": ErrorText(
-        when="The account does not have the key.",
-        remedy="Correct the id, which `GET /v1/keys` lists.",
-        message="There is no such key.",
-    ),
-    "suppression_not_found": ErrorText(
-        when="The address is not suppressed.",
-        remedy="Nothing.",
-        message="The account does not suppress this address.",
-    ),
-    "member_not_found": ErrorText(
-        when="The account does not have the member.",
-        remedy="Correct the id, which `GET /v1/members` lists.",
-        message="The account has no such member.",
-    ),
-    "account_not_found": ErrorText(
+    "account_not_found": Error(
+        404,
         when="Operators only: the account does not exist.",
         remedy="Correct the id; `pillarbox account list` shows all accounts.",
         message="There is no such account: `pillarbox account list` shows all.",
     ),
-    "member_exists": ErrorText(
-        when="The invited address is that of a member.",
-        remedy="Change the member's role instead.",
-        message="The address is that of a member already.",
+    "key_not_found": Error(
+        404,
+        when="The account does not have the key.",
+        remedy="Correct the id, which `GET /v1/keys` lists.",
+        message="There is no such key.",
     ),
-    "last_owner": ErrorText(
-        when="The member is the account's only owner.",
-        remedy="Make another member an owner first.",
-        message="An account needs an owner. Make another member an owner first.",
-    ),
-    "webhook_limit_exceeded": ErrorText(
-        when="The account has ten webhook endpoints.",
-        about_details="`details` has `limit`.",
-        remedy="Delete an endpoint, or let one receive more types.",
-        message="An account can have at most 10 webhook endpoints.",
-        details={"limit": 10},
-    ),
-    "domain_not_found": ErrorText(
-        when="The account has no such domain.",
-        remedy="Correct the name. `GET /v1/domains` lists the domains.",
-        message="The account has no such domain.",
-    ),
-    "domain_in_use": ErrorText(
-        when="The account has senders of the domain.",
-        about_details="`details.senders` lists them.",
-        remedy="Remove these senders first. The domain was not removed.",
-        message="Senders of the account use shop.example. Remove them first.",
-        details={"senders": ["hello@shop.example"]},
-    ),
-    "domain_limit_exceeded": ErrorText(
-        when="The account has twenty domains.",
-        about_details="`details` has `limit`.",
-        remedy="Remove a domain. Addresses of subdomains need no domain of their own.",
-        message="An account can have at most 20 domains.",
-        details={"limit": 20},
-    ),
-    "key_limit_exceeded": ErrorText(
-        when="The account has 100 keys that are not revoked.",
-        about_details="`details` has `limit`.",
-        remedy="Revoke a key that nothing uses: the list says when each was last used.",
-        message="An account can have at most 100 keys that are not revoked.",
-        details={"limit": 100},
-    ),
-    "member_limit_exceeded": ErrorText(
-        when="The account has 100 members.",
-        about_details="`details` has `limit`.",
-        remedy="Remove a member.",
-        message="An account can have at most 100 members.",
-        details={"limit": 100},
-    ),
-    "template_limit_exceeded": ErrorText(
-        when="The account has 200 templates that have a draft, published ones included.",
-        about_details="`details` has `limit`.",
-        remedy="Delete a template.",
-        message="An account can have at most 200 templates.",
-        details={"limit": 200},
-    ),
-    "sender_not_found": ErrorText(
+    "sender_not_found": Error(
+        404,
         when="The account does not have the sender.",
         remedy="Correct the address. `GET /v1/senders` lists the senders, and for operators"
         " `pillarbox sender list`.",
         message="The account has no sender news@acme.example.",
     ),
-    "idempotency_key_mismatch": ErrorText(
+    "suppression_not_found": Error(
+        404,
+        when="The address is not suppressed.",
+        remedy="Nothing.",
+        message="The account does not suppress this address.",
+    ),
+    "webhook_not_found": Error(
+        404,
+        when="The account has no such webhook endpoint.",
+        remedy="Correct the id. `GET /v1/webhooks` lists the endpoints.",
+        message="The account has no such webhook endpoint.",
+    ),
+    "delivery_not_found": Error(
+        404,
+        when="The endpoint has no such delivery, or the delivery is older than 30 days.",
+        remedy="Correct the id, or replay the time in which the email was accepted.",
+        message="The endpoint has no such delivery.",
+    ),
+    "session_not_found": Error(
+        404,
+        when="The user has no session with the id.",
+        remedy="Correct the id, which `GET /v1/session` lists.",
+        message="You have no such session.",
+    ),
+    "member_not_found": Error(
+        404,
+        when="The account does not have the member.",
+        remedy="Correct the id, which `GET /v1/members` lists.",
+        message="The account has no such member.",
+    ),
+    "domain_not_found": Error(
+        404,
+        when="The account has no such domain.",
+        remedy="Correct the name. `GET /v1/domains` lists the domains.",
+        message="The account has no such domain.",
+    ),
+    "route_not_found": Error(
+        404,
+        when="The path does not exist, or the operator switched webhooks off.",
+        remedy="Correct the path; each begins with `/api/v1/`.",
+        message="There is no such route.",
+    ),
+    "method_not_allowed": Error(
+        405,
+        when="The path does not have the method. The header `Allow` lists its methods.",
+        remedy="Use one of these methods.",
+        message="This route takes GET, DELETE.",
+    ),
+    "idempotency_key_mismatch": Error(
+        409,
+        type_="idempotency_error",
         when="The `Idempotency-Key` was used with a different body within the last 24 hours.",
         remedy="Use a new key for each operation.",
         message="This Idempotency-Key was used with a different body.",
+        smtp="554 5.5.0",
     ),
-    "idempotency_in_flight": ErrorText(
+    "idempotency_in_flight": Error(
+        409,
+        type_="idempotency_error",
         when="The first request with this `Idempotency-Key` is still being processed.",
         remedy="Try again after `Retry-After` (5 s).",
         message="A request with this Idempotency-Key is still being processed.",
+        smtp="451 4.5.0",
     ),
-    "template_in_use": ErrorText(
+    "template_in_use": Error(
+        409,
         when="An active campaign or a scheduled send uses the template.",
         remedy="Delete the template when they have ended. It was not deleted.",
         message="An active campaign or scheduled send uses the template; it was not deleted.",
     ),
-    "draft_changed": ErrorText(
-        when="Somebody else changed the draft since the revision in `If-Match`.",
+    "draft_changed": Error(
+        409,
+        when="Another user changed the draft since the revision in `If-Match`.",
         about_details="`details.draft` is what is stored now, and `details.revision` the revision"
         " that the request named.",
         remedy="Show both to the author. Then send the request with the new revision.",
@@ -404,14 +441,62 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
             },
         },
     ),
-    "request_too_large": ErrorText(
+    "webhook_limit_exceeded": _limit(
+        10,
+        "ten webhook endpoints",
+        "Delete an endpoint, or let one receive more types.",
+        "webhook endpoints",
+    ),
+    "domain_in_use": Error(
+        409,
+        when="The account has senders of the domain.",
+        about_details="`details.senders` lists them.",
+        remedy="Remove these senders first. The domain was not removed.",
+        message="Senders of the account use shop.example. Remove them first.",
+        details={"senders": ["hello@shop.example"]},
+    ),
+    "domain_limit_exceeded": _limit(
+        20,
+        "twenty domains",
+        "Remove a domain. Addresses of subdomains need no domain of their own.",
+        "domains",
+    ),
+    "key_limit_exceeded": _limit(
+        100,
+        "100 keys that are not revoked",
+        "Revoke a key that nothing uses: the list says when each was last used.",
+        "keys that are not revoked",
+    ),
+    "member_limit_exceeded": _limit(100, "100 members", "Remove a member.", "members"),
+    "template_limit_exceeded": _limit(
+        200,
+        "200 templates that have a draft, published ones included",
+        "Delete a template.",
+        "templates",
+    ),
+    "member_exists": Error(
+        409,
+        when="The invited address is that of a member.",
+        remedy="Change the member's role instead.",
+        message="The address is that of a member already.",
+    ),
+    "last_owner": Error(
+        409,
+        when="The member is the account's only owner.",
+        remedy="Make another member an owner first.",
+        message="An account needs an owner. Make another member an owner first.",
+    ),
+    "request_too_large": Error(
+        413,
         when="The request is too large.",
         about_details="`details.limit_bytes` is the limit.",
         remedy="Send smaller attachments.",
         message="The request is too large.",
         details={"limit_bytes": 16777216},
+        smtp="552 5.3.4",
     ),
-    "validation_failed": ErrorText(
+    "validation_failed": Error(
+        422,
         when="The body, a header or a parameter does not have the documented shape,"
         " or a value that the template needs is missing.",
         about_details="`details.errors[]` lists the first 100 errors; a last item with the code"
@@ -428,8 +513,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
                 },
             ]
         },
+        smtp="554 5.6.0",
     ),
-    "rate_limit_exceeded": ErrorText(
+    "rate_limit_exceeded": Error(
+        429,
         when="The account's limit for this minute is reached, too many of its messages were"
         " refused or repeated in this minute, an IP address or a key sends too many requests,"
         " one of them has too many large requests in progress, too many tests or replays of"
@@ -440,8 +527,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         " There is no `Retry-After`.",
         message="The account may send 60 messages per minute; 0 are left.",
         details={"limit_per_minute": 60},
+        smtp="451 4.7.1",
     ),
-    "daily_limit_exceeded": ErrorText(
+    "daily_limit_exceeded": Error(
+        429,
         when="The account's limit for this day is reached, of messages or of recipients.",
         about_details="`details` has the limit that is reached: `limit_per_day` of messages, or"
         " `limit_recipients_per_day` of recipients.",
@@ -449,22 +538,27 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="The account may send 300 messages per day; 0 are left.",
         details={"limit_per_day": 300},
         other_details=frozenset({"limit_recipients_per_day"}),
+        smtp="452 4.7.1",
     ),
-    "monthly_limit_exceeded": ErrorText(
+    "monthly_limit_exceeded": Error(
+        429,
         when="The account's limit for this month is reached.",
         about_details="`details.limit_per_month` is the limit.",
         remedy="Wait until the first day of the next month, UTC (`RateLimit-Reset`),"
         " or choose a larger plan.",
         message="The account may send 9000 messages per month; 0 are left.",
         details={"limit_per_month": 9000},
+        smtp="452 4.7.1",
     ),
-    "internal_error": ErrorText(
+    "internal_error": Error(
+        500,
         when="The service has a bug or an unexpected problem.",
         remedy="Try again with the same `Idempotency-Key`."
         " If the error remains, ask for help and name the `X-Request-Id`.",
         message="Something went wrong on our side.",
     ),
-    "service_unavailable": ErrorText(
+    "service_unavailable": Error(
+        503,
         when="A part of the service cannot be reached, or did not respond in time.",
         remedy="Try again later with the same `Idempotency-Key`, so that nothing is sent twice.",
         message="The data store cannot be reached at the moment; nothing was changed.",
@@ -474,38 +568,10 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
 
 def example_of(code: str) -> dict[str, Json]:
     """Return an OpenAPI example object: the envelope of one code."""
-    text = ERRORS[code]
-    error: dict[str, Json] = {"code": code, "message": text.message, "type": CODES[code][1]}
-    if text.details is not None:
-        error["details"] = dict(text.details)
-    if text.upgrade_url is not None:
-        error["upgrade_url"] = text.upgrade_url
-    return {"summary": text.when.replace("`", ""), "value": {"error": error}}
-
-
-def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
-    """Return an OpenAPI response: the envelope, with an example of each code."""
-    listed = list(codes)
-    headers = [*COMMON_HEADERS]
-    if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers.append("Allow")
-    if {"idempotency_in_flight", "service_unavailable"} & set(listed):
-        headers.append("Retry-After")
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        headers += ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
-        headers += ["RateLimit-Policy", "RateLimit"]
-    return {
-        "description": "; ".join(f"`{code}`" for code in listed),
-        "headers": headers_of(headers),
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/ErrorResponse"},
-                "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in listed},
-            }
-        },
-    }
-
-
-def headers_of(names: Iterable[str]) -> dict[str, Json]:
-    """Return references to response headers."""
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    shown = ERRORS[code]
+    error: dict[str, Json] = {"code": code, "message": shown.message, "type": shown.type}
+    if shown.details is not None:
+        error["details"] = dict(shown.details)
+    if shown.upgrade_url is not None:
+        error["upgrade_url"] = shown.upgrade_url
+    return {"summary": shown.when.replace("`", ""), "value": {"error": error}}

@@ -12,9 +12,9 @@ from openapi.errors import ERRORS, example_of
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.operations import METHODS_BY_PATH, OPERATIONS
-from pillarbox.domain.errors import CODES
 
 ROOT: Final = Path(__file__).parents[1]
+_ERRORS: Final = dict(sorted(ERRORS.items(), key=lambda item: item[1].status))
 
 
 def _openapi(_: str) -> str:
@@ -30,19 +30,31 @@ def _tools(_: str) -> str:
 def _errors(page: str) -> str:
     """Replace the sections of all error codes in a page."""
     rows = ["| status | codes |", "|---|---|"]
-    for status, codes in groupby(CODES, lambda code: CODES[code][0]):
+    for status, codes in groupby(_ERRORS, lambda code: _ERRORS[code].status):
         rows.append(f"| {status} | {', '.join(f'[`{code}`](#{code.lower()})' for code in codes)} |")
     rows.append("")
-    for code, (status, kind) in CODES.items():
-        text = ERRORS[code]
+    for code, error in _ERRORS.items():
         example = json.dumps(example_of(code)["value"], indent=2, ensure_ascii=False)
         rows += [
             f"### `{code}`\n",
-            f"{status} `{kind}`. {text.when} {text.about_details}".strip() + "\n",
-            f"**What to do:** {text.remedy}\n",
+            f"{error.status} `{error.type}`. {error.when} {error.about_details}".strip() + "\n",
+            f"**What to do:** {error.remedy}\n",
             f"```json\n{example}\n```\n",
         ]
     return _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
+
+
+def _codes(source: str) -> str:
+    """Replace the table of all codes in the module that functions load."""
+    rows = [f'    "{code}": ({error.status}, "{error.type}"),' for code, error in _ERRORS.items()]
+    return _with_table(source, "CODES", rows)
+
+
+def _refusals(source: str) -> str:
+    """Replace the table of SMTP replies in the relay."""
+    replies = {code: error.smtp.split() for code, error in _ERRORS.items() if error.smtp}
+    rows = [f'    "{code}": ({reply}, "{status}"),' for code, (reply, status) in replies.items()]
+    return _with_table(source, "_REFUSALS", rows)
 
 
 def _routes(source: str) -> str:
@@ -52,7 +64,7 @@ def _routes(source: str) -> str:
         comma = "," if len(methods) == 1 else ""
         listed = ", ".join(f'"{method}"' for method in methods)
         rows.append(f'    "{path}": ({listed}{comma}),')
-    return _replaced(source, r"(?s)(?<=\[str, \.\.\.\]\]\] = \{\n).*?(?=\n\}\n)", rows)
+    return _with_table(source, "ROUTES", rows)
 
 
 def _api(_: str) -> str:
@@ -115,6 +127,15 @@ def _edge(source: str) -> str:
     return _replaced(source, r"(?s)(?<=const ROUTES = \{\n).*?(?=\n {10}\};\n)", rows)
 
 
+def _with_table(source: str, name: str, rows: list[str]) -> str:
+    """Return a module of Python with other rows in one of its tables."""
+    heading = re.search(rf"(?m)^{name}: .* = \{{\n", source)
+    if not heading:
+        raise ValueError(name)
+    end = source.index("\n}\n", heading.end())
+    return source[: heading.end()] + "\n".join(rows) + source[end:]
+
+
 def _replaced(text: str, part: str, rows: list[str]) -> str:
     if not re.search(part, text):
         raise ValueError(part)
@@ -126,7 +147,9 @@ GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "api.yaml": _api,
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
+    "layers/shared/pillarbox/domain/errors.py": _codes,
     "layers/shared/pillarbox/http/mcp/tools.json": _tools,
     "layers/shared/pillarbox/http/routes.py": _routes,
+    "relay/replies.py": _refusals,
     "stacks/edge.yaml": _edge,
 } | {str(guide.relative_to(ROOT)): with_code for guide in sorted(GUIDES.glob("*.md"))}

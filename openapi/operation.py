@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from pillarbox.http.wire import WireModel
@@ -15,7 +16,10 @@ KEY_OR_SESSION: Final = (KEY, SESSION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method of one path, such as `GET /v1/me`; `errors` are the codes that only it has."""
+    """One method of one path, such as `GET /v1/me`.
+
+    `errors` are the codes that do not follow from the other fields (`error_codes` in responses.py).
+    """
 
     id: str
     route: str
@@ -74,9 +78,8 @@ class Operation:
         return str(self.status) if self.response else "204"
 
 
-def session_operation(*, errors: tuple[str, ...] = (), **fields: Any) -> Operation:  # noqa: ANN401  those of an operation
-    """Return an operation that takes the access token of a session, and no API key."""
-    return Operation(security=(SESSION,), errors=("session_required", *errors), **fields)
+#: An operation that takes the access token of a session, and no API key.
+session_operation: Final = partial(Operation, security=(SESSION,))
 
 
 def example(name: str, summary: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  JSON

@@ -1,14 +1,14 @@
 """Every operation of the API (contract section 4)."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from openapi import examples
 from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.domain_operations import DOMAINS
 from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.operator_operations import OPERATOR
-from openapi.requests import STARTER_SLUG
 from openapi.session_operations import SESSIONS
 from openapi.template_operations import TEMPLATE_EDITOR
 from openapi.webhook_operations import WEBHOOKS
@@ -35,79 +35,48 @@ from pillarbox.http.messages.reply_types import (
 )
 from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
-from pillarbox.http.templates.wire import MAX_VERSION
 
-_UUID: Final = {"type": "string", "format": "uuid"}
-#: Path parameter -> its schema and its description.
-PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
-    "message_id": (_UUID, "The `messageId` of a send."),
-    "id": (_UUID, "The template's id."),
-    "slug": (STARTER_SLUG, "A starter template's slug."),
-    "webhook_id": (_UUID, "The endpoint's id."),
-    "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
-    "version": (
-        {"type": "integer", "minimum": 1, "maximum": MAX_VERSION},
-        "The number of a version.",
-    ),
-    "session_id": ({"type": "string"}, "The `id` of a session."),
-    "domain": ({"type": "string"}, "A domain of the account."),
-    "sender": ({"type": "string"}, "A sender of the account."),
-    "key_id": ({"type": "string"}, "The `id` of an API key."),
-    "member_id": ({"type": "string"}, "The `id` of a member."),
-    "address": ({"type": "string"}, "The address, in any letter case, percent-encoded."),
-    "queue": ({"type": "string"}, "The `name` of a queue with dead letters of its own."),
-    "account_id": ({"type": "string"}, "The `id` of an account."),
-}
-
-#: The errors that both ways of sending have (contract 4.1).
-_SENDING: Final = ("idempotency_key_mismatch", "idempotency_in_flight")
 #: The errors that only an agent's key has.
 _AGENTS: Final = ("recipient_not_allowed", "confirmation_required")
 _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_exceeded")
-
+_read: Final = partial(Operation, tag="Emails", security=KEY_OR_SESSION, scope=EMAILS_READ)
+_send: Final = partial(Operation, tag="Emails", scope=EMAILS_SEND, idempotent=True)
+_starters: Final = partial(Operation, tag="Starter templates", security=KEY_OR_SESSION)
+_saved: Final = partial(Operation, tag="Saved templates", security=KEY_OR_SESSION)
 
 OPERATIONS: Final = (
-    Operation(
+    _read(
         id="list_messages",
-        security=KEY_OR_SESSION,
         route="GET /v1/emails",
-        tag="Emails",
         summary="List messages",
         description="The account's messages in descending order of the field that `sortBy` names."
         " A message is listed as soon as it is accepted.",
-        scope=EMAILS_READ,
         query=MessagesQuery,
         response=ItemPage[MessageItem],
         response_example=examples.MESSAGES,
         links={"get_message": {"message_id": "$response.body#/items/0/messageId"}},
     ),
-    Operation(
+    _read(
         id="get_analytics",
-        security=KEY_OR_SESSION,
         route="GET /v1/emails/analytics",
-        tag="Emails",
         summary="Get analytics",
         description="Figures of the messages that were created within a time range: at most 31 days"
-        " by the hour, or 400 days by the day. With `key` or `template` they are those of the"
+        " by the hour, or 400 days by the day. With `keyId` or `template` they are those of the"
         " messages that one API key sent or one template made.",
-        scope=EMAILS_READ,
         query=AnalyticsQuery,
         response=AnalyticsResult,
         response_example=examples.ANALYTICS,
     ),
-    Operation(
+    _send(
         id="send_email",
         route="POST /v1/emails",
-        tag="Emails",
         summary="Send an email",
         description="A 200 means that the email is recorded and will be delivered. Its body comes"
         " from exactly one of a starter template, a saved template and HTML."
         " Preview keys send starter templates only. Those made for self-service send them as tests"
         " with sample values, to one recipient.",
-        scope=EMAILS_SEND,
         body=SendEmailRequest,
         body_examples=examples.SENDS,
-        idempotent=True,
         response=SendResult,
         response_example=examples.SENT,
         errors=(
@@ -123,39 +92,31 @@ OPERATIONS: Final = (
             "upgrade_required",
             "template_not_found",
             *_AGENTS,
-            *_SENDING,
             *_QUOTAS,
         ),
         links={"get_message": {"message_id": "$response.body#/messageId"}},
     ),
-    Operation(
+    _send(
         id="send_batch",
         route="POST /v1/emails/batch",
-        tag="Emails",
         summary="Send a batch",
         description="Each message is accepted or refused separately. The status is 200 even if"
         " every item has an error, so check `error` of each. If a batch exceeds the quota, its"
         " first messages are accepted until the quota is reached. Not for preview keys.",
-        scope=EMAILS_SEND,
         body=SendBatchRequest,
         body_examples=examples.BATCHES,
-        idempotent=True,
         response=BatchResult,
         response_example=examples.BATCH_SENT,
-        errors=("batch_limit_exceeded", "upgrade_required", *_AGENTS, *_SENDING, *_QUOTAS),
+        errors=("batch_limit_exceeded", "upgrade_required", *_AGENTS, *_QUOTAS),
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
     ),
-    Operation(
+    _read(
         id="get_message",
-        security=KEY_OR_SESSION,
         route="GET /v1/emails/{message_id}",
-        tag="Emails",
         summary="Get a message",
         description="A message with its status and its events.",
-        scope=EMAILS_READ,
         response=MessageDetail,
         response_example=examples.MESSAGE,
-        errors=("message_not_found", "route_not_found"),
     ),
     Operation(
         id="get_me",
@@ -182,11 +143,9 @@ OPERATIONS: Final = (
         response_example=examples.RPC_RESPONSE,
         rpc=True,
     ),
-    Operation(
+    _starters(
         id="list_starter_templates",
-        security=KEY_OR_SESSION,
         route="GET /v1/starter-templates",
-        tag="Starter templates",
         summary="List starter templates",
         description="The ten built-in templates. Both types of keys may list them.",
         response=StarterItem,
@@ -194,11 +153,9 @@ OPERATIONS: Final = (
         response_example=examples.STARTERS,
         links={"preview_starter_template": {"slug": "$response.body#/0/slug"}},
     ),
-    Operation(
+    _starters(
         id="preview_starter_template",
-        security=KEY_OR_SESSION,
         route="POST /v1/starter-templates/{slug}/preview",
-        tag="Starter templates",
         summary="Preview a starter template",
         description="Renders the template with samples, which the given variables replace."
         " Nothing is sent. The method is POST so that access logs do not have the variables.",
@@ -207,13 +164,10 @@ OPERATIONS: Final = (
         body_examples=examples.PREVIEWS,
         response=RenderedStarterItem,
         response_example=examples.PREVIEW,
-        errors=("template_not_found", "route_not_found"),
     ),
-    Operation(
+    _saved(
         id="list_templates",
-        security=KEY_OR_SESSION,
         route="GET /v1/templates",
-        tag="Saved templates",
         summary="List saved templates",
         description="The newest first. Internal copies of templates are not listed.",
         scope=TEMPLATES_READ,
@@ -225,28 +179,23 @@ OPERATIONS: Final = (
             "delete_template": {"id": "$response.body#/items/0/id"},
         },
     ),
-    Operation(
+    _saved(
         id="get_template",
-        security=KEY_OR_SESSION,
         route="GET /v1/templates/{id}",
-        tag="Saved templates",
         summary="Get a saved template",
         description="The template with a preview.",
         scope=TEMPLATES_READ,
         response=TemplateDetail,
         response_example=examples.TEMPLATE,
-        errors=("template_not_found", "route_not_found"),
     ),
-    Operation(
+    _saved(
         id="delete_template",
-        security=KEY_OR_SESSION,
         route="DELETE /v1/templates/{id}",
-        tag="Saved templates",
         summary="Delete a saved template",
         description="Deletes the template permanently. Emails that were accepted before are still"
         " sent.",
         scope=TEMPLATES_WRITE,
-        errors=("template_not_found", "route_not_found", "template_in_use"),
+        errors=("template_in_use",),
     ),
     *DOMAINS,
     *TEMPLATE_EDITOR,

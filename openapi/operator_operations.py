@@ -1,9 +1,10 @@
 """The operations of the service's operators."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from openapi.account_operations import ACCOUNT_EXAMPLE, LOG_ITEM
-from openapi.operation import SESSION, Operation, example
+from openapi.operation import example, session_operation
 from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.http.operator.reply_types import (
     AccountPage,
@@ -75,90 +76,69 @@ _QUEUE: Final = {
 _SUSPENDED: Final = _ACCOUNT | {"suspendedAt": _AT, "suspensionReason": "bounces"}
 
 
-def _operation(
-    route: str,
-    *texts: str,
-    function: str = "operate",
-    errors: tuple[str, ...] = (),
-    **parts: Any,  # noqa: ANN401  fields of an operation
-) -> Operation:
-    operation_id, summary, description = texts
-    of_path = ("route_not_found",) if "{" in route else ()
-    return Operation(
-        id=operation_id,
-        shared_function=function,
-        route=route,
-        tag="Operator",
-        summary=summary,
-        description=description,
-        security=(SESSION,),
-        scope=OPERATE,
-        errors=("session_required", *errors, *of_path),
-        **parts,
-    )
-
+_operation: Final = partial(
+    session_operation, tag="Operator", shared_function="operate", scope=OPERATE
+)
+_of_sign_ups: Final = partial(_operation, shared_function="create_account")
 
 OPERATOR: Final = (
     _operation(
-        "GET /v1/operator/accounts",
-        "list_accounts",
-        "List accounts",
-        "All accounts of the service, sorted by id, or those whose name contains the text of"
-        " `search` or whose id begins with it. A page of a search may have fewer accounts than"
-        " `limit`, or none, while `nextCursor` is not null: a page reads 2,000 accounts at most.",
+        route="GET /v1/operator/accounts",
+        id="list_accounts",
+        summary="List accounts",
+        description="All accounts of the service, sorted by id, or those whose name contains the"
+        " text of `search` or whose id begins with it. A page of a search may have fewer accounts"
+        " than `limit`, or none, while `nextCursor` is not null: a page reads 2,000 accounts at"
+        " most.",
         query=AccountsQuery,
         response=AccountPage,
         response_example={"items": [_LISTED], "nextCursor": None},
     ),
     _operation(
-        "GET /v1/operator/accounts/{account_id}",
-        "get_operated_account",
-        "Get an account",
-        "An account with its plan, its limits and its log.",
+        route="GET /v1/operator/accounts/{account_id}",
+        id="get_operated_account",
+        summary="Get an account",
+        description="An account with its plan, its limits and its log.",
         response=OperatedAccount,
         response_example=_ACCOUNT,
-        errors=("account_not_found",),
     ),
     _operation(
-        "PATCH /v1/operator/accounts/{account_id}",
-        "change_operated_account",
-        "Change an account's plan or limits",
-        "The change counts from the account's next request on, and is written to its log. API keys"
-        " keep their permissions.",
+        route="PATCH /v1/operator/accounts/{account_id}",
+        id="change_operated_account",
+        summary="Change an account's plan or limits",
+        description="The change counts from the account's next request on, and is written to its"
+        " log. API keys keep their permissions.",
         body=OperateAccountRequest,
         body_examples=example("plan", "Another plan", {"plan": "standard"})
         | example("limits", "A limit of its own", {"ownLimits": {"perDay": 5_000}}),
         response=OperatedAccount,
         response_example=_ACCOUNT,
-        errors=("account_not_found",),
     ),
     _operation(
-        "POST /v1/operator/accounts/{account_id}/suspension",
-        "suspend_account",
-        "Suspend an account",
-        "Every request of the account's keys and members is refused from now on. Emails that were"
-        " accepted before are still delivered.",
+        route="POST /v1/operator/accounts/{account_id}/suspension",
+        id="suspend_account",
+        summary="Suspend an account",
+        description="Every request of the account's keys and members is refused from now on. Emails"
+        " that were accepted before are still delivered.",
         body=SuspendRequest,
         body_examples=example("reason", "A reason", {"reason": "bounces"}),
         response=OperatedAccount,
         response_example=_SUSPENDED,
-        errors=("account_not_found",),
     ),
     _operation(
-        "DELETE /v1/operator/accounts/{account_id}/suspension",
-        "resume_account",
-        "Resume an account",
-        "Ends a suspension. API keys work again, except revoked ones.",
+        route="DELETE /v1/operator/accounts/{account_id}/suspension",
+        id="resume_account",
+        summary="Resume an account",
+        description="Ends a suspension. API keys work again, except revoked ones.",
         response=OperatedAccount,
         response_example=_ACCOUNT,
-        errors=("account_not_found",),
     ),
     _operation(
-        "GET /v1/operator/rates",
-        "get_rates",
-        "Get the rates of all accounts",
-        "What the accounts sent in the last days, and those with the most emails, bounces or"
-        " complaints. Each account takes about six reads of the statistics.",
+        route="GET /v1/operator/rates",
+        id="get_rates",
+        summary="Get the rates of all accounts",
+        description="What the accounts sent in the last days, and those with the most emails,"
+        " bounces or complaints. Each account takes about six reads of the statistics.",
         query=RatesQuery,
         response=RatesResult,
         response_example={
@@ -170,42 +150,41 @@ OPERATOR: Final = (
         },
     ),
     _operation(
-        "GET /v1/operator/queues",
-        "list_queues",
-        "List the queues",
-        "The messages in each queue and its dead letters, how long the oldest one has waited, and"
-        " which dead letters operators moved back.",
+        route="GET /v1/operator/queues",
+        id="list_queues",
+        summary="List the queues",
+        description="The messages in each queue and its dead letters, how long the oldest one has"
+        " waited, and which dead letters operators moved back.",
         response=QueueList,
         response_example={"items": [_QUEUE], "redrives": [_REDRIVE]},
     ),
     _operation(
-        "POST /v1/operator/queues/{queue}/redrive",
-        "redrive_queue",
-        "Move dead letters back",
-        "Moves dead letters into their queue. Fix the cause of the failures first. This is safe at"
-        " any time: finished emails are not sent again, and processed events change nothing.",
+        route="POST /v1/operator/queues/{queue}/redrive",
+        id="redrive_queue",
+        summary="Move dead letters back",
+        description="Moves dead letters into their queue. Fix the cause of the failures first. This"
+        " is safe at any time: finished emails are not sent again, and processed events change"
+        " nothing.",
         body=RedriveRequest,
         body_examples=example("all", "As many as possible", {}),
         response=MovedLetters,
         response_example={"queue": "jobs", "moved": 4},
     ),
-    _operation(
-        "GET /v1/operator/sign-ups",
-        "list_sign_ups",
-        "List the users who ask for an account",
-        "Those that wait for an operator, because `SignUp` is `approved`.",
-        function="create_account",
+    _of_sign_ups(
+        route="GET /v1/operator/sign-ups",
+        id="list_sign_ups",
+        summary="List the users who ask for an account",
+        description="Those that wait for an operator, because `SignUp` is `approved`.",
         response=PendingList,
         response_example={
             "items": [{"email": "ada@shop.example", "name": "Shop", "createdAt": _AT}]
         },
     ),
-    _operation(
-        "POST /v1/operator/sign-ups/{address}",
-        "approve_sign_up",
-        "Create the account that a user asks for",
-        "The user becomes its owner and gets an email.",
-        function="create_account",
+    _of_sign_ups(
+        route="POST /v1/operator/sign-ups/{address}",
+        id="approve_sign_up",
+        summary="Create the account that a user asks for",
+        description="The user becomes its owner and gets an email.",
         body=ApprovalBody,
         body_examples=example("default", "With the usual plan", {})
         | example("plan", "With another plan", {"plan": "standard"}),
@@ -213,20 +192,19 @@ OPERATOR: Final = (
         status=201,
         response_example={"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "free"},
     ),
-    _operation(
-        "DELETE /v1/operator/sign-ups/{address}",
-        "refuse_sign_up",
-        "Refuse an account to a user",
-        "The dashboard tells the user. The request can still be approved.",
-        function="create_account",
+    _of_sign_ups(
+        route="DELETE /v1/operator/sign-ups/{address}",
+        id="refuse_sign_up",
+        summary="Refuse an account to a user",
+        description="The dashboard tells the user. The request can still be approved.",
     ),
     _operation(
-        "GET /v1/operator/checks",
-        "run_checks",
-        "Check the service",
-        "Whether SES lets the service send and reports its events, whether messages failed or wait"
-        " too long, and whether one account can use up SES's quota. `pillarbox doctor` checks"
-        " more.",
+        route="GET /v1/operator/checks",
+        id="run_checks",
+        summary="Check the service",
+        description="Whether SES lets the service send and reports its events, whether messages"
+        " failed or wait too long, and whether one account can use up SES's quota. `pillarbox"
+        " doctor` checks more.",
         response=CheckList,
         response_example={
             "items": [

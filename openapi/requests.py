@@ -154,6 +154,25 @@ _WEBHOOK_TYPES: Final = _webhook_types(
     f'`["{ALL_TYPES}"]`, which means all types except `email.accepted`, or a list of types.',
 )
 
+_SKIP: Final = {"description": "How many items to skip."}
+_LIMIT: Final = {"description": "The maximum number of items."}
+_CURSOR: Final = {"description": "The `nextCursor` of the page before."}
+_KEY: Final = (
+    "Only messages that the API key with this id sent: the `keyId` of a message, not the key"
+    " itself. An id that the account does not have has no messages."
+)
+_TEMPLATE: Final = (
+    "Only messages from the saved template with this id, or from the starter template with this"
+    " slug. One that the account does not have has no messages."
+)
+_TEMPLATE_ID: Final = {
+    "anyOf": [
+        {"type": "string", "format": "uuid"},
+        {"type": "string", "pattern": f"^{SLUG}$"},
+    ],
+    "examples": ["password_reset"],
+}
+
 #: Model -> field -> texts and rules, which are merged over the field's schema.
 FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     SendEmailRequest: {
@@ -260,8 +279,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "format": "date-time",
         },
         "status": {"description": "Only messages with this status."},
-        "skip": {"description": "How many items to skip."},
-        "limit": {"description": "The maximum number of items."},
+        "skip": _SKIP,
+        "limit": _LIMIT,
         "sortBy": {"description": "The field to sort by, in descending order."},
         "recipient": {
             "description": "Only messages with this address in to, cc or bcc, or with a final `*`"
@@ -278,22 +297,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "examples": ["order:10442"],
         },
         "keyId": {
-            "description": "Only messages that the API key with this id sent: the `keyId` of a"
-            " message, not the key itself. An id that the account does not have has no messages."
-            " A search by recipient or tag with `keyId` or `template` may find at most 200"
-            " messages.",
+            "description": f"{_KEY} A search by recipient or tag with `keyId` or `template` may"
+            " find at most 200 messages.",
             "pattern": f"^{KEY_ID}$",
         },
         "template": {
-            "description": "Only messages from the saved template with this id, or from the starter"
-            " template with this slug. One that the account does not have has no messages."
-            " Together with `keyId`, one of them may have at most 200 messages in the time range;"
-            " more are refused with `too_many_matches`.",
-            "anyOf": [
-                {"type": "string", "format": "uuid"},
-                {"type": "string", "pattern": f"^{SLUG}$"},
-            ],
-            "examples": ["password_reset"],
+            "description": f"{_TEMPLATE} Together with `keyId`, one of them may have at most 200"
+            " messages in the time range; more are refused with `too_many_matches`.",
+            **_TEMPLATE_ID,
         },
     },
     AnalyticsQuery: {
@@ -307,28 +318,21 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "bucket": {"description": "The length of time that one row of `volume` covers."},
         "keyId": {
-            "description": "Only messages that the API key with this id sent: the `keyId` of a"
-            " message, not the key itself. An id that the account does not have has no messages.",
+            "description": _KEY,
             "pattern": f"^{KEY_ID}$",
         },
         "template": {
-            "description": "Only messages from the saved template with this id, or from the starter"
-            " template with this slug. One that the account does not have has no messages. Not"
-            " together with `keyId`.",
-            "anyOf": [
-                {"type": "string", "format": "uuid"},
-                {"type": "string", "pattern": f"^{SLUG}$"},
-            ],
-            "examples": ["password_reset"],
+            "description": f"{_TEMPLATE} Not together with `keyId`.",
+            **_TEMPLATE_ID,
         },
     },
     TemplatesQuery: {
-        "skip": {"description": "How many items to skip."},
-        "limit": {"description": "The maximum number of items."},
+        "skip": _SKIP,
+        "limit": _LIMIT,
     },
     DeliveriesQuery: {
-        "limit": {"description": "The maximum number of items."},
-        "cursor": {"description": "The `nextCursor` of the page before."},
+        "limit": _LIMIT,
+        "cursor": _CURSOR,
     },
     CodeRequestBody: {"email": ADDRESS | {"description": "Where the code is to go."}},
     SignInRequest: {
@@ -359,10 +363,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     ProofBody: {
         "algorithm": {"description": "`SHA-256`."},
-        "challenge": {"description": "As it was received."},
+        "challenge": {"description": "As received."},
         "number": {"description": "The number that was found."},
-        "salt": {"description": "As it was received."},
-        "signature": {"description": "As it was received."},
+        "salt": {"description": "As received."},
+        "signature": {"description": "As received."},
     },
     EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
     AddDomainRequest: {"domain": {"description": "Such as `shop.example`."}},
@@ -380,7 +384,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     SuppressionsQuery: {
         "search": {"description": "How each address begins, in any letter case."},
         "limit": {"description": "The number of suppressions."},
-        "cursor": {"description": "The `nextCursor` of the page before."},
+        "cursor": _CURSOR,
     },
     AccountsQuery: {
         "search": {"description": "A part of the name, or the start of the id."},
@@ -429,8 +433,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
     },
     VersionsQuery: {
-        "limit": {"description": "The maximum number of items."},
-        "cursor": {"description": "The `nextCursor` of the page before."},
+        "limit": _LIMIT,
+        "cursor": _CURSOR,
     },
     CreateTemplateRequest: {
         "name": {"description": "For people."},
@@ -493,7 +497,39 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
 }
 
-_MODES: Final = ("starterTemplate", "templateId", "html")
+
+def _one_of(
+    branches: Mapping[str, tuple[str, ...]],
+    fields: Iterable[str],
+    **shapes: Any,  # noqa: ANN401  JSON
+) -> Mapping[str, Any]:
+    """Return the rule that some fields are given, of one branch, and the others are not.
+
+    Args:
+        branches: title -> the fields that are given.
+        fields: those of which the other branches' are null.
+        shapes: the schemas of fields that are no texts.
+    """
+    return {
+        "allOf": [
+            {
+                "anyOf": [
+                    {
+                        "title": title,
+                        "required": list(given),
+                        "properties": {
+                            name: shapes.get(name, {"type": "string"})
+                            if name in given
+                            else {"type": "null"}
+                            for name in dict.fromkeys((*fields, *given))
+                        },
+                    }
+                    for title, given in branches.items()
+                ]
+            }
+        ]
+    }
+
 
 #: Rules between fields. They are within `allOf`, so that client generators still see one object.
 #: No two branches of an `anyOf` fit the same value. It is not `oneOf`, because linters see only
@@ -502,25 +538,14 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     SendEmailRequest: {
         "description": "Give exactly one of `starterTemplate`, `templateId` and `html`."
         " Null means the same as leaving a field out.",
-        "allOf": [
+        **_one_of(
             {
-                "anyOf": [
-                    {
-                        "title": title,
-                        "required": list(names),
-                        "properties": {
-                            name: {"type": "string" if name in names else "null"}
-                            for name in (*names, *_MODES)
-                        },
-                    }
-                    for title, names in {
-                        "by starter template": ("starterTemplate",),
-                        "by saved template": ("templateId",),
-                        "by HTML": ("html", "subject"),
-                    }.items()
-                ]
-            }
-        ],
+                "by starter template": ("starterTemplate",),
+                "by saved template": ("templateId",),
+                "by HTML": ("html", "subject"),
+            },
+            ("starterTemplate", "templateId", "html"),
+        ),
     },
     AttachmentModel: {
         "description": "A file in an email. It is not kept after the delivery.",
@@ -558,30 +583,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     CodeRequestBody: {"description": "A request for a one-time code."},
     SignInRequest: {
         "description": "Give either `flow` and `code`, or `link`.",
-        "allOf": [
-            {
-                "anyOf": [
-                    {
-                        "title": "by code",
-                        "required": ["flow", "code"],
-                        "properties": {
-                            "flow": {"type": "string"},
-                            "code": {"type": "string"},
-                            "link": {"type": "null"},
-                        },
-                    },
-                    {
-                        "title": "by link",
-                        "required": ["link"],
-                        "properties": {
-                            "flow": {"type": "null"},
-                            "code": {"type": "null"},
-                            "link": {"type": "string"},
-                        },
-                    },
-                ]
-            }
-        ],
+        **_one_of({"by code": ("flow", "code"), "by link": ("link",)}, ("flow", "code", "link")),
     },
     TokenRequest: {"description": "The account that an access token is for."},
     AddDomainRequest: {"description": "A domain to send from."},
@@ -589,38 +591,20 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     CreateKeyRequest: {"description": "A new API key."},
     AddSuppressionsRequest: {
         "description": "Give either `address` or `addresses`.",
-        "allOf": [
-            {
-                "anyOf": [
-                    {
-                        "title": "one",
-                        "required": ["address"],
-                        "properties": {
-                            "address": {"type": "string"},
-                            "addresses": {"type": "null"},
-                        },
-                    },
-                    {
-                        "title": "many",
-                        "required": ["addresses"],
-                        "properties": {
-                            "address": {"type": "null"},
-                            "addresses": {"type": "array", "items": {}},
-                        },
-                    },
-                ]
-            }
-        ],
+        **_one_of(
+            {"one": ("address",), "many": ("addresses",)},
+            ("address", "addresses"),
+            addresses={"type": "array", "items": {}},
+        ),
     },
     OwnLimits: {"description": "The limits of an account; null is the plan's limit."},
-    OperateAccountRequest: {"description": "Changes to an account. Null leaves a field as it is."},
+    OperateAccountRequest: {"description": "Changes to an account. Null changes nothing."},
     RedriveRequest: {"description": "How much to move."},
     SuspendRequest: {"description": "Why the account is suspended."},
     InviteMemberRequest: {"description": "A new member."},
     ChangeMemberRequest: {"description": "Another role."},
     ChangeAccountRequest: {
-        "description": "Changes to the account. Null leaves a setting as it is, and an empty text"
-        " removes it."
+        "description": "Changes to the account. Null changes nothing, and an empty text removes it."
     },
     CreateTemplateRequest: {
         "description": "A new template, with a starter, some HTML or a few words as its draft."
@@ -630,7 +614,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     RenderTemplateRequest: {"description": "A source and values."},
     TestTemplateRequest: {"description": "The recipient and the values of a test."},
     CreateWebhookRequest: {"description": "A new endpoint."},
-    ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
+    ChangeWebhookRequest: {"description": "Changes to an endpoint. Null changes nothing."},
     ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},
 }
 

@@ -131,7 +131,6 @@ SESSIONS: Final = (
         route="DELETE /v1/session/{session_id}",
         summary="End a session",
         description="Ends one session of the user. Its access tokens stop working at once.",
-        errors=("session_not_found", "route_not_found"),
     ),
     _of_session(
         id="get_sign_up",

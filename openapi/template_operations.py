@@ -1,8 +1,9 @@
 """The operations of the template editor."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from openapi.operation import Operation, example, session_operation
+from openapi.operation import example, session_operation
 from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.http.messages.reply_types import SendResult
 from pillarbox.http.query import VersionsQuery
@@ -70,27 +71,17 @@ _RENDERED: Final = {
         }
     ],
 }
-_NOT_FOUND: Final = ("template_not_found", "route_not_found")
 _OF_ONE: Final = "/v1/templates/{id}"
 
 
-def _operation(
-    *,
-    errors: tuple[str, ...] = (),
-    scope: str = TEMPLATES_WRITE,
-    **fields: Any,  # noqa: ANN401  those of an operation
-) -> Operation:
-    return session_operation(
-        shared_function="edit_templates",
-        tag="Template editor",
-        scope=scope,
-        errors=("account_suspended", *errors),
-        **fields,
-    )
-
+_operation: Final = partial(
+    session_operation, tag="Template editor", shared_function="edit_templates"
+)
+_read: Final = partial(_operation, scope=TEMPLATES_READ)
+_write: Final = partial(_operation, scope=TEMPLATES_WRITE)
 
 TEMPLATE_EDITOR: Final = (
-    _operation(
+    _write(
         id="create_template",
         route="POST /v1/templates",
         summary="Begin a template",
@@ -110,9 +101,8 @@ TEMPLATE_EDITOR: Final = (
         | {"source": _SOURCE, "samples": {}},
         errors=("template_not_found", "template_limit_exceeded"),
     ),
-    _operation(
+    _read(
         id="render_template",
-        scope=TEMPLATES_READ,
         route="POST /v1/templates/render",
         summary="Preview a source",
         description="Renders a source with the engine that sends use, and checks it. Nothing is"
@@ -130,28 +120,24 @@ TEMPLATE_EDITOR: Final = (
         response=RenderedItem,
         response_example=_RENDERED,
     ),
-    _operation(
+    _read(
         id="list_drafts",
-        scope=TEMPLATES_READ,
         route="GET /v1/templates/drafts",
         summary="List drafts",
-        description="The drafts that somebody saved, also of templates that are not published yet."
+        description="The saved drafts, also of templates that are not published yet."
         " The newest templates come first.",
         response=DraftList,
         response_example={"items": [_ROW]},
     ),
-    _operation(
+    _read(
         id="get_draft",
-        scope=TEMPLATES_READ,
         route=f"GET {_OF_ONE}/draft",
         summary="Get a draft",
-        description="The draft of a template, or what is published if nobody has worked on it"
-        " since.",
+        description="The draft of a template, or what is published if there is none.",
         response=DraftItem,
         response_example=_DRAFT,
-        errors=_NOT_FOUND,
     ),
-    _operation(
+    _write(
         id="save_draft",
         route=f"PUT {_OF_ONE}/draft",
         summary="Save a draft",
@@ -162,9 +148,8 @@ TEMPLATE_EDITOR: Final = (
         body_examples=example("default", "A receipt", {**_CONTENT, **_BODY, "samples": _SAMPLES}),
         response=DraftItem,
         response_example=_DRAFT,
-        errors=(*_NOT_FOUND, "draft_changed"),
     ),
-    _operation(
+    _write(
         id="publish_template",
         route=f"POST {_OF_ONE}/publish",
         summary="Publish a draft",
@@ -178,30 +163,25 @@ TEMPLATE_EDITOR: Final = (
             "variables": ["order", "name"],
             "updatedAt": _AT,
         },
-        errors=(*_NOT_FOUND, "draft_changed"),
     ),
-    _operation(
+    _read(
         id="list_versions",
-        scope=TEMPLATES_READ,
         route=f"GET {_OF_ONE}/versions",
         summary="List versions",
         description="What was published, the newest first.",
         query=VersionsQuery,
         response=VersionList,
         response_example={"items": [_VERSION], "nextCursor": None},
-        errors=_NOT_FOUND,
     ),
-    _operation(
+    _read(
         id="get_version",
-        scope=TEMPLATES_READ,
         route=f"GET {_OF_ONE}/versions/{{version}}",
         summary="Get a version",
         description="A version with its source and its HTML.",
         response=VersionDetail,
         response_example=_VERSION | {"source": _SOURCE, "html": _SOURCE},
-        errors=(*_NOT_FOUND, "version_not_found"),
     ),
-    _operation(
+    _write(
         id="restore_version",
         route=f"POST {_OF_ONE}/restore",
         summary="Restore a version",
@@ -211,9 +191,9 @@ TEMPLATE_EDITOR: Final = (
         body_examples=example("default", "The first version", {"version": 1}),
         response=DraftItem,
         response_example=_DRAFT,
-        errors=(*_NOT_FOUND, "version_not_found", "draft_changed"),
+        errors=("version_not_found",),
     ),
-    _operation(
+    _write(
         id="duplicate_template",
         route=f"POST {_OF_ONE}/duplicate",
         summary="Duplicate a template",
@@ -223,9 +203,9 @@ TEMPLATE_EDITOR: Final = (
         response_example=_DRAFT
         | {"name": "Copy of Receipt", "version": 0, "revision": 1}
         | {"changes": 1, "publishedVersion": None},
-        errors=(*_NOT_FOUND, "template_limit_exceeded"),
+        errors=("template_limit_exceeded",),
     ),
-    _operation(
+    _write(
         id="test_template",
         route=f"POST {_OF_ONE}/test",
         summary="Send a test",
@@ -236,7 +216,6 @@ TEMPLATE_EDITOR: Final = (
         response=SendResult,
         response_example={"messageId": _ID, "status": "queued", "from": "post@shop.example"},
         errors=(
-            *_NOT_FOUND,
             "invalid_recipient",
             "recipient_not_allowed",
             "recipient_suppressed",

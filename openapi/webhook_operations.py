@@ -25,7 +25,6 @@ from pillarbox.http.webhooks.wire import (
 _operation: Final = partial(Operation, tag="Webhooks", security=KEY_OR_SESSION)
 _read: Final = partial(_operation, shared_function="read_webhooks", scope=WEBHOOKS_READ)
 _write: Final = partial(_operation, shared_function="write_webhooks", scope=WEBHOOKS_WRITE)
-_NOT_FOUND: Final = ("webhook_not_found", "route_not_found")
 _LIMIT: Final = (
     f"An account can have {REQUESTS_A_MINUTE} tests and replays of single deliveries a minute;"
     " more are 429 `rate_limit_exceeded`."
@@ -39,7 +38,7 @@ WEBHOOKS: Final = (
         description="All endpoints of the account, at most ten, without their secrets.",
         response=WebhookList,
         response_example=examples.WEBHOOKS,
-        links={"get_webhook": {"webhook_id": "$response.body#/items/0/id"}},
+        links={"get_webhook": {"endpoint_id": "$response.body#/items/0/id"}},
     ),
     _write(
         id="create_webhook",
@@ -53,98 +52,90 @@ WEBHOOKS: Final = (
         status=201,
         response_example=examples.WEBHOOK_WITH_SECRET,
         errors=("webhook_limit_exceeded", "route_not_found"),
-        links={"test_webhook": {"webhook_id": "$response.body#/id"}},
+        links={"test_webhook": {"endpoint_id": "$response.body#/id"}},
     ),
     _read(
         id="get_webhook",
-        route="GET /v1/webhooks/{webhook_id}",
+        route="GET /v1/webhooks/{endpoint_id}",
         summary="Get a webhook endpoint",
         description="The endpoint without its secret, and whether its deliveries fail.",
         response=WebhookItem,
         response_example=examples.WEBHOOK,
-        errors=_NOT_FOUND,
     ),
     _write(
         id="change_webhook",
-        route="PATCH /v1/webhooks/{webhook_id}",
+        route="PATCH /v1/webhooks/{endpoint_id}",
         summary="Change a webhook endpoint",
-        description="What is left out stays as it is. `enabled: true` also works if the service"
-        " disabled the endpoint. Then the deliveries that wait are sent, if they are at most 7 days"
-        " old.",
+        description="A field that is left out does not change. `enabled: true` also works if the"
+        " service disabled the endpoint. Then the deliveries that wait are sent, if they are at"
+        " most 7 days old.",
         body=ChangeWebhookRequest,
         body_examples=examples.WEBHOOK_CHANGES,
         response=WebhookItem,
         response_example=examples.WEBHOOK,
-        errors=_NOT_FOUND,
     ),
     _write(
         id="delete_webhook",
-        route="DELETE /v1/webhooks/{webhook_id}",
+        route="DELETE /v1/webhooks/{endpoint_id}",
         summary="Delete a webhook endpoint",
         description="Deletes the endpoint permanently. Deliveries that wait are not sent.",
-        errors=_NOT_FOUND,
     ),
     _write(
         id="rotate_webhook_secret",
-        route="POST /v1/webhooks/{webhook_id}/rotate",
+        route="POST /v1/webhooks/{endpoint_id}/rotate",
         summary="Rotate the secret",
         description="Gives the endpoint a new secret. For 24 hours, events have a signature of the"
         " old secret too. Of more than four secrets in this time, the oldest end early.",
         response=WebhookWithSecret,
         response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=_NOT_FOUND,
     ),
     _write(
         id="test_webhook",
-        route="POST /v1/webhooks/{webhook_id}/test",
+        route="POST /v1/webhooks/{endpoint_id}/test",
         summary="Test a webhook endpoint",
         description="Sends an event `webhook.test` to the endpoint, even if its `types` lack it."
         f" {_LIMIT}",
         response=QueuedEvent,
         status=202,
         response_example=examples.QUEUED_TEST,
-        errors=_NOT_FOUND,
     ),
     _read(
         id="list_webhook_deliveries",
-        route="GET /v1/webhooks/{webhook_id}/deliveries",
+        route="GET /v1/webhooks/{endpoint_id}/deliveries",
         summary="List deliveries",
         description="What was sent to the endpoint in the last 30 days, with each attempt. The"
         " deliveries of the newest events come first.",
         query=DeliveriesQuery,
         response=DeliveryPage,
         response_example=examples.DELIVERIES,
-        errors=_NOT_FOUND,
         links={
             "replay_webhook_delivery": {
-                "webhook_id": "$request.path.webhook_id",
+                "endpoint_id": "$request.path.endpoint_id",
                 "delivery_id": "$response.body#/items/0/id",
             }
         },
     ),
     _write(
         id="replay_webhook_delivery",
-        route="POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
+        route="POST /v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay",
         summary="Replay a delivery",
         description=f"Sends the event again, with the same `webhook-id`. {_LIMIT}",
         response=QueuedEvent,
         status=202,
         response_example=examples.QUEUED_EVENT,
-        errors=(*_NOT_FOUND, "delivery_not_found"),
     ),
     _write(
         id="replay_webhook_events",
-        route="POST /v1/webhooks/{webhook_id}/replay",
+        route="POST /v1/webhooks/{endpoint_id}/replay",
         summary="Replay a time range",
         description="Sends the events of all emails again that were accepted within a time range,"
         " with the same `webhook-id`s. One request reads about 10,000 emails or events, those of"
-        " the newest emails first. `next` in the response is then the `to` of the next request. An"
-        " endpoint can have one such request a minute.",
+        " the newest emails first. `nextTo` in the response is then the `to` of the next request."
+        " An endpoint can have one such request a minute.",
         body=ReplayWebhookRequest,
         body_examples=examples.REPLAYS,
         response=ReplayedEvents,
         status=202,
         response_example=examples.REPLAYED,
-        errors=_NOT_FOUND,
     ),
 )

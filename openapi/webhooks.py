@@ -50,7 +50,7 @@ class EndpointData(TypedDict):
 
 
 class AccountEventBody(TypedDict):
-    """The operator suspended the account, or somebody tests the endpoint."""
+    """The operator suspended the account, or a user tests the endpoint."""
 
     type: Literal["account.paused", "webhook.test"]
     timestamp: Timestamp
@@ -85,7 +85,7 @@ _EVENTS: Final[Mapping[WebhookType, tuple[str, type]]] = {
         DomainEvent,
     ),
     WebhookType.ACCOUNT_PAUSED: ("The operator suspended the account.", AccountEventBody),
-    WebhookType.WEBHOOK_TEST: ("Somebody tests the endpoint.", AccountEventBody),
+    WebhookType.WEBHOOK_TEST: ("A user tests the endpoint.", AccountEventBody),
 }
 PAYLOADS: Final = {payload for _, payload in _EVENTS.values()}
 
@@ -106,7 +106,7 @@ _EMAIL: Final = {
 _EXAMPLES: Final[Mapping[type, Mapping[str, Any]]] = {
     EmailEvent: _EMAIL,
     SuppressionEvent: {
-        "recipient": "ada@customer.example",
+        "address": "ada@customer.example",
         "reason": "bounced",
         "messageId": _EMAIL["messageId"],
     },

@@ -163,16 +163,16 @@ TOO_MANY_RECIPIENTS: Final = _reply(
 AUTH_UNAVAILABLE: Final = _reply(454, "4.7.0", "Authentication is temporarily unavailable")
 TEMPORARY_FAILURE: Final = _reply(451, "4.3.0", "Temporary failure; nothing was sent")
 
-#: The SMTP reply for each error code of the service (contract section 7).
+#: Error code of the service -> reply. Generated from openapi/errors.py by `make openapi`.
 _REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "invalid_recipient": (550, "5.1.2"),
     "recipient_suppressed": (550, "5.7.1"),
-    "recipient_not_allowed": (550, "5.7.1"),
     "recipient_limit_exceeded": (452, "4.5.3"),
     "attachment_type_not_allowed": (554, "5.7.1"),
     "attachment_too_large": (552, "5.3.4"),
     "too_many_attachments": (554, "5.7.1"),
     "no_verified_sender": (550, "5.7.1"),
+    "recipient_not_allowed": (550, "5.7.1"),
     "idempotency_key_mismatch": (554, "5.5.0"),
     "idempotency_in_flight": (451, "4.5.0"),
     "request_too_large": (552, "5.3.4"),

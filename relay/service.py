@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -81,8 +82,12 @@ class ThreadedService:
         is_large = len(octets) >= _LARGE
         try:
             return await self._submit(key_text, envelope, octets)
+        except ServiceError as error:
+            if is_large:
+                _clear_frames(error)
+            raise
         finally:
-            if is_large:  # once the error, if there is one, has been turned into a reply
+            if is_large:
                 asyncio.get_running_loop().call_soon(gc.collect)
 
     async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
@@ -128,6 +133,13 @@ class ThreadedService:
 
     async def _run[T](self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+
+def _clear_frames(error: BaseException) -> None:
+    """Free what the functions that raised it worked on: a thread may hold the error for longer."""
+    traceback.clear_frames(error.__traceback__)
+    if error.__context__:
+        _clear_frames(error.__context__)
 
 
 def _log_refusal(error: ServiceError, **fields: object) -> None:

@@ -6,8 +6,9 @@ from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
-from pillarbox.http.sign_in.sign_up import read_plan, read_sign_up
+from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
 from pillarbox.http.sign_in.wire import client_address, read_session
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -35,8 +36,8 @@ def list_pending() -> Reply:
 
 @app.post("/v1/operator/sign-ups/<address>")
 def approve(address: str) -> Reply:
-    operator, plan = _operator(), read_plan(app.current_event)
-    account = services().sign_up_approval.approve(unquote(address), plan, by=operator)
+    operator, body = _operator(), read_body(app.current_event, ApprovalBody)
+    account = services().sign_up_approval.approve(unquote(address), body.plan, by=operator)
     return reply(chosen_account(account), 201)
 
 

@@ -18,15 +18,16 @@ from pillarbox.http.templates.replies import (
     version_list,
 )
 from pillarbox.http.templates.wire import (
+    RestoreVersionRequest,
     read_draft,
     read_new_template,
     read_render,
-    read_restore,
     read_revision,
     read_test,
     read_version,
     showing_conflicts,
 )
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -105,7 +106,7 @@ def get_version(template_id: str, version: str) -> Reply:
 def restore_version(template_id: str) -> Reply:
     principal = _principal()
     found, revision = _id(template_id), read_revision(app.current_event)
-    version = read_restore(app.current_event)
+    version = read_body(app.current_event, RestoreVersionRequest).version
     with showing_conflicts():
         state = services().template_editing.restore(
             _account(principal), found, version, revision=revision, by=_by(principal)

@@ -4,13 +4,14 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.preview_keys import (
-    read_address,
+    ChallengeRequest,
+    PreviewKeyRequest,
+    PreviewReport,
     read_code_request,
-    read_key_request,
-    read_report,
 )
 from pillarbox.http.sign_in.replies import challenge_offer, flow_item, preview_key_item
 from pillarbox.http.sign_in.wire import client_address, refuse_other_sites
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -18,9 +19,8 @@ app = build_app()
 
 @app.post("/v1/preview-keys/challenges")
 def request_challenge() -> Reply:
-    return reply(
-        challenge_offer(services().preview_keys.challenge(read_address(app.current_event)))
-    )
+    address = read_body(app.current_event, ChallengeRequest).email
+    return reply(challenge_offer(services().preview_keys.challenge(address)))
 
 
 @app.post("/v1/preview-keys/codes")
@@ -33,15 +33,15 @@ def request_code() -> Reply:
 
 @app.post("/v1/preview-keys")
 def issue() -> Reply:
-    flow, code = read_key_request(app.current_event)
+    body = read_body(app.current_event, PreviewKeyRequest)
     client = client_address(app.current_event)
-    issued, address = services().preview_keys.issue(parse_flow(flow), code, client)
+    issued, address = services().preview_keys.issue(parse_flow(body.flow), body.code, client)
     return reply(preview_key_item(issued, address), 201)
 
 
 @app.post("/v1/preview-keys/reports")
 def report() -> Reply:
-    services().preview_keys.report(read_report(app.current_event))
+    services().preview_keys.report(read_body(app.current_event, PreviewReport).token)
     return reply_nothing()
 
 

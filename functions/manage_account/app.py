@@ -15,14 +15,16 @@ from pillarbox.http.accounts.replies import (
     suppression_page,
 )
 from pillarbox.http.accounts.wire import (
+    AddSuppressionsRequest,
+    SuppressionsQuery,
     read_account_changes,
     read_address,
-    read_new_suppressions,
-    read_suppressions_query,
 )
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.query import read_query
 from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -49,7 +51,7 @@ def read_account_log() -> Reply:
 @app.get("/v1/suppressions")
 def list_suppressions() -> Reply:
     account_id = _account(SUPPRESSIONS_READ).account_id
-    query = read_suppressions_query(app.current_event)
+    query = read_query(app.current_event, SuppressionsQuery)
     page = services().suppression_list.page(account_id, query.start, query.cursor, query.limit)
     return reply(suppression_page(page))
 
@@ -57,7 +59,7 @@ def list_suppressions() -> Reply:
 @app.post("/v1/suppressions")
 def add_suppressions() -> Reply:
     account_id = _account(SUPPRESSIONS_WRITE).account_id
-    body = read_new_suppressions(app.current_event)
+    body = read_body(app.current_event, AddSuppressionsRequest)
     if body.addresses is not None:
         added = services().suppression_list.add_all(account_id, body.addresses)
     else:

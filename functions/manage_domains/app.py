@@ -10,10 +10,11 @@ from pillarbox.http.accounts.replies import (
     sender_item,
     sender_list,
 )
-from pillarbox.http.accounts.wire import read_domain, read_sender
+from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -28,7 +29,7 @@ def list_domains() -> Reply:
 @app.post("/v1/domains")
 def add_domain() -> Reply:
     account_id = _account_id(DOMAINS_WRITE)
-    name = read_domain(app.current_event)
+    name = read_body(app.current_event, AddDomainRequest).domain
     return reply(domain_item(services().account_domains.add(account_id, name)), 201)
 
 
@@ -59,7 +60,7 @@ def list_senders() -> Reply:
 @app.post("/v1/senders")
 def add_sender() -> Reply:
     account_id = _account_id(DOMAINS_WRITE)
-    address = read_sender(app.current_event)
+    address = read_body(app.current_event, AddSenderRequest).address
     return reply(sender_item(services().member_senders.add(account_id, address)), 201)
 
 

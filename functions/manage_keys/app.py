@@ -3,10 +3,11 @@
 from pillarbox.domain.sign_in.role import KEYS_MANAGE
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import key_list, new_key
-from pillarbox.http.accounts.wire import read_new_key
+from pillarbox.http.accounts.wire import CreateKeyRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -24,7 +25,7 @@ def list_keys() -> Reply:
 @app.post("/v1/keys")
 def create_key() -> Reply:
     account_id = _principal().account.account_id
-    body = read_new_key(app.current_event)
+    body = read_body(app.current_event, CreateKeyRequest)
     issued = services().api_keys.issue_live(account_id, body.name, body.preset, body.scopes or ())
     return reply(new_key(issued), 201)
 

@@ -3,10 +3,11 @@
 from pillarbox.domain.sign_in.role import MEMBERS_READ, MEMBERS_WRITE
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import member_item, member_list
-from pillarbox.http.accounts.wire import read_invitation, read_role
+from pillarbox.http.accounts.wire import ChangeMemberRequest, InviteMemberRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -21,15 +22,15 @@ def list_members() -> Reply:
 
 @app.post("/v1/members")
 def invite_member() -> Reply:
-    principal, body = _principal(MEMBERS_WRITE), read_invitation(app.current_event)
+    principal, body = _principal(MEMBERS_WRITE), read_body(app.current_event, InviteMemberRequest)
     member = services().account_members.invite(principal, body.email, body.role)
     return reply(member_item(member, principal.session.user_id), 201)
 
 
 @app.patch("/v1/members/<member_id>")
 def change_member(member_id: str) -> Reply:
-    principal, role = _principal(MEMBERS_WRITE), read_role(app.current_event)
-    member = services().account_members.change_role(principal, member_id, role)
+    principal, body = _principal(MEMBERS_WRITE), read_body(app.current_event, ChangeMemberRequest)
+    member = services().account_members.change_role(principal, member_id, body.role)
     return reply(member_item(member, principal.session.user_id))
 
 

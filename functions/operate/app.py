@@ -13,13 +13,15 @@ from pillarbox.http.operator.replies import (
     rates_result,
 )
 from pillarbox.http.operator.wire import (
-    read_accounts_query,
-    read_most_moved,
+    AccountsQuery,
+    RatesQuery,
+    RedriveRequest,
+    SuspendRequest,
     read_operator_changes,
-    read_rates_query,
-    read_reason,
 )
+from pillarbox.http.query import read_query
 from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -28,7 +30,7 @@ app = build_app()
 @app.get("/v1/operator/accounts")
 def list_accounts() -> Reply:
     _operator()
-    query = read_accounts_query(app.current_event)
+    query = read_query(app.current_event, AccountsQuery)
     page = services().account_list.page(query.search, query.cursor, query.limit)
     return reply(account_page(page))
 
@@ -47,8 +49,8 @@ def change_account(account_id: str) -> Reply:
 
 @app.post("/v1/operator/accounts/<account_id>/suspension")
 def suspend_account(account_id: str) -> Reply:
-    operator, reason = _operator(), read_reason(app.current_event)
-    return _reply_account(services().accounts.suspend(account_id, reason, by=operator))
+    operator, body = _operator(), read_body(app.current_event, SuspendRequest)
+    return _reply_account(services().accounts.suspend(account_id, body.reason, by=operator))
 
 
 @app.delete("/v1/operator/accounts/<account_id>/suspension")
@@ -60,7 +62,7 @@ def resume_account(account_id: str) -> Reply:
 @app.get("/v1/operator/rates")
 def get_rates() -> Reply:
     _operator()
-    query, rates = read_rates_query(app.current_event), services().account_rates
+    query, rates = read_query(app.current_event, RatesQuery), services().account_rates
     now = rates.clock()
     since = query.since(now)
     return reply(rates_result(rates.counts(since, now), query.by, since, now))
@@ -75,8 +77,8 @@ def list_queues() -> Reply:
 
 @app.post("/v1/operator/queues/<queue>/redrive")
 def redrive_queue(queue: str) -> Reply:
-    operator, most = _operator(), read_most_moved(app.current_event)
-    moved = services().queue_operations.redrive(queue, most, by=operator)
+    operator, body = _operator(), read_body(app.current_event, RedriveRequest)
+    moved = services().queue_operations.redrive(queue, body.limit, by=operator)
     return reply(moved_letters(queue, moved))
 
 

@@ -16,20 +16,20 @@ def list_webhooks() -> Reply:
     return reply(webhook_list(services().webhook_queries.of_account(_account_id())))
 
 
-@app.get("/v1/webhooks/<webhook_id>")
-def get_webhook(webhook_id: str) -> Reply:
+@app.get("/v1/webhooks/<endpoint_id>")
+def get_webhook(endpoint_id: str) -> Reply:
     account_id = _account_id()
-    endpoint_id = read_uuid(webhook_id, "webhook_id")
-    return reply(webhook_item(services().webhook_queries.get(account_id, endpoint_id)))
+    found = read_uuid(endpoint_id, "endpoint_id")
+    return reply(webhook_item(services().webhook_queries.get(account_id, found)))
 
 
-@app.get("/v1/webhooks/<webhook_id>/deliveries")
-def list_deliveries(webhook_id: str) -> Reply:
+@app.get("/v1/webhooks/<endpoint_id>/deliveries")
+def list_deliveries(endpoint_id: str) -> Reply:
     account_id = _account_id()
-    endpoint_id = read_uuid(webhook_id, "webhook_id")
+    found = read_uuid(endpoint_id, "endpoint_id")
     query = read_query(app.current_event, DeliveriesQuery)
     page = services().webhook_queries.newest_deliveries(
-        account_id, endpoint_id, query.limit, query.cursor
+        account_id, found, query.limit, query.cursor
     )
     return reply(delivery_page(page))
 

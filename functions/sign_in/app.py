@@ -6,19 +6,20 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.sign_in.replies import access_item, flow_item, session_list
 from pillarbox.http.sign_in.wire import (
+    CodeRequestBody,
+    SignInRequest,
+    TokenRequest,
     check_same_origin,
     client_address,
     cookie_header,
     no_cookie_header,
     read_all,
-    read_code_request,
     read_cookie,
     read_session,
-    read_sign_in,
-    read_token_request,
     refuse_other_sites,
     user_agent,
 )
+from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
 app = build_app()
@@ -27,7 +28,7 @@ app = build_app()
 @app.post("/v1/session/codes")
 def request_code() -> Reply:
     refuse_other_sites(app.current_event)
-    address = read_code_request(app.current_event)
+    address = read_body(app.current_event, CodeRequestBody).email
     flow = services().sign_in.request_code(address, client_address(app.current_event))
     return reply(flow_item(flow), 202)
 
@@ -35,7 +36,7 @@ def request_code() -> Reply:
 @app.post("/v1/session")
 def sign_in() -> Reply:
     check_same_origin(app.current_event)
-    body, agent = read_sign_in(app.current_event), user_agent(app.current_event)
+    body, agent = read_body(app.current_event, SignInRequest), user_agent(app.current_event)
     if body.link is not None:
         issued = services().sign_in.with_link(body.link, agent)
     else:
@@ -47,7 +48,7 @@ def sign_in() -> Reply:
 def exchange_cookie() -> Reply:
     check_same_origin(app.current_event)
     cookie = read_cookie(app.current_event)
-    account_id = read_token_request(app.current_event)
+    account_id = read_body(app.current_event, TokenRequest).account_id
     access = services().sign_in.exchange(parse_cookie(cookie), account_id)
     return reply(access_item(access), headers=cookie_header(cookie))
 

@@ -1,17 +1,20 @@
 """POST, PATCH and DELETE /v1/webhooks…: change an account's webhook endpoints, and replay."""
 
+from uuid import UUID
+
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import WEBHOOKS_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.validation import read_body
 from pillarbox.http.webhooks.replies import (
     queued_event,
     replay_result,
     webhook_item,
     webhook_with_secret,
 )
-from pillarbox.http.webhooks.wire import read_changes, read_new_endpoint, read_replay
+from pillarbox.http.webhooks.wire import CreateWebhookRequest, read_changes, read_replay
 from pillarbox.wiring import services, utc_now
 
 app = build_app()
@@ -20,58 +23,58 @@ app = build_app()
 @app.post("/v1/webhooks")
 def create_webhook() -> Reply:
     account_id = _account().account_id
-    body = read_new_endpoint(app.current_event)
+    body = read_body(app.current_event, CreateWebhookRequest)
     return reply(
         webhook_with_secret(services().webhooks.create(account_id, body.url, body.types)), 201
     )
 
 
-@app.patch("/v1/webhooks/<webhook_id>")
-def change_webhook(webhook_id: str) -> Reply:
+@app.patch("/v1/webhooks/<endpoint_id>")
+def change_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    endpoint_id, changes = read_uuid(webhook_id, "webhook_id"), read_changes(app.current_event)
-    return reply(webhook_item(services().webhooks.change(account_id, endpoint_id, changes)))
+    found, changes = _id(endpoint_id), read_changes(app.current_event)
+    return reply(webhook_item(services().webhooks.change(account_id, found, changes)))
 
 
-@app.delete("/v1/webhooks/<webhook_id>")
-def delete_webhook(webhook_id: str) -> Reply:
+@app.delete("/v1/webhooks/<endpoint_id>")
+def delete_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    services().webhooks.delete(account_id, read_uuid(webhook_id, "webhook_id"))
+    services().webhooks.delete(account_id, _id(endpoint_id))
     return reply_nothing()
 
 
-@app.post("/v1/webhooks/<webhook_id>/rotate")
-def rotate_secret(webhook_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/rotate")
+def rotate_secret(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    state = services().webhooks.rotate(account_id, read_uuid(webhook_id, "webhook_id"))
+    state = services().webhooks.rotate(account_id, _id(endpoint_id))
     return reply(webhook_with_secret(state))
 
 
-@app.post("/v1/webhooks/<webhook_id>/test")
-def test_webhook(webhook_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/test")
+def test_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
-    event = services().webhook_replays.test(account_id, read_uuid(webhook_id, "webhook_id"))
+    event = services().webhook_replays.test(account_id, _id(endpoint_id))
     return reply(queued_event(event), 202)
 
 
-@app.post("/v1/webhooks/<webhook_id>/deliveries/<delivery_id>/replay")
-def replay_delivery(webhook_id: str, delivery_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/replay")
+def replay_delivery(endpoint_id: str, delivery_id: str) -> Reply:
     account_id = _account().account_id
-    event = services().webhook_replays.replay(
-        account_id, read_uuid(webhook_id, "webhook_id"), delivery_id
-    )
+    event = services().webhook_replays.replay(account_id, _id(endpoint_id), delivery_id)
     return reply(queued_event(event), 202)
 
 
-@app.post("/v1/webhooks/<webhook_id>/replay")
-def replay_events(webhook_id: str) -> Reply:
+@app.post("/v1/webhooks/<endpoint_id>/replay")
+def replay_events(endpoint_id: str) -> Reply:
     account = _account()
-    endpoint_id = read_uuid(webhook_id, "webhook_id")
-    request = read_replay(app.current_event, utc_now())
-    result = services().webhook_replays.replay_all(
-        account.account_id, endpoint_id, request, account.shards
-    )
+    found, request = _id(endpoint_id), read_replay(app.current_event, utc_now())
+    replays = services().webhook_replays
+    result = replays.replay_all(account.account_id, found, request, account.shards)
     return reply(replay_result(result), 202)
+
+
+def _id(endpoint_id: str) -> UUID:
+    return read_uuid(endpoint_id, "endpoint_id")
 
 
 def _account() -> Account:

@@ -238,7 +238,7 @@ def webhook_summary(webhook: ReceivedWebhook) -> dict[str, Json]:
         "id": webhook.id,
         "receiver": webhook.receiver,
         "receivedAt": timestamp(webhook.received_at),
-        "webhookId": webhook.header("webhook-id"),
+        "eventId": webhook.header("webhook-id"),
         "attempt": webhook.attempt,
         "signature": webhook.signature,
         "status": webhook.status,

@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 from pillarbox.domain.webhooks.signature import sign
 
-#: `missing`: a header is absent. `unknown`: no endpoint has the receiver's URL. `late`: valid, but
+#: `missing`: a header is absent. `unknown`: no endpoint has the receiver's URL. `stale`: valid, but
 #: the time is more than five minutes off, so it may be a replay by a stranger.
-type Signature = Literal["valid", "invalid", "late", "missing", "unknown"]
+type Signature = Literal["valid", "invalid", "stale", "missing", "unknown"]
 
 _TOLERANCE: Final = 300  # seconds
 _TIME: Final = re.compile(r"[0-9]{1,12}")
@@ -27,14 +27,14 @@ def check_signature(
         secrets: those of the endpoints with the receiver's URL; any of them may have signed.
         now: the time in seconds.
     """
-    webhook_id, timestamp, signatures = (headers.get(name, "") for name in _FIELDS)
-    if not (webhook_id and timestamp and signatures):
+    event_id, timestamp, signatures = (headers.get(name, "") for name in _FIELDS)
+    if not (event_id and timestamp and signatures):
         return "missing"
     if not secrets:
         return "unknown"
-    expected = [sign(secret, webhook_id, timestamp, body).encode() for secret in secrets]
+    expected = [sign(secret, event_id, timestamp, body).encode() for secret in secrets]
     given = signatures.encode("latin-1").split()
     is_signed = any(hmac.compare_digest(one, other) for one in given for other in expected)
     if not is_signed or not _TIME.fullmatch(timestamp):
         return "invalid"
-    return "valid" if abs(now - int(timestamp)) <= _TOLERANCE else "late"
+    return "valid" if abs(now - int(timestamp)) <= _TOLERANCE else "stale"

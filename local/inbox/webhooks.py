@@ -69,7 +69,9 @@ class ReceivedWebhook:
 
     @property
     def recipient(self) -> str:
-        return _text(_member(self.payload, "data"), "recipient")
+        """The recipient that an event is about, or the address of a suppression."""
+        data = _member(self.payload, "data")
+        return _text(data, "recipient") or _text(data, "address")
 
 
 class WebhookStore:
@@ -105,13 +107,13 @@ class WebhookStore:
     def newest_first(self) -> list[ReceivedWebhook]:
         return list(self._webhooks)[::-1]
 
-    def get(self, webhook_id: str) -> ReceivedWebhook | None:
-        return next((each for each in self._webhooks if each.id == webhook_id), None)
+    def get(self, received_id: str) -> ReceivedWebhook | None:
+        return next((each for each in self._webhooks if each.id == received_id), None)
 
-    def attempts(self, receiver: str, webhook_id: str) -> int:
+    def attempts(self, receiver: str, event_id: str) -> int:
         """Return how often a receiver got the event with this `webhook-id`."""
         return sum(
-            each.receiver == receiver and each.header("webhook-id") == webhook_id
+            each.receiver == receiver and each.header("webhook-id") == event_id
             for each in self._webhooks
         )
 

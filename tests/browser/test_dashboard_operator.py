@@ -139,7 +139,7 @@ def test_a_sign_up_is_approved_or_refused(operator: User) -> None:
     page.get_by_role("button", name="Refuse bob@shop.example").click()
     page.get_by_role("dialog").get_by_role("button", name="Refuse").click()
     heading(page, "Sign-ups")
-    expect(page.get_by_role("heading", name="Nobody waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="No requests")).to_be_visible()
     assert decisions == [
         ("POST", "ada@shop.example", {"plan": "standard"}),
         ("DELETE", "bob@shop.example", None),

@@ -37,7 +37,7 @@ SEND: Final = next(operation for operation in OPERATIONS if operation.id == "sen
 VALUES: Final = {
     "message_id": "m1",
     "id": "t1",
-    "webhook_id": "w1",
+    "endpoint_id": "w1",
     "delivery_id": "d1",
     "slug": NAMED["StarterSlug"]["enum"][0],
 }

@@ -257,9 +257,9 @@ class Service:
             endpoints.remove(account_id, endpoints.of_account(account_id)[0].endpoint_id)
         return stored.endpoint_id
 
-    def delivery(self, account_id: str, webhook_id: str) -> str:
+    def delivery(self, account_id: str, endpoint_id: str) -> str:
         """Store a delivered event of an endpoint; return the id of the delivery."""
-        event = webhook_test(account_id, wiring.utc_now()).for_endpoint(webhook_id)
+        event = webhook_test(account_id, wiring.utc_now()).for_endpoint(endpoint_id)
         attempt = DeliveryAttempt(at=event.at, status_code=204, milliseconds=7)
         DynamoWebhookDeliveries(wiring.services().table).put(
             WebhookDelivery(event=event, state=DeliveryState.DELIVERED, attempts=(attempt,))

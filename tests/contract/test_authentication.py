@@ -15,7 +15,7 @@ from tests.contract.client import Api, ApiResponse
 from tests.contract.operations import OPERATIONS, Operation
 from tests.contract.service import Service
 
-_IDS: Final = dict.fromkeys(("message_id", "id", "webhook_id", "delivery_id"), str(uuid4()))
+_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
 
 
 def request(operation: Operation) -> Callable[[Api], ApiResponse]:

@@ -195,7 +195,7 @@ def _read(service: Service) -> None:
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
     saved = wiring.services().template_authoring.create(account, source, internal=False).template_id
     webhook = service.webhook(account)
-    ids = {"message_id": sent, "id": saved, "webhook_id": webhook}
+    ids = {"message_id": sent, "id": saved, "endpoint_id": webhook}
     ids["delivery_id"] = service.delivery(account, webhook)
     disabled = EndpointHealth(disabled_at=wiring.utc_now(), disabled_for="gone")
     healths = DynamoEndpointHealths(wiring.services().table)

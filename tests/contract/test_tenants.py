@@ -82,10 +82,10 @@ class Tenant:
                     ids[name] = self.message_id
                 case "id":
                     ids[name] = self.service.template(self.account, "<p>Secret of the tenant</p>")
-                case "webhook_id":
+                case "endpoint_id":
                     ids[name] = self.service.webhook(self.account)
                 case "delivery_id":
-                    ids[name] = self.service.delivery(self.account, ids["webhook_id"])
+                    ids[name] = self.service.delivery(self.account, ids["endpoint_id"])
         return ids
 
 

@@ -39,7 +39,7 @@ def test_what_happens_is_posted_once(service: Service) -> None:
     bodies = {body["type"]: body["data"] for body in map(json.loads, path.posted)}
     assert len(path.posted) == 3
     assert bodies["email.bounced"]["recipient"] == "ann@example.com"
-    assert bodies["suppression.added"]["recipient"] == "ann@example.com"
+    assert bodies["suppression.added"]["address"] == "ann@example.com"
     assert bodies["account.paused"] == {"endpointId": path.endpoint.endpoint_id}
     assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
 

@@ -1,8 +1,13 @@
-"""The layer as `sam build` builds it, for the deployed architecture and for this machine."""
+"""The layer as `sam build` builds it, for the deployed architecture and for this machine.
 
+All workers of a run share what is built.
+"""
+
+import fcntl
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 _UV = ROOT / ".uv" / "bin" / "uv"
 
 
-def _build(folder: str, resource: str, target: Path, architecture: str) -> Path:
+def _build(folder: str, resource: str, target: Path, architecture: str) -> None:
     subprocess.run(
         [
             *("make", "-C", ROOT / folder, f"build-{resource}"),
@@ -21,40 +26,68 @@ def _build(folder: str, resource: str, target: Path, architecture: str) -> Path:
         check=True,
         capture_output=True,
     )
-    return target
 
 
-def _build_here(folder: str, resource: str, target: Path) -> Path:
+def _build_here(folder: str, resource: str, target: Path) -> None:
     """Build for this machine's architecture, read-only as in Lambda."""
     _build(folder, resource, target, platform.machine().replace("arm64", "aarch64"))
     for path in (target, *target.rglob("*")):
         path.chmod(path.stat().st_mode & ~0o222)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that all workers of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "packaging"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _once(target: Path, build: Callable[[Path], object]) -> Path:
+    """Build in the folder `target`, unless another worker has done so. Return the folder."""
+    with target.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (done := target.with_suffix(".done")).exists():
+            target.mkdir()
+            build(target)
+            done.touch()
     return target
 
 
 @pytest.fixture(scope="session")
-def deployed_layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def deployed_layer(shared: Path) -> Path:
     """Return the folder of the layer for the architecture that the template declares."""
-    return _build("layers/shared", "SharedLayer", tmp_path_factory.mktemp("deployed"), "aarch64")
+    return _once(
+        shared / "deployed",
+        lambda target: _build("layers/shared", "SharedLayer", target, "aarch64"),
+    )
 
 
 @pytest.fixture(scope="session")
-def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def layer(shared: Path) -> Path:
     """Return the read-only folder of the layer, like /opt."""
-    return _build_here("layers/shared", "SharedLayer", tmp_path_factory.mktemp("layer"))
+    return _once(
+        shared / "layer", lambda target: _build_here("layers/shared", "SharedLayer", target)
+    )
 
 
 @pytest.fixture(scope="session")
-def editor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def editor(shared: Path) -> Path:
     """Return the read-only folder of edit_templates, the only function that is built."""
-    folder = tmp_path_factory.mktemp("editor")
-    return _build_here("functions/edit_templates", "EditTemplates", folder)
+    return _once(
+        shared / "editor",
+        lambda target: _build_here("functions/edit_templates", "EditTemplates", target),
+    )
 
 
 @pytest.fixture(scope="session")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runtime(shared: Path) -> Path:
     """Return the folder of the runtime's own client: only it and the code can be imported."""
-    target = tmp_path_factory.mktemp("runtime")
+    return _once(shared / "runtime", _install_runtime)
+
+
+def _install_runtime(target: Path) -> None:
     requirements = subprocess.run(
         [_UV, "export", "--frozen", "--quiet", "--only-group", "runtime"],
         cwd=ROOT,
@@ -68,4 +101,3 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
         capture_output=True,
     )
-    return target

@@ -91,7 +91,6 @@ def _emulator(
                 "LAMBDA_TASK_ROOT": str(task),
                 "NO_PROXY": "127.0.0.1",
                 "PATH": os.environ["PATH"],
-                "PYTHONDONTWRITEBYTECODE": "1",  # for root no folder is read-only
                 "PYTHONPATH": pythonpath,
             },
             stdout=output,
@@ -106,7 +105,11 @@ def running(
     """Run the packed function, the folder `task`, in its runtime until the end of the block."""
     log = task.with_name("log")
     ports = free_port(), free_port()
-    settings = settings_of(function, stack) | {"AWS_LAMBDA_FUNCTION_NAME": resource_of(function)}
+    settings = settings_of(function, stack) | {
+        "AWS_LAMBDA_FUNCTION_NAME": resource_of(function),
+        # Compiled once a run, and not into the folders, since for root none is read-only.
+        "PYTHONPYCACHEPREFIX": str(layer.with_name("bytecode")),
+    }
     process = _emulator(settings, f"{task}:{layer / 'python'}:{runtime}", task, ports, log)
 
     def invoke(event: dict[str, Any]) -> Any:

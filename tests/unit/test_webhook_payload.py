@@ -84,7 +84,7 @@ def test_a_suppression_says_why() -> None:
     added = suppression_added(ACCOUNT, ANN, NOW, message_id).for_endpoint("e")
     suppression = Suppression(address=ANN, reason="bounced", at=NOW, message_id=message_id)
     assert json.loads(WRITE.suppression(added, suppression))["data"] == {
-        "recipient": ANN,
+        "address": ANN,
         "reason": "bounced",
         "messageId": str(message_id),
     }

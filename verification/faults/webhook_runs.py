@@ -321,7 +321,8 @@ class _Run:
         if answer is _OK:
             event = json.loads(body)
             data = event["data"]
-            self._accepted[event["type"], data["messageId"], data["recipient"] or ""] += 1
+            address = data.get("recipient") or data.get("address") or ""
+            self._accepted[event["type"], data["messageId"], address] += 1
         return self._strike(fault) if fault else answer
 
     def _strike(self, fault: Fault) -> PostResult:

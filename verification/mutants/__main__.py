@@ -52,6 +52,12 @@ _LEDGER: Final = " ".join(
     )
 )
 
+_STORES: Final = (
+    "tests/unit/admin/test_admin_use_cases.py tests/unit/admin/test_admin_templates.py"
+    " tests/integration/admin/test_admin_account_stores.py"
+    " tests/integration/admin/test_admin_template_stores.py"
+)
+
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
     "domain/messages/message.py": "tests/unit/domain/test_domain_message.py",
@@ -120,11 +126,10 @@ MODULES: Final = {
     "relay/memory.py": "tests/relay/test_shares.py",
     "relay/places.py": "tests/relay/test_logins.py",
     "relay/service.py": "tests/relay/test_service.py tests/relay/test_two_keys.py"
-    " tests/relay/test_log.py",
+    " tests/relay/test_log.py tests/relay/test_collection.py",
     "relay/framing.py": "tests/relay/test_framing_bounds.py tests/relay/test_content.py",
     "relay/limits.py": "tests/relay/test_default_limits.py tests/relay/test_shares.py"
-    " tests/relay/test_neighbours.py tests/relay/test_slow.py::test_default_time_limits"
-    " tests/relay/test_slow_messages.py::test_default_rate",
+    " tests/relay/test_neighbours.py",
     "relay/proxy.py": "tests/relay/test_proxy.py",
     "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_commands.py"
     " tests/relay/test_auth.py tests/relay/test_content.py tests/relay/test_use_case.py",
@@ -143,7 +148,7 @@ MODULES: Final = {
     "adapters/dynamodb/messages/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
     "adapters/dynamodb/messages/quota_refusals.py": "-k 'not fakes'"
-    " tests/ports/test_ports_late_refusals.py",
+    " tests/ports/test_ports_costly_refusals.py",
     "adapters/dynamodb/messages/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
     "adapters/dynamodb/records.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_directory.py",
@@ -151,14 +156,14 @@ MODULES: Final = {
 }
 #: The same for modules in which only the conditions are changed.
 CONDITIONS: Final = {
-    "adapters/dynamodb/accounts/accounts.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/accounts/api_keys.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/accounts/accounts.py": _STORES,
+    "adapters/dynamodb/accounts/api_keys.py": _STORES,
+    "adapters/dynamodb/list_entries.py": _STORES,
     "adapters/dynamodb/messages/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
     "adapters/dynamodb/history/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
     "adapters/dynamodb/accounts/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
-    " tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/templates/templates.py": "tests/integration/admin/test_admin_stores.py",
+    f" {_STORES}",
+    "adapters/dynamodb/templates/templates.py": _STORES,
 }
 
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.

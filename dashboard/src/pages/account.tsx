@@ -7,7 +7,7 @@ import { day } from "../format";
 import { Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
 import { Log } from "../parts/log";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Notice, Progress, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -18,8 +18,7 @@ export default function Account() {
   const account = useResource("GET /v1/account");
   return (
     <Page title="Account">
-      <Trouble of={account} />
-      {!account.data && !account.error && <Loading />}
+      <Progress of={account} />
       {account.data && (
         <div class="columns">
           <Settings of={account.data} onSaved={account.show} />

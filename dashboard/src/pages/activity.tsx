@@ -8,7 +8,8 @@ import { count } from "../format";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice } from "../parts/choices";
 import { Icon } from "../parts/icon";
-import { Loading, Trouble } from "../parts/notice";
+import { Head } from "../parts/list";
+import { Progress } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Message } from "../schema";
@@ -35,8 +36,7 @@ export default function Activity() {
   return (
     <Page title="Activity">
       <FilterBar filters={filters} onChange={(changes) => change({ ...changes, page: "" })} />
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data?.items.length === 0 && (
         <Empty icon="search" title={filtered ? "No email matches" : "No emails yet"}>
           {filtered ? (
@@ -51,14 +51,7 @@ export default function Activity() {
       {!!list.data?.items.length && (
         <div class={list.stale ? "stale" : undefined}>
           <table class="list emails">
-            <thead>
-              <tr>
-                <th scope="col">Status</th>
-                <th scope="col">To</th>
-                <th scope="col">Subject</th>
-                <th scope="col">Accepted</th>
-              </tr>
-            </thead>
+            <Head columns={["Status", "To", "Subject", "Accepted"]} />
             <tbody>
               {list.data.items.map((message) => (
                 <Row key={message.messageId} message={message} query={search(filters)} onOpen={() => (opened = true)} />

@@ -8,7 +8,8 @@ import { call } from "../api";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Head } from "../parts/list";
+import { Notice, Progress } from "../parts/notice";
 import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
@@ -27,8 +28,7 @@ export default function Domains() {
   return (
     <Page title="Domains" actions={add}>
       <p class="lead">Emails come from addresses of these domains. DNS records show that they are yours.</p>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data?.items.length === 0 && (
         <Empty icon="domains" title="No domains yet">
           <p>Add the domain that your emails come from, such as the one of your website.</p>
@@ -36,13 +36,7 @@ export default function Domains() {
       )}
       {!!list.data?.items.length && (
         <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Domain</th>
-              <th scope="col">State</th>
-              <th scope="col">Added</th>
-            </tr>
-          </thead>
+          <Head columns={["Domain", "State", "Added"]} />
           <tbody>
             {list.data.items.map((one) => (
               <tr key={one.domain}>
@@ -109,8 +103,7 @@ function Senders({ domains }: { domains: Domain[] }) {
           </button>
         )}
       </header>
-      <Trouble of={senders} />
-      {!senders.data && !senders.error && <Loading />}
+      <Progress of={senders} />
       {senders.data?.items.length === 0 && (
         <Empty icon="activity" title="No senders yet">
           <p>{ready.length > 0 ? "Add the address that your emails come from." : "Verify a domain first. Then add one of its addresses here."}</p>
@@ -118,15 +111,7 @@ function Senders({ domains }: { domains: Domain[] }) {
       )}
       {!!senders.data?.items.length && (
         <table class="list senders">
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">State</th>
-              <th scope="col">
-                <span class="hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <Head columns={["Address", "State"]} action="Actions" />
           <tbody>
             {senders.data.items.map((sender) => (
               <SenderRow key={sender.address} of={sender} onChange={senders.reload} />

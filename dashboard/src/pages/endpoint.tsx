@@ -7,6 +7,7 @@ import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
 import { Badge, Empty, Page, Time } from "../parts/basics";
+import { CursorPager } from "../parts/list";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
@@ -21,10 +22,10 @@ const SIZE = 50;
 export default function Endpoint() {
   const { params } = useRoute();
   const id = params["id"] ?? "";
-  const path = { webhook_id: id };
+  const path = { endpoint_id: id };
   const [{ cursor }, change] = useFilters();
-  const endpoint = useResource("GET /v1/webhooks/{webhook_id}", { path });
-  const deliveries = useResource("GET /v1/webhooks/{webhook_id}/deliveries", { path, query: { limit: SIZE, cursor } }, !cursor);
+  const endpoint = useResource("GET /v1/webhooks/{endpoint_id}", { path });
+  const deliveries = useResource("GET /v1/webhooks/{endpoint_id}/deliveries", { path, query: { limit: SIZE, cursor } }, !cursor);
   return (
     <Page
       title="Endpoint"
@@ -48,16 +49,7 @@ export default function Endpoint() {
           <Delivery key={delivery.id} of={delivery} path={path} onReplay={deliveries.reload} />
         ))}
       </ul>
-      {(cursor || deliveries.data?.nextCursor) && (
-        <nav class="pager" aria-label="Pages of the list">
-          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
-            Newest
-          </button>
-          <button type="button" class="button small" disabled={!deliveries.data?.nextCursor} onClick={() => change({ cursor: deliveries.data?.nextCursor ?? "" })}>
-            Older
-          </button>
-        </nav>
-      )}
+      <CursorPager cursor={cursor} next={deliveries.data?.nextCursor} names={["Newest", "Older"]} onChange={(to) => change({ cursor: to })} />
     </Page>
   );
 }
@@ -96,21 +88,21 @@ function Facts({ of: endpoint }: { of: Webhook }) {
 function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onChange: () => void; onTest: () => void }) {
   const { route } = useLocation();
   const [deleting, setDeleting] = useState(false);
-  const path = { webhook_id: id };
+  const path = { endpoint_id: id };
   const test = () =>
     attempt(async () => {
-      await call("POST /v1/webhooks/{webhook_id}/test", { path });
+      await call("POST /v1/webhooks/{endpoint_id}/test", { path });
       toast("The test event is on its way.");
       onTest();
     });
   const toggle = () =>
     attempt(async () => {
-      await call("PATCH /v1/webhooks/{webhook_id}", { path, body: { enabled: !enabled } });
+      await call("PATCH /v1/webhooks/{endpoint_id}", { path, body: { enabled: !enabled } });
       toast(enabled ? "The endpoint gets no more events." : "The endpoint gets events again.");
       onChange();
     });
   async function remove() {
-    await call("DELETE /v1/webhooks/{webhook_id}", { path });
+    await call("DELETE /v1/webhooks/{endpoint_id}", { path });
     toast("The endpoint is deleted.");
     route("/app/webhooks", true);
   }
@@ -136,7 +128,7 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
 
 interface DeliveryProperties {
   of: WebhookDelivery;
-  path: { webhook_id: string };
+  path: { endpoint_id: string };
   onReplay: () => void;
 }
 
@@ -144,7 +136,7 @@ function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
   const replay = () =>
     attempt(async () => {
       const place = { ...path, delivery_id: delivery.id };
-      await call("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay", { path: place });
+      await call("POST /v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay", { path: place });
       toast("The event will be sent again.");
       onReplay();
     });

@@ -8,7 +8,7 @@ import { curlWith } from "../command";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Notice, Progress } from "../parts/notice";
 import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
@@ -43,8 +43,7 @@ function KeyPage() {
   return (
     <Page title="API keys" actions={create}>
       <p class="lead">Programs send with a key. Give each program its own, with no more than it needs.</p>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data && keys.length === revoked.length && (
         <Empty icon="keys" title="No keys yet">
           <p>Create a key to send your first email with it.</p>

@@ -7,7 +7,8 @@ import { call } from "../api";
 import { Badge, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Head } from "../parts/list";
+import { Notice, Progress } from "../parts/notice";
 import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
@@ -38,21 +39,10 @@ export default function Members() {
     <Page title="Members" actions={invite}>
       <p class="lead">Members sign in with a code that they get by email.</p>
       {!writable && <Notice kind="note">Owners of the account invite and remove members.</Notice>}
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data && (
         <table class="list records">
-          <caption class="hidden">Members</caption>
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Role</th>
-              <th scope="col">Member since</th>
-              <th scope="col">
-                <span class="hidden">Remove</span>
-              </th>
-            </tr>
-          </thead>
+          <Head caption="Members" columns={["Address", "Role", "Member since"]} action="Remove" />
           <tbody>
             {list.data.items.map((member) => (
               <tr key={member.id}>

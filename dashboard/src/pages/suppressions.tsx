@@ -9,7 +9,8 @@ import { count } from "../format";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { CursorPager, Head } from "../parts/list";
+import { Notice, Progress } from "../parts/notice";
 import { Question } from "../parts/question";
 import { Search } from "../parts/search";
 import { toast } from "../parts/toast";
@@ -47,8 +48,7 @@ export default function Suppressions() {
       <p class="lead">Nothing is sent to these addresses. The service adds those that bounced or complained.</p>
       {!writable && <Notice kind="note">Owners and developers add and remove addresses.</Notice>}
       <Search value={search ?? ""} placeholder="How the address begins" most={200} onSearch={(text) => change({ search: text, cursor: "" })} />
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data && items.length === 0 && (
         <Empty icon="suppressions" title={search ? "No address begins like this" : "No suppressed addresses"}>
           <p>{search ? "Search for the beginning of an address." : "Import the list of your former service, so that you do not send to those addresses again."}</p>
@@ -56,17 +56,7 @@ export default function Suppressions() {
       )}
       {items.length > 0 && (
         <table class={`list records ${list.stale ? "stale" : ""}`}>
-          <caption class="hidden">Suppressed addresses</caption>
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Reason</th>
-              <th scope="col">Since</th>
-              <th scope="col">
-                <span class="hidden">Remove</span>
-              </th>
-            </tr>
-          </thead>
+          <Head caption="Suppressed addresses" columns={["Address", "Reason", "Since"]} action="Remove" />
           <tbody>
             {items.map((one) => (
               <tr key={one.address}>
@@ -88,16 +78,7 @@ export default function Suppressions() {
           </tbody>
         </table>
       )}
-      {(cursor || list.data?.nextCursor) && (
-        <nav class="pager" aria-label="Pages of the list">
-          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
-            First
-          </button>
-          <button type="button" class="button small" disabled={!list.data?.nextCursor} onClick={() => change({ cursor: list.data?.nextCursor ?? "" })}>
-            Next
-          </button>
-        </nav>
-      )}
+      <CursorPager cursor={cursor} next={list.data?.nextCursor} onChange={(to) => change({ cursor: to })} />
       {adding && <Add onClose={() => setAdding(false)} onAdded={list.reload} />}
       {importing && <Import onClose={() => setImporting(false)} onAdded={list.reload} />}
       {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onRemoved={list.reload} />}

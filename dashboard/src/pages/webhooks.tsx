@@ -8,7 +8,8 @@ import { call } from "../api";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Head } from "../parts/list";
+import { Notice, Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateWebhookRequest, Webhook, WebhookWithSecret } from "../schema";
@@ -24,8 +25,7 @@ export default function Webhooks() {
   return (
     <Page title="Webhooks" actions={add}>
       <p class="lead">The service sends what happens to your emails to these addresses, signed as Standard Webhooks.</p>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No endpoints yet">
           <p>Add the address of your application that receives events.</p>
@@ -33,14 +33,7 @@ export default function Webhooks() {
       )}
       {!!list.data?.items.length && (
         <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col">Events</th>
-              <th scope="col">State</th>
-              <th scope="col">Created</th>
-            </tr>
-          </thead>
+          <Head columns={["Endpoint", "Events", "State", "Created"]} />
           <tbody>
             {list.data.items.map((endpoint) => (
               <tr key={endpoint.id}>

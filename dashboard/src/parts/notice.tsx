@@ -41,6 +41,16 @@ export function Loading() {
   );
 }
 
+/** What a page shows in place of data that it does not have yet, and above data that is old. */
+export function Progress({ of }: { of: Omit<Resource<unknown>, "show"> }) {
+  return (
+    <>
+      <Trouble of={of} />
+      {!of.data && !of.error && <Loading />}
+    </>
+  );
+}
+
 /** Stands for a page whose file could not be loaded. */
 export function LoadFailed() {
   return (

@@ -27,7 +27,7 @@ export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraf
   const busy = keepMine.busy || takeTheirs.busy;
   const error = keepMine.error || takeTheirs.error;
   return (
-    <Dialog wide title="Somebody else has changed this template">
+    <Dialog wide title="Another user has changed this template">
       <p>
         <b>{theirs.updatedBy}</b> saved it on {exact(theirs.updatedAt)}, while you were writing. Your text is kept until you choose.
       </p>

@@ -150,7 +150,7 @@ export class Draft {
     this.#since = 0;
     this.keep();
     while (this.changed.value) {
-      if (this.theirs.value) throw new Error("Somebody else has changed the template.");
+      if (this.theirs.value) throw new Error("Another user has changed the template.");
       if (!this.isOurs) return;
       const body = this.content.value;
       this.state.value = { kind: "saving" };

@@ -9,7 +9,8 @@ import { call } from "../api";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { Head } from "../parts/list";
+import { Notice, Progress, Trouble } from "../parts/notice";
 import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { SavedTemplate, StarterSlug, TemplateDraftSummary } from "../schema";
@@ -53,8 +54,7 @@ export function TemplateList() {
     <Page title="Templates" actions={add}>
       <p class="lead">An email that names a template fills in its variables. What you write is a draft until you publish it.</p>
       {!writable && <Notice kind="note">Owners, developers and authors write templates.</Notice>}
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data?.length === 0 && (
         <Empty icon="templates" title="No templates yet">
           <p>Begin with one of the starters, or paste the HTML that you have.</p>
@@ -63,13 +63,7 @@ export function TemplateList() {
       )}
       {!!list.data?.length && (
         <table class="list templates">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">State</th>
-              <th scope="col">Last change</th>
-            </tr>
-          </thead>
+          <Head columns={["Name", "State", "Last change"]} />
           <tbody>
             {list.data.map((one) => (
               <tr key={one.id}>

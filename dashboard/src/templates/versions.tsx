@@ -6,7 +6,8 @@ import { useAction } from "../action";
 import { call } from "../api";
 import { Badge, Code, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
-import { Loading, Notice, Trouble } from "../parts/notice";
+import { CursorPager } from "../parts/list";
+import { Notice, Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -19,8 +20,7 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
   const list = useResource("GET /v1/templates/{id}/versions", { path, query: { cursor } });
   return (
     <Dialog drawer title="Versions" onClose={onClose}>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data?.items.length === 0 && <p class="hint">Nothing is published yet. Emails can name the template after you publish it.</p>}
       {list.data && list.data.items.length > 0 && <p class="hint">The last 100 versions are kept.</p>}
       <ul class="versions">
@@ -30,16 +30,7 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
           </li>
         ))}
       </ul>
-      {(cursor || list.data?.nextCursor) && (
-        <nav class="pager" aria-label="Pages of the list">
-          <button type="button" class="button small" disabled={!cursor} onClick={() => setCursor(undefined)}>
-            Newest
-          </button>
-          <button type="button" class="button small" disabled={!list.data?.nextCursor} onClick={() => setCursor(list.data?.nextCursor ?? undefined)}>
-            Older
-          </button>
-        </nav>
-      )}
+      <CursorPager cursor={cursor} next={list.data?.nextCursor} names={["Newest", "Older"]} onChange={(to) => setCursor(to || undefined)} />
     </Dialog>
   );
 }
@@ -77,8 +68,7 @@ function Text({ id, version }: { id: string; version: number }) {
   const detail = useResource("GET /v1/templates/{id}/versions/{version}", { path });
   return (
     <>
-      <Trouble of={detail} />
-      {!detail.data && !detail.error && <Loading />}
+      <Progress of={detail} />
       {detail.data && <Code text={detail.data.source} />}
     </>
   );

@@ -21,6 +21,11 @@ type Place = Literal["functions", "relay", "front", "local", "command", "launche
 ANY_HOST: Final = "0.0.0.0"  # noqa: S104
 #: Who sets what acceptance reads.
 _SENDING: Final[tuple[Place, ...]] = ("functions", "relay", "front", "local")
+#: Who sets what the workers read, and the command that looks after their queues.
+_QUEUES: Final[tuple[Place, ...]] = ("functions", "command", "local")
+#: Who sets what the functions and the command read.
+_SERVICE: Final[tuple[Place, ...]] = ("functions", "command")
+_USER: Final[tuple[Place, ...]] = ("user",)
 
 
 class SettingError(RuntimeError):
@@ -209,55 +214,38 @@ class Settings:
     )
     jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")
     urgent_jobs_queue_url = Setting(
-        str,
-        "the queue of jobs that expire within an hour",
-        _SENDING,
-        output="UrgentJobsQueueUrl",
+        str, "the queue of jobs that expire within an hour", _SENDING, output="UrgentJobsQueueUrl"
     )
     jobs_dead_letters_url = Setting(
         str, "the queue of poison jobs", ("functions", "local"), output="JobsDeadLettersUrl"
     )
     events_queue_url = Setting(
-        str,
-        "the queue of provider events",
-        ("functions", "command", "local"),
-        output="EventsQueueUrl",
+        str, "the queue of provider events", _QUEUES, output="EventsQueueUrl"
     )
     events_dead_letters_url = Setting(
         str,
         "the queue of provider events that failed too often",
-        ("functions", "command", "local"),
+        _QUEUES,
         output="EventsDeadLettersUrl",
     )
-    sweep_queue_url = Setting(
-        str,
-        "the queue of sweep tasks",
-        ("functions", "command", "local"),
-        output="SweepQueueUrl",
-    )
+    sweep_queue_url = Setting(str, "the queue of sweep tasks", _QUEUES, output="SweepQueueUrl")
     sweep_dead_letters_url = Setting(
-        str,
-        "the queue of sweep tasks that failed too often",
-        ("functions", "command", "local"),
-        output="SweepDeadLettersUrl",
+        str, "the queue of sweep tasks that failed too often", _QUEUES, output="SweepDeadLettersUrl"
     )
     webhooks_queue_url = Setting(
-        str,
-        "the queue of events for webhook endpoints",
-        ("functions", "command", "local"),
-        output="WebhooksQueueUrl",
+        str, "the queue of events for webhook endpoints", _QUEUES, output="WebhooksQueueUrl"
     )
     webhooks = Setting(
         switch,
         "whether accounts can have webhook endpoints",
-        ("functions", "command"),
+        _SERVICE,
         default="on",
         parameter="Webhooks",
     )
     webhooks_dead_letters_url = Setting(
         str,
         "the queue of events for webhook endpoints that failed too often",
-        ("functions", "command", "local"),
+        _QUEUES,
         output="WebhooksDeadLettersUrl",
     )
     mail_code_function = Setting(
@@ -300,7 +288,7 @@ class Settings:
     ses_rate_share = Setting(
         number(least=1),
         "the percentage of the account's sending rate at SES that the stack uses",
-        ("functions", "command"),
+        _SERVICE,
         default="100",
         parameter="SesRateShare",
     )
@@ -313,36 +301,33 @@ class Settings:
     )
     preview_sender = Setting(str, "the sender of preview keys", _SENDING, output="PreviewSender")
     upgrade_url = Setting(
-        str,
-        "the page about paid plans, for `upgrade_required`",
-        _SENDING,
-        output="UpgradeUrl",
+        str, "the page about paid plans, for `upgrade_required`", _SENDING, output="UpgradeUrl"
     )
     sign_up = Setting(
         one_of("closed", "invited", "approved", "open"),
         "who may create an account in the dashboard",
-        ("functions", "command"),
+        _SERVICE,
         default="closed",
         parameter="SignUp",
     )
     sign_up_domains = Setting(
         names,
         "the domains of the addresses that may sign up; any if empty",
-        ("functions", "command"),
+        _SERVICE,
         default="",
         parameter="SignUpDomains",
     )
     plan_of_new_accounts = Setting(
         one_of("free", "standard", "enterprise"),
         "the plan of an account that a user creates",
-        ("functions", "command"),
+        _SERVICE,
         default="free",
         parameter="PlanOfNewAccounts",
     )
     widget_origins = Setting(
         origins,
         "the sites that may show the preview widget; none if empty, and then there is no widget",
-        ("functions", "command"),
+        _SERVICE,
         default="",
         parameter="WidgetOrigins",
     )
@@ -356,7 +341,7 @@ class Settings:
     preview_keys_per_day = Setting(
         number(),
         "the keys that the preview widget gives in a day, in all",
-        ("functions", "command"),
+        _SERVICE,
         default="100",
         parameter="PreviewKeysPerDay",
     )
@@ -379,9 +364,9 @@ class Settings:
         ("relay",),
         default="",
     )
-    smtp_certificate = Setting(str, "without a secret: the PEM file of the chain", ("user",))
-    smtp_key = Setting(str, "without a secret: the PEM file of the private key", ("user",))
-    smtp_host = Setting(str, "the address on which the relay listens", ("user",), default=ANY_HOST)
+    smtp_certificate = Setting(str, "without a secret: the PEM file of the chain", _USER)
+    smtp_key = Setting(str, "without a secret: the PEM file of the private key", _USER)
+    smtp_host = Setting(str, "the address on which the relay listens", _USER, default=ANY_HOST)
     smtp_port = Setting(number(), "the relay's port", ("relay",), default="587")
     smtp_proxies = Setting(
         networks, "networks whose connections begin with PROXY protocol v2", ("relay",), default=""
@@ -389,16 +374,16 @@ class Settings:
     smtp_paid_plans_only = Setting(
         flag, "whether the relay refuses free plans", ("relay",), default="false"
     )
-    smtp_processes = Setting(number(least=1), "processes on the port", ("user",), default="1")
+    smtp_processes = Setting(number(least=1), "processes on the port", _USER, default="1")
     smtp_one_of_many = Setting(
         flag, "whether this process is one of several", ("launcher",), default="false"
     )
     smtp_memory_mib = Setting(
         number(), "MiB for the messages in transit; each counts twice", ("relay",), default="256"
     )
-    smtp_connections = Setting(number(), "connections at a time", ("user",), default="1000")
+    smtp_connections = Setting(number(), "connections at a time", _USER, default="1000")
     smtp_connections_of_address = Setting(
-        number(), "connections of one address that have not logged in", ("user",), default="50"
+        number(), "connections of one address that have not logged in", _USER, default="50"
     )
     smtp_drain_seconds = Setting(
         number(), "how long a shutdown waits for messages in transit", ("relay",), default="90"
@@ -429,7 +414,7 @@ class Settings:
         number(), "how long a shutdown waits for requests", ("front", "local"), default="60"
     )
     front_memory_mib = Setting(
-        number(least=64), "MiB for the large bodies of all requests", ("user",), default="128"
+        number(least=64), "MiB for the large bodies of all requests", _USER, default="128"
     )
 
     # The operator's command.
@@ -441,12 +426,7 @@ class Settings:
         ("command", "local"),
         output="ApiUrl",
     )
-    relay = Setting(
-        server,
-        "the relay as host:port, if there is one",
-        ("functions", "command", "local"),
-        default="",
-    )
+    relay = Setting(server, "the relay as host:port, if there is one", _QUEUES, default="")
     relay_certificate = Setting(
         str,
         "the PEM file to trust at the relay; if empty, the system's authorities",
@@ -456,41 +436,39 @@ class Settings:
 
     # The local stack. Port 0 is any free one.
 
-    state_dir = Setting(
-        str, "its folder, absolute or below the project's", ("user",), default=".local"
-    )
-    port = Setting(port_number, "the API's port", ("user",), default="8080")
-    inbox_port = Setting(port_number, "the inbox's port", ("user",), default="8025")
+    state_dir = Setting(str, "its folder, absolute or below the project's", _USER, default=".local")
+    port = Setting(port_number, "the API's port", _USER, default="8080")
+    inbox_port = Setting(port_number, "the inbox's port", _USER, default="8025")
     local_smtp_port = Setting(
-        port_number, "the relay's port", ("user",), default="5870", variable="PILLARBOX_SMTP_PORT"
+        port_number, "the relay's port", _USER, default="5870", variable="PILLARBOX_SMTP_PORT"
     )
     local_ses_rate = Setting(
         number(least=1),
         "the recipients a second that the SES stand-in allows",
-        ("user",),
+        _USER,
         default="14",
         variable="PILLARBOX_SES_RATE",
     )
     local_host = Setting(
         str,
         "the address that API, inbox and SMTP listen on",
-        ("user",),
+        _USER,
         default="127.0.0.1",
         variable="PILLARBOX_HOST",
     )
     local_names = Setting(
         names,
         "more names by which API and inbox may be called",
-        ("user",),
+        _USER,
         default="",
         variable="PILLARBOX_HOST_NAMES",
     )
-    live_key = Setting(str, "the live key to use in place of the kept one", ("user",), default="")
+    live_key = Setting(str, "the live key to use in place of the kept one", _USER, default="")
     containers = Setting(
-        flag, "whether the containers of `sam local` can reach it", ("user",), default="false"
+        flag, "whether the containers of `sam local` can reach it", _USER, default="false"
     )
     keep = Setting(
-        flag, "whether messages survive a regular stop and a start", ("user",), default="false"
+        flag, "whether messages survive a regular stop and a start", _USER, default="false"
     )
 
 

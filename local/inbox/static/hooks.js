@@ -9,7 +9,7 @@ import {
 const SIGNATURES = {
   valid: "Valid",
   invalid: "Invalid: signed with another secret, or changed",
-  late: "Signed, but more than five minutes early or late",
+  stale: "Signed, but more than five minutes early or late",
   missing: "Missing: webhook-id, webhook-timestamp or webhook-signature",
   unknown: "Not checked: no endpoint has this URL",
 };
@@ -55,7 +55,7 @@ function row(item, received) {
       title: received.toLocaleString(),
       textContent: received.toLocaleTimeString(undefined, { timeStyle: "medium" }),
     }),
-    el("span", { className: "people", textContent: item.recipient || item.messageId || item.webhookId }),
+    el("span", { className: "people", textContent: item.recipient || item.messageId || item.eventId }),
     el(
       "span",
       { className: "marks" },
@@ -122,7 +122,7 @@ function showWebhook() {
     ["Answer", webhook.status === null ? "None" : String(webhook.status)],
     ["Received", `${new Date(webhook.receivedAt).toLocaleString()}, attempt ${webhook.attempt}`],
   ];
-  if (webhook.webhookId) lines.push(["Event", copyable(webhook.webhookId)]);
+  if (webhook.eventId) lines.push(["Event", copyable(webhook.eventId)]);
   if (webhook.messageId) lines.push(["Message", copyable(webhook.messageId)]);
   if (webhook.recipient) lines.push(["Recipient", webhook.recipient]);
   $("envelope").replaceChildren(

@@ -61,11 +61,11 @@ _ESSENTIAL: Final = {
     "EventsDeadAlarm",
     "FunctionsThrottledAlarm",
     "JobsDeadAlarm",
-    "JobsLateAlarm",
+    "JobsBehindAlarm",
     "OverdueAlarm",
     "RolloutAlarm",
     "TableThrottledAlarm",
-    "UrgentJobsLateAlarm",
+    "UrgentJobsBehindAlarm",
 }
 
 

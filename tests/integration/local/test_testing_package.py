@@ -124,7 +124,7 @@ def test_a_webhook_is_read(post_webhook: PostWebhook, local_ses: LocalSes) -> No
     later.join()
     assert (webhook.type, webhook.signature, webhook.attempt) == ("email.delivered", "valid", 1)
     assert webhook.payload["data"]["messageId"] == webhook.message_id == "m2"
-    assert ("webhook-id", webhook.webhook_id) in webhook.headers
+    assert ("webhook-id", webhook.event_id) in webhook.headers
     assert webhooks.all() == [webhook]
     with pytest.raises(NoWebhook, match=r"\n  email\.delivered of m2$"):
         webhooks.wait_for("email.bounced", timeout=0)

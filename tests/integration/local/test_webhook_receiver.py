@@ -35,7 +35,7 @@ def test_a_webhook_is_kept(post_webhook: PostWebhook, inbox: httpx.Client) -> No
         "id": item["id"],
         "receiver": "shop",
         "receivedAt": item["receivedAt"],
-        "webhookId": str(event),
+        "eventId": str(event),
         "attempt": 1,
         "signature": "valid",
         "status": 204,
@@ -64,8 +64,8 @@ def test_signatures_are_checked(
     assert verdict(headers={"webhook-id": "changed"}) == "invalid"
     assert verdict(headers={"webhook-timestamp": "soon"}) == "invalid"
     assert verdict(headers={"webhook-signature": "v1,"}) == "invalid"
-    assert verdict(age=timedelta(minutes=6)) == "late"
-    assert verdict(age=timedelta(minutes=-6)) == "late"
+    assert verdict(age=timedelta(minutes=6)) == "stale"
+    assert verdict(age=timedelta(minutes=-6)) == "stale"
     assert verdict(age=timedelta(minutes=4)) == "valid"
     assert verdict(headers={"webhook-signature": ""}) == "missing"
     assert verdict(receiver="nobody") == "unknown"

@@ -51,7 +51,7 @@ def test_a_sample_has_what_its_function_asks_for(function: str) -> None:
     [
         ("GetMessage", "message_id", "its-MESSAGE_ID"),
         ("DeleteTemplate", "id", "its-TEMPLATE_ID"),
-        ("WriteWebhooks", "webhook_id", "its-WEBHOOK_ID"),
+        ("WriteWebhooks", "endpoint_id", "its-ENDPOINT_ID"),
     ],
 )
 def test_a_sample_names_what_the_stack_has(function: str, parameter: str, value: str) -> None:

@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 
 import { count } from "../../format";
 import { Badge, Empty, Page, Time } from "../../parts/basics";
-import { Loading, Trouble } from "../../parts/notice";
+import { CursorPager, Head } from "../../parts/list";
+import { Progress } from "../../parts/notice";
 import { Search } from "../../parts/search";
 import { useFilters } from "../../query";
 import { useResource } from "../../resource";
@@ -26,8 +27,7 @@ export default function Accounts() {
   return (
     <Page title="Accounts">
       <Search value={search ?? ""} placeholder="A part of the name, or how the id begins" most={128} onSearch={(text) => change({ search: text, cursor: "" })} />
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data && items.length === 0 && (
         <Empty icon="members" title={next ? "No such account so far" : search ? "No such account" : "No accounts"}>
           <p>{next ? "More accounts follow: go to the next page." : search ? "Search for a part of the name." : "pillarbox account create makes one."}</p>
@@ -35,15 +35,7 @@ export default function Accounts() {
       )}
       {items.length > 0 && (
         <table class={`list records ${list.stale ? "stale" : ""}`}>
-          <caption class="hidden">Accounts</caption>
-          <thead>
-            <tr>
-              <th scope="col">Account</th>
-              <th scope="col">Plan</th>
-              <th scope="col">Emails this month</th>
-              <th scope="col">Created</th>
-            </tr>
-          </thead>
+          <Head caption="Accounts" columns={["Account", "Plan", "Emails this month", "Created"]} />
           <tbody>
             {items.map((account) => (
               <tr key={account.id}>
@@ -65,16 +57,7 @@ export default function Accounts() {
           </tbody>
         </table>
       )}
-      {(cursor || next) && (
-        <nav class="pager" aria-label="Pages of the list">
-          <button type="button" class="button small" disabled={!cursor} onClick={() => change({ cursor: "" })}>
-            First
-          </button>
-          <button type="button" class="button small" disabled={!next} onClick={() => change({ cursor: next ?? "" })}>
-            Next
-          </button>
-        </nav>
-      )}
+      <CursorPager cursor={cursor} next={next} onChange={(to) => change({ cursor: to })} />
     </Page>
   );
 }

@@ -1,7 +1,8 @@
 // Whether the service can do its work.
 
 import { Badge, Page } from "../../parts/basics";
-import { Loading, Notice, Trouble } from "../../parts/notice";
+import { Head } from "../../parts/list";
+import { Notice, Progress } from "../../parts/notice";
 import { useResource } from "../../resource";
 import type { FindingItem, Verdict } from "../../schema";
 
@@ -18,18 +19,11 @@ export default function Checks() {
   return (
     <Page title="Checks" actions={again}>
       <p class="lead">What the service can see of itself. The command pillarbox doctor also looks at the stack.</p>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data?.items.every(({ verdict }) => verdict !== "fail" && verdict !== "warn") && <Notice kind="note">No check found a problem.</Notice>}
       {list.data && (
         <table class="list records plain">
-          <caption class="hidden">Checks</caption>
-          <thead>
-            <tr>
-              <th scope="col">Check</th>
-              <th scope="col">Result</th>
-            </tr>
-          </thead>
+          <Head caption="Checks" columns={["Check", "Result"]} />
           <tbody>
             {sorted(list.data.items).map(({ check, verdict, message, remedy }) => (
               <tr key={check + message}>

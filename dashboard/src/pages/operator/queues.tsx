@@ -7,7 +7,8 @@ import { call } from "../../api";
 import { count } from "../../format";
 import { Badge, Page, Time } from "../../parts/basics";
 import { Buttons, Dialog } from "../../parts/dialog";
-import { Loading, Notice, Trouble } from "../../parts/notice";
+import { Head } from "../../parts/list";
+import { Notice, Progress } from "../../parts/notice";
 import { toast } from "../../parts/toast";
 import { useResource } from "../../resource";
 
@@ -25,23 +26,10 @@ export default function Queues() {
   return (
     <Page title="Queues">
       <p class="lead">The numbers are those of SQS, which counts approximately and reports ages with a delay of minutes.</p>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data && (
         <table class="list records">
-          <caption class="hidden">Queues</caption>
-          <thead>
-            <tr>
-              <th scope="col">Queue</th>
-              <th scope="col">Waiting</th>
-              <th scope="col">In flight</th>
-              <th scope="col">Oldest</th>
-              <th scope="col">Dead letters</th>
-              <th scope="col">
-                <span class="hidden">Redrive</span>
-              </th>
-            </tr>
-          </thead>
+          <Head caption="Queues" columns={["Queue", "Waiting", "In flight", "Oldest", "Dead letters"]} action="Redrive" />
           <tbody>
             {list.data.items.map((queue) => (
               <tr key={queue.name}>

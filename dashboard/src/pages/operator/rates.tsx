@@ -3,7 +3,8 @@
 import { count, percent } from "../../format";
 import { Badge, Empty, Page } from "../../parts/basics";
 import { Figures } from "../../parts/figures";
-import { Loading, Trouble } from "../../parts/notice";
+import { Head } from "../../parts/list";
+import { Progress } from "../../parts/notice";
 import { useFilters } from "../../query";
 import { useResource } from "../../resource";
 import type { RankBy, SendingRates } from "../../schema";
@@ -25,8 +26,7 @@ export default function Rates() {
   return (
     <Page title="Rates" actions={choices}>
       <p class="lead">A bounce and a complaint count at the time of their email.</p>
-      <Trouble of={rates} />
-      {!rates.data && !rates.error && <Loading />}
+      <Progress of={rates} />
       {rates.data && (
         <div class={rates.stale ? "stale" : undefined}>
           <Figures of={totals(rates.data.allAccounts)} />
@@ -37,15 +37,7 @@ export default function Rates() {
           )}
           {rates.data.items.length > 0 && (
             <table class="list records plain">
-              <caption class="hidden">Accounts</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Account</th>
-                  <th scope="col">Emails</th>
-                  <th scope="col">Bounced</th>
-                  <th scope="col">Complaints</th>
-                </tr>
-              </thead>
+              <Head caption="Accounts" columns={["Account", "Emails", "Bounced", "Complaints"]} />
               <tbody>
                 {rates.data.items.map((one) => (
                   <tr key={one.id}>

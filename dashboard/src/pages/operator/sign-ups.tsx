@@ -6,7 +6,8 @@ import { useAction } from "../../action";
 import { call } from "../../api";
 import { Empty, Page, Time } from "../../parts/basics";
 import { Buttons, Dialog } from "../../parts/dialog";
-import { Loading, Notice, Trouble } from "../../parts/notice";
+import { Head } from "../../parts/list";
+import { Notice, Progress } from "../../parts/notice";
 import { Question } from "../../parts/question";
 import { toast } from "../../parts/toast";
 import { useResource } from "../../resource";
@@ -27,26 +28,15 @@ export default function SignUps() {
   return (
     <Page title="Sign-ups">
       <p class="lead">Users who confirmed their address and ask for an account, the oldest request first.</p>
-      <Trouble of={list} />
-      {!list.data && !list.error && <Loading />}
+      <Progress of={list} />
       {list.data && items.length === 0 && (
-        <Empty icon="members" title="Nobody waits">
+        <Empty icon="members" title="No requests">
           <p>Requests appear here if the parameter SignUp is approved.</p>
         </Empty>
       )}
       {items.length > 0 && (
         <table class="list records">
-          <caption class="hidden">Sign-ups</caption>
-          <thead>
-            <tr>
-              <th scope="col">User</th>
-              <th scope="col">Account</th>
-              <th scope="col">Asked</th>
-              <th scope="col">
-                <span class="hidden">Decision</span>
-              </th>
-            </tr>
-          </thead>
+          <Head caption="Sign-ups" columns={["User", "Account", "Asked"]} action="Decision" />
           <tbody>
             {items.map((request) => (
               <tr key={request.email}>

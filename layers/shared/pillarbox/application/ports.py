@@ -181,7 +181,7 @@ class Quotas(Protocol):
 
 
 class Refusals(Protocol):
-    """Counts of late refusals (`domain.quota_counts`)."""
+    """Counts of costly refusals (`domain.quota_counts`)."""
 
     def count(self, account_id: str, count: int, now: datetime) -> None:
         """Count refused messages in the current minute. `Directory` reads the count."""

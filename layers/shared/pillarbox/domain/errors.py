@@ -6,24 +6,22 @@ from typing import Final
 
 type Json = bool | int | float | str | list[Json] | dict[str, Json] | None
 
-_INVALID: Final = "invalid_request_error"
 #: The faults that one response lists: errors of fields, and refused recipients.
 MAX_FAULTS: Final = 100
 #: In bytes, of a text that a response repeats from the request or from a template.
 _MAX_SHOWN: Final = 256
 
-#: code -> (HTTP status, error type): contract section 7; the rows that the
-#: contract leaves open are in docs/errors.md.
+#: Code -> (HTTP status, error type). Generated from openapi/errors.py by `make openapi`.
 CODES: Final[Mapping[str, tuple[int, str]]] = {
-    "missing_field": (400, _INVALID),
-    "multiple_modes": (400, _INVALID),
-    "invalid_recipient": (400, _INVALID),
-    "recipient_suppressed": (400, _INVALID),
-    "recipient_limit_exceeded": (400, _INVALID),
-    "attachment_type_not_allowed": (400, _INVALID),
-    "attachment_too_large": (400, _INVALID),
-    "too_many_attachments": (400, _INVALID),
-    "batch_limit_exceeded": (400, _INVALID),
+    "missing_field": (400, "invalid_request_error"),
+    "multiple_modes": (400, "invalid_request_error"),
+    "invalid_recipient": (400, "invalid_request_error"),
+    "recipient_suppressed": (400, "invalid_request_error"),
+    "recipient_limit_exceeded": (400, "invalid_request_error"),
+    "attachment_type_not_allowed": (400, "invalid_request_error"),
+    "attachment_too_large": (400, "invalid_request_error"),
+    "too_many_attachments": (400, "invalid_request_error"),
+    "batch_limit_exceeded": (400, "invalid_request_error"),
     "missing_api_key": (401, "authentication_error"),
     "invalid_api_key": (401, "authentication_error"),
     "invalid_session": (401, "authentication_error"),
@@ -53,21 +51,21 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "member_not_found": (404, "not_found"),
     "domain_not_found": (404, "not_found"),
     "route_not_found": (404, "not_found"),
-    "method_not_allowed": (405, _INVALID),
+    "method_not_allowed": (405, "invalid_request_error"),
     "idempotency_key_mismatch": (409, "idempotency_error"),
     "idempotency_in_flight": (409, "idempotency_error"),
-    "template_in_use": (409, _INVALID),
-    "draft_changed": (409, _INVALID),
-    "webhook_limit_exceeded": (409, _INVALID),
-    "domain_in_use": (409, _INVALID),
-    "domain_limit_exceeded": (409, _INVALID),
-    "key_limit_exceeded": (409, _INVALID),
-    "member_limit_exceeded": (409, _INVALID),
-    "template_limit_exceeded": (409, _INVALID),
-    "member_exists": (409, _INVALID),
-    "last_owner": (409, _INVALID),
-    "request_too_large": (413, _INVALID),
-    "validation_failed": (422, _INVALID),
+    "template_in_use": (409, "invalid_request_error"),
+    "draft_changed": (409, "invalid_request_error"),
+    "webhook_limit_exceeded": (409, "invalid_request_error"),
+    "domain_in_use": (409, "invalid_request_error"),
+    "domain_limit_exceeded": (409, "invalid_request_error"),
+    "key_limit_exceeded": (409, "invalid_request_error"),
+    "member_limit_exceeded": (409, "invalid_request_error"),
+    "template_limit_exceeded": (409, "invalid_request_error"),
+    "member_exists": (409, "invalid_request_error"),
+    "last_owner": (409, "invalid_request_error"),
+    "request_too_large": (413, "invalid_request_error"),
+    "validation_failed": (422, "invalid_request_error"),
     "rate_limit_exceeded": (429, "rate_limit_error"),
     "daily_limit_exceeded": (429, "rate_limit_error"),
     "monthly_limit_exceeded": (429, "rate_limit_error"),

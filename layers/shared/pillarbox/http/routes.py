@@ -60,12 +60,12 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/templates/{id}/versions": ("GET",),
     "/v1/templates/{id}/versions/{version}": ("GET",),
     "/v1/webhooks": ("GET", "POST"),
-    "/v1/webhooks/{webhook_id}": ("GET", "PATCH", "DELETE"),
-    "/v1/webhooks/{webhook_id}/deliveries": ("GET",),
-    "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": ("POST",),
-    "/v1/webhooks/{webhook_id}/replay": ("POST",),
-    "/v1/webhooks/{webhook_id}/rotate": ("POST",),
-    "/v1/webhooks/{webhook_id}/test": ("POST",),
+    "/v1/webhooks/{endpoint_id}": ("GET", "PATCH", "DELETE"),
+    "/v1/webhooks/{endpoint_id}/deliveries": ("GET",),
+    "/v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay": ("POST",),
+    "/v1/webhooks/{endpoint_id}/replay": ("POST",),
+    "/v1/webhooks/{endpoint_id}/rotate": ("POST",),
+    "/v1/webhooks/{endpoint_id}/test": ("POST",),
 }
 
 #: How the resources of the contract's literal reading begin, `{base_url}/api/v1` and `/v1/…`.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic_core._pydantic_core import ValidationError
 
 from pillarbox.domain.errors import MAX_FAULTS, FieldError, Json, ValidationFailed, cut
+from pillarbox.http.requests import read_json
 from pillarbox.http.wire import (
     WireModel,
     field_named,
@@ -15,6 +16,7 @@ from pillarbox.http.wire import (
 )
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
     from pydantic_core import ErrorDetails
 
 #: In bytes, of a name that the client chose: a response must not grow with the request.
@@ -45,6 +47,15 @@ def validate[M: WireModel](shape: type[M], value: Json) -> M:
             unlisted=max(0, len(details) - MAX_FAULTS),
         ) from None
     return valid
+
+
+def read_body[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:
+    """Read the body of a request, which has the shape of a wire model.
+
+    Raises:
+        ValidationFailed: it is no JSON, or not of the documented shape.
+    """
+    return validate(shape, read_json(event))
 
 
 def _field_error(error: "ErrorDetails", shape: type[WireModel]) -> FieldError:

@@ -22,11 +22,11 @@ class ReceivedWebhook:
     """A webhook as its receiver got it."""
 
     id: str  #: the inbox's own id
-    webhook_id: str  #: the event's: the same for each attempt
+    event_id: str  #: the event's: the same for each attempt
     type: str
     message_id: str
     recipient: str
-    signature: str  #: `valid`, `invalid`, `late`, `missing` or `unknown`
+    signature: str  #: `valid`, `invalid`, `stale`, `missing` or `unknown`
     attempt: int
     payload: Any = field(repr=False)  #: the decoded JSON
     headers: tuple[tuple[str, str], ...] = field(repr=False)
@@ -120,7 +120,7 @@ def _webhook(detail: dict[str, Any]) -> ReceivedWebhook:
         payload = None
     return ReceivedWebhook(
         id=detail["id"],
-        webhook_id=detail["webhookId"],
+        event_id=detail["eventId"],
         type=detail["type"],
         message_id=detail["messageId"],
         recipient=detail["recipient"],

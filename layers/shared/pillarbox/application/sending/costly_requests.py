@@ -1,8 +1,8 @@
 """Requests that read many records, or ask the DNS, and accept nothing.
 
 They are refused ones, replays and rehearsals. They use no quota, so one key could repeat them
-without an end. A refusal after the DNS was asked counts as one late refusal of the account, and so
-do ten records that were looked up for nothing. An account with too many late refusals in a minute
+without an end. A refusal after the DNS was asked counts as one costly refusal of the account, and
+so do ten records that were looked up for nothing. An account with too many in a minute
 makes no query to the DNS, and its keys are refused before their requests are parsed.
 """
 
@@ -72,7 +72,7 @@ def check_quota(
     """Refuse a request of a sender without quota, before the DNS is asked.
 
     Raises:
-        ServiceError: a quota error; `rate_limit_exceeded` for too many late refusals.
+        ServiceError: a quota error; `rate_limit_exceeded` for too many costly refusals.
     """
     try:
         directory.quota.check(principal.limits, ports.clock())
@@ -99,7 +99,7 @@ def check_domains(ports: SendingPorts, account_id: str, recipients: Recipients) 
 
 
 def count_refusals(ports: SendingPorts, account_id: str, count: int) -> None:
-    """Count late refusals of an account in this minute."""
+    """Count costly refusals of an account in this minute."""
     if count:
         with suppress(ServiceError):  # the caller gets the reason of the refusal in any case
             ports.refusals.count(account_id, count, ports.clock())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 type _Text = tuple[str, str, dict[str, Json]]
 
 _NOT_WELCOME: Final = (
-    "Somebody asked to sign in to Pillarbox with this address. It belongs to no account here, and"
+    "A request to sign in to Pillarbox has this address. It belongs to no account here, and"
     " you cannot create one yourself."
 )
 _WHOM_TO_ASK: Final = (

@@ -88,7 +88,7 @@ class Publication:
         if not published:
             raise ServiceError(
                 "service_unavailable",
-                "Somebody else changed the template at the same time: try again.",
+                "Another user changed the template at the same time: try again.",
             )
         return changed
 

@@ -21,7 +21,7 @@ DEFAULT_PER_DAY: Final = 100
 
 
 class Confirmation(StrEnum):
-    """Whether somebody must confirm each send of a key."""
+    """Whether a person must confirm each send of a key."""
 
     ASK = "ask"
     OFF = "off"
@@ -72,6 +72,6 @@ def confirmation_required() -> ServiceError:
     """Return the error of a send that needs a confirmation and has none."""
     return ServiceError(
         "confirmation_required",
-        "Somebody must confirm each send of this key, and only the MCP server can ask. Nothing"
+        "A person must confirm each send of this key, and only the MCP server can ask. Nothing"
         " was sent.",
     )

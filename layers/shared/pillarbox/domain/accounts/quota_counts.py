@@ -1,8 +1,8 @@
-"""What an account's quota record counts: accepted messages, and late refusals.
+"""What an account's quota record counts: accepted messages, and costly refusals.
 
-A late refusal is that of a message for which the DNS was asked. It uses no quota, so it counts in a
-window of its own. Otherwise one key could make any number of them. Requests that read many records
-and accept nothing count there too (`application/sending/costly_requests.py`).
+A costly refusal is that of a message for which the DNS was asked. It uses no quota, so it counts in
+a window of its own. Otherwise one key could make any number of them. Requests that read many
+records and accept nothing count there too (`application/sending/costly_requests.py`).
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ from pillarbox.domain.accounts.quota import (
 )
 from pillarbox.domain.errors import ServiceError
 
-#: The start of the names of the windows of late refusals.
+#: The start of the names of the windows of costly refusals.
 REFUSALS: Final = "refusals:"
-#: Late refusals in a minute for each message that the account may send in one. A sender whose
+#: Costly refusals in a minute for each message that the account may send in one. A sender whose
 #: addresses are wrong two times out of three does not reach it.
 _REFUSALS_A_MESSAGE: Final = 2
 #: An account with a small limit, which tries its first addresses, may have so many.
@@ -37,12 +37,12 @@ _LEAST_REFUSALS: Final = 20
 
 
 def refusals_name(now: datetime) -> str:
-    """Return the name of the window of late refusals, such as `refusals:2026-11-20T23:12`."""
+    """Return the name of the window of costly refusals, such as `refusals:2026-11-20T23:12`."""
     return REFUSALS + now.astimezone(UTC).isoformat()[:16]
 
 
 def refusal_limit(limits: Limits) -> int | None:
-    """Return how many late refusals an account may have in a minute. None means no limit."""
+    """Return how many costly refusals an account may have in a minute. None means no limit."""
     if limits.per_minute is None:
         return None
     return max(_LEAST_REFUSALS, _REFUSALS_A_MESSAGE * limits.per_minute)
@@ -60,14 +60,14 @@ class QuotaCounts:
         Others may use quota later. So only the reservation decides that a message fits.
 
         Raises:
-            ServiceError: a quota error; `rate_limit_exceeded` for too many late refusals.
+            ServiceError: a quota error; `rate_limit_exceeded` for too many costly refusals.
         """
         if full := first_full(limits, self._used(now), Amount(1, 1), now):
             raise full
         self.check_refusals(limits, now)
 
     def check_refusals(self, limits: Limits, now: datetime) -> None:
-        """Refuse a request of an account with too many late refusals in this minute.
+        """Refuse a request of an account with too many costly refusals in this minute.
 
         Raises:
             ServiceError: `rate_limit_exceeded`.

@@ -63,8 +63,8 @@ def signed_headers(
     }
 
 
-def sign(secret: str, webhook_id: str, timestamp: str, body: bytes) -> str:
+def sign(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
     """Return one signature: HMAC-SHA256 of the id, the time in seconds and the body."""
     key = base64.b64decode(secret.removeprefix(_PREFIX))
-    signed = f"{webhook_id}.{timestamp}.".encode() + body
+    signed = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

@@ -23,7 +23,7 @@ class AgentLimits(TypedDict):
         list[str], Field(description="Addresses and domains that it may send to; `*` is every one.")
     ]
     confirmation: Annotated[
-        Confirmation, Field(description="Whether somebody must confirm each send.")
+        Confirmation, Field(description="Whether a person must confirm each send.")
     ]
     perDay: Annotated[int, Field(description="How many emails it may send a day.")]
 
@@ -145,7 +145,7 @@ class MemberList(TypedDict):
 
 
 class AccountDetail(TypedDict):
-    """The account of the session. A setting is null if nobody has set it."""
+    """The account of the session. A setting is null if it was never set."""
 
     id: str
     name: str

@@ -8,9 +8,8 @@ from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.http.query import LONG_LIMIT, one_of, read_query
-from pillarbox.http.requests import read_json
-from pillarbox.http.validation import MAX_NAME, validate
+from pillarbox.http.query import LONG_LIMIT, one_of
+from pillarbox.http.validation import MAX_NAME, read_body
 from pillarbox.http.wire import (
     WireModel,
     before,
@@ -116,54 +115,9 @@ class AddSenderRequest(WireModel):
     address = required(text(least=1, most=_MAX_ADDRESS))
 
 
-def read_new_key(event: "APIGatewayProxyEvent") -> CreateKeyRequest:
-    """Read the body of a request that creates a key.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(CreateKeyRequest, read_json(event))
-
-
-def read_suppressions_query(event: "APIGatewayProxyEvent") -> SuppressionsQuery:
-    """Read which suppressions to list.
-
-    Raises:
-        ValidationFailed: the query string does not have the documented shape.
-    """
-    return read_query(event, SuppressionsQuery)
-
-
-def read_new_suppressions(event: "APIGatewayProxyEvent") -> AddSuppressionsRequest:
-    """Read the addresses to suppress.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(AddSuppressionsRequest, read_json(event))
-
-
 def read_address(text: str) -> str:
     """Return the address in a path, which arrives percent-encoded."""
     return unquote(text, errors="surrogateescape")
-
-
-def read_invitation(event: "APIGatewayProxyEvent") -> InviteMemberRequest:
-    """Read whom to invite.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(InviteMemberRequest, read_json(event))
-
-
-def read_role(event: "APIGatewayProxyEvent") -> Role:
-    """Read the new role of a member.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(ChangeMemberRequest, read_json(event)).role
 
 
 def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
@@ -172,7 +126,7 @@ def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(ChangeAccountRequest, read_json(event))
+    body = read_body(event, ChangeAccountRequest)
     return AccountChanges(
         name=body.name,
         brand=Brand(
@@ -182,21 +136,3 @@ def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
             from_name=body.from_name,
         ),
     )
-
-
-def read_domain(event: "APIGatewayProxyEvent") -> str:
-    """Read the body of a request that adds a domain.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(AddDomainRequest, read_json(event)).domain
-
-
-def read_sender(event: "APIGatewayProxyEvent") -> str:
-    """Read the body of a request that adds a sender.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(AddSenderRequest, read_json(event)).address

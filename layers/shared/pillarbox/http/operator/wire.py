@@ -10,9 +10,8 @@ from pillarbox.domain.accounts.account import NO_LIMITS, Plan
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import is_token
-from pillarbox.http.query import LIMIT, number_in_query, one_of, read_query
-from pillarbox.http.requests import read_json
-from pillarbox.http.validation import validate
+from pillarbox.http.query import LIMIT, number_in_query, one_of
+from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     WireModel,
     after,
@@ -88,22 +87,13 @@ class RedriveRequest(WireModel):
     limit = with_default(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
 
 
-def read_accounts_query(event: "APIGatewayProxyEvent") -> AccountsQuery:
-    """Read which accounts to list.
-
-    Raises:
-        ValidationFailed: the query string does not have the documented shape.
-    """
-    return read_query(event, AccountsQuery)
-
-
 def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
     """Read the changes to an account.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(OperateAccountRequest, read_json(event))
+    body = read_body(event, OperateAccountRequest)
     own = body.own_limits
     limits = NO_LIMITS
     if own is not None:
@@ -114,30 +104,3 @@ def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
             recipients_per_day=own.recipients_per_day,
         )
     return AccountChanges(plan=body.plan, limits=limits, plan_limits=own is not None)
-
-
-def read_reason(event: "APIGatewayProxyEvent") -> str:
-    """Read why an account is to be suspended.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(SuspendRequest, read_json(event)).reason
-
-
-def read_rates_query(event: "APIGatewayProxyEvent") -> RatesQuery:
-    """Read what to count.
-
-    Raises:
-        ValidationFailed: the query string does not have the documented shape.
-    """
-    return read_query(event, RatesQuery)
-
-
-def read_most_moved(event: "APIGatewayProxyEvent") -> int:
-    """Read how many dead letters to move.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(RedriveRequest, read_json(event)).limit

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.http.requests import read_json
 from pillarbox.http.sign_in.sign_up import ProofBody, proof_of
-from pillarbox.http.validation import validate
+from pillarbox.http.validation import read_body
 from pillarbox.http.wire import WireModel, model, required, text
 
 if TYPE_CHECKING:
@@ -42,39 +41,11 @@ class PreviewReport(WireModel):
     token = required(text(least=1, most=_MAX_TEXT))
 
 
-def read_address(event: "APIGatewayProxyEvent") -> str:
-    """Read the address for which a challenge is asked.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(ChallengeRequest, read_json(event)).email
-
-
 def read_code_request(event: "APIGatewayProxyEvent") -> "tuple[str, Proof]":
     """Read the address for a code, and the proof of work.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(PreviewCodeRequest, read_json(event))
+    body = read_body(event, PreviewCodeRequest)
     return body.email, proof_of(body.proof)
-
-
-def read_key_request(event: "APIGatewayProxyEvent") -> tuple[str, str]:
-    """Read a flow and its code.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = validate(PreviewKeyRequest, read_json(event))
-    return body.flow, body.code
-
-
-def read_report(event: "APIGatewayProxyEvent") -> str:
-    """Read the token of a report.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(PreviewReport, read_json(event)).token

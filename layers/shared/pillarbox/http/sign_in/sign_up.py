@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
 from pillarbox.http.query import one_of
-from pillarbox.http.requests import read_json
-from pillarbox.http.validation import validate
+from pillarbox.http.validation import read_body
 from pillarbox.http.wire import WireModel, model, optional, required, text, whole_number
 
 if TYPE_CHECKING:
@@ -39,22 +38,13 @@ class ApprovalBody(WireModel):
     plan = optional(one_of(Plan))
 
 
-def read_plan(event: "APIGatewayProxyEvent") -> Plan | None:
-    """Read the plan of a new account, if one is given.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(ApprovalBody, read_json(event)).plan
-
-
 def read_sign_up(event: "APIGatewayProxyEvent") -> tuple[str, Proof]:
     """Read the name of a new account, and the proof of work.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(SignUpBody, read_json(event))
+    body = read_body(event, SignUpBody)
     return body.name, proof_of(body.proof)
 
 

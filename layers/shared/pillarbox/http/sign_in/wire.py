@@ -12,8 +12,7 @@ from pillarbox.domain.sign_in.session import (
     invalid_session,
     parse_access_token,
 )
-from pillarbox.http.requests import bearer_tokens, header_values, read_json
-from pillarbox.http.validation import validate
+from pillarbox.http.requests import bearer_tokens, header_values
 from pillarbox.http.wire import WireModel, before, boolean, invalid, optional, required, text
 
 if TYPE_CHECKING:
@@ -152,33 +151,6 @@ def client_address(event: "APIGatewayProxyEvent") -> str:
 def user_agent(event: "APIGatewayProxyEvent") -> str:
     """Return the User-Agent, by which a user recognizes a session."""
     return "".join(header_values(event, "user-agent")[-1:])
-
-
-def read_code_request(event: "APIGatewayProxyEvent") -> str:
-    """Read the address of a request for a code.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(CodeRequestBody, read_json(event)).email
-
-
-def read_sign_in(event: "APIGatewayProxyEvent") -> SignInRequest:
-    """Read the code or the link of a sign-in.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(SignInRequest, read_json(event))
-
-
-def read_token_request(event: "APIGatewayProxyEvent") -> str | None:
-    """Read the account that an access token is to be for, if one is given.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(TokenRequest, read_json(event)).account_id
 
 
 def read_all(event: "APIGatewayProxyEvent") -> bool:

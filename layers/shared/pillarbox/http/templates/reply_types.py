@@ -37,7 +37,7 @@ class DraftListItem(TypedDict):
 
 
 class DraftList(TypedDict):
-    """The drafts that somebody saved, those of the newest templates first."""
+    """The saved drafts, those of the newest templates first."""
 
     items: list[DraftListItem]
 

@@ -19,9 +19,9 @@ from pillarbox.domain.templates.draft import (
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.messages.wire import MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
-from pillarbox.http.requests import header_values, read_json
+from pillarbox.http.requests import header_values
 from pillarbox.http.templates.replies import draft_item
-from pillarbox.http.validation import validate
+from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     WireModel,
     after,
@@ -127,7 +127,7 @@ def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(CreateTemplateRequest, read_json(event))
+    body = read_body(event, CreateTemplateRequest)
     return NewTemplate(
         name=body.name, category=body.category, starter=body.starter_template, html=body.html
     )
@@ -139,7 +139,7 @@ def read_draft(event: "APIGatewayProxyEvent") -> tuple[TemplateContent, SampleSe
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(SaveDraftRequest, read_json(event))
+    body = read_body(event, SaveDraftRequest)
     content = TemplateContent(
         name=body.name,
         subject=body.subject,
@@ -150,22 +150,13 @@ def read_draft(event: "APIGatewayProxyEvent") -> tuple[TemplateContent, SampleSe
     return content, body.samples
 
 
-def read_restore(event: "APIGatewayProxyEvent") -> int:
-    """Read the number of the version to restore.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(RestoreVersionRequest, read_json(event)).version
-
-
 def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]:
     """Read a source and values for it.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(RenderTemplateRequest, read_json(event))
+    body = read_body(event, RenderTemplateRequest)
     source = Source(kind=body.kind, subject=body.subject, source=body.source)
     return source, body.variables or {}
 
@@ -176,7 +167,7 @@ def read_test(event: "APIGatewayProxyEvent") -> tuple[str, dict[str, Json]]:
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(TestTemplateRequest, read_json(event))
+    body = read_body(event, TestTemplateRequest)
     return body.to, body.variables or {}
 
 

@@ -42,7 +42,7 @@ class EmailEventData(TypedDict):
 class SuppressionData(TypedDict):
     """The `data` of `suppression.added`."""
 
-    recipient: str
+    address: str
     reason: str
     messageId: str | None
 
@@ -81,7 +81,7 @@ class WebhookPayloads:
     def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
         """Write the payload of `suppression.added`."""
         data: SuppressionData = {
-            "recipient": suppression.address,
+            "address": suppression.address,
             "reason": suppression.reason,
             "messageId": str(suppression.message_id) if suppression.message_id else None,
         }

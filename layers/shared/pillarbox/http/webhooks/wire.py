@@ -7,8 +7,7 @@ from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhooks.endpoint import ReplayRequest
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC
-from pillarbox.http.requests import read_json
-from pillarbox.http.validation import validate
+from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     WireModel,
     before,
@@ -60,22 +59,13 @@ class ReplayWebhookRequest(WireModel):
     types = optional(_TYPES)
 
 
-def read_new_endpoint(event: "APIGatewayProxyEvent") -> CreateWebhookRequest:
-    """Read the body of a request that creates an endpoint.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    return validate(CreateWebhookRequest, read_json(event))
-
-
 def read_changes(event: "APIGatewayProxyEvent") -> EndpointChanges:
     """Read the body of a request that changes an endpoint.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(ChangeWebhookRequest, read_json(event))
+    body = read_body(event, ChangeWebhookRequest)
     return EndpointChanges(
         url=body.url,
         types=None if body.types is None else frozenset(body.types),
@@ -89,7 +79,7 @@ def read_replay(event: "APIGatewayProxyEvent", now: datetime) -> ReplayRequest:
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
-    body = validate(ReplayWebhookRequest, read_json(event))
+    body = read_body(event, ReplayWebhookRequest)
     return ReplayRequest(
         since=body.since,
         until=body.until or now,

@@ -1,4 +1,4 @@
-"""Late refusals: counted in the quota record, each minute in an attribute of its own.
+"""Costly refusals: counted in the quota record, each minute in an attribute of its own.
 
 They are counted only after a refusal, so an accepted message makes no call for them. The directory
 reads them together with the key.

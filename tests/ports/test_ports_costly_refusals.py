@@ -1,4 +1,4 @@
-"""Late refusals: `ports.Refusals`, and the counts that `ports.Directory` reads with the key."""
+"""Costly refusals: `ports.Refusals`, and the counts that `ports.Directory` reads with the key."""
 
 from datetime import timedelta
 
