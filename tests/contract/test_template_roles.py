@@ -23,7 +23,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, service_address
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.messages.sending_rate import _Bucket
+from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
@@ -179,8 +179,8 @@ def _failing_save() -> Iterator[None]:
 def _sending_rate() -> Iterator[None]:
     """Let SES grant a rate that has two buckets, and let the worker take tokens from both."""
     rate: Any = wiring.services().delivery.rate
-    buckets = cycle(_Bucket(rate._table, number) for number in range(2))
-    granted: dict[str, Any] = {"_read_rate": lambda: 2000.0, "_choose": lambda: next(buckets)}
+    buckets = cycle(KnownBucket(rate._table, number, lambda: 2000.0) for number in range(2))
+    granted: dict[str, Any] = {"_choose": lambda: next(buckets)}
     with mock.patch.multiple(rate, **granted):
         yield
     for number in range(2):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.messages.shares import Shares
 from pillarbox.adapters.dynamodb.messages.token_bucket import SECOND, TokenBucket
 from tests.examples import examples
 from tests.fakes.builders import ACCOUNT, NOW
@@ -450,32 +451,28 @@ def test_urgent_email_of_a_burst_does_not_hold_its_worker(case: Case) -> None:
     assert case.seconds() - before <= 2
 
 
-def test_a_flood_is_charged_for_two_minutes_at_most(case: Case) -> None:
+def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
     """What an account took long ago does not count against it for hours."""
-    compete(case)
-    for _ in range(30):
-        case.one.acquire(ACCOUNT, 1, urgent=False)
-        case.other.acquire(OTHER, 50, urgent=False)
-        case.now += timedelta(seconds=4)
-    ahead = share_of(case, OTHER)
-    assert ahead
-    assert ahead <= 120 + 2 * 50 / 14
+    token = 1_000_000
+    ahead = Shares({OTHER: 120 * SECOND, ACCOUNT: 0}, 0, token)
+    assert [charge.by for charge in ahead.charge({OTHER: 50 * token})] == [100 * token]
+    far_ahead = Shares({OTHER: 121 * SECOND, ACCOUNT: 0}, 0, token)
+    assert far_ahead.charge({OTHER: 50 * token}) == []
 
 
-def test_the_item_has_a_bounded_number_of_accounts(case: Case) -> None:
-    """With very many accounts it still costs one write unit, and those that left are removed."""
-    case.rate = 1 / USED
-    case.send(50)
+@pytest.mark.parametrize("recipients", [1, 50])
+def test_the_item_has_a_bounded_number_of_accounts(case: Case, recipients: int) -> None:
+    """With very many accounts that wait or send it still costs one write unit."""
+    case.rate = (14 if recipients == 1 else 1) / USED
     for number in range(60):
-        case.other.acquire(f"account{number:05}", 1, urgent=False)
+        case.other.acquire(f"account{number:05}", recipients, urgent=False)
     state = TokenBucket(case.table).read()
     assert state
     assert len(state.shares) == 24
     case.now += timedelta(minutes=10)
-    case.send()
-    state = TokenBucket(case.table).read()
-    assert state
-    assert len(state.shares) <= 24
+    case.rate = None
+    case.worker().acquire(ACCOUNT, 1, urgent=False)
+    assert share_of(case, ACCOUNT) is not None
 
 
 def test_an_email_waits_if_the_table_throttles(case: Case) -> None:

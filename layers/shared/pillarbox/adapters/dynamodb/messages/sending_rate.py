@@ -18,22 +18,18 @@ from threading import Lock
 from typing import Final
 
 from pillarbox.adapters.dynamodb.messages.account_lines import AccountLines
+from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.messages.shares import Charge, Shares
 from pillarbox.adapters.dynamodb.messages.token_bucket import (
     LONGEST_WAIT,
     SECOND,
     BucketState,
     Refused,
-    TokenBucket,
     Tokens,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError, Unavailable
 
-#: SES raises the rate of an account with a good record.
-_REFRESH: Final = 3600 * SECOND
-#: After this time an unanswered read of the rate is repeated.
-_REFRESH_RETRY: Final = 60 * SECOND
 #: How long a worker tries to take the tokens of an email: longer at ten recipients a second and
 #: more, where many get theirs meanwhile. Urgent emails wait longer too, because their workers have
 #: nothing else to do.
@@ -89,21 +85,6 @@ class _Waiting:
     departs_at: int | None = None
 
 
-class _Bucket:
-    """A bucket, as this worker knows it."""
-
-    def __init__(self, table: Table, number: int) -> None:
-        self.item = TokenBucket(table, number)
-        self.state: BucketState | None = None
-        self.seen_at = 0
-        self.unknown_until = 0
-
-    def keep(self, state: BucketState, now: int) -> BucketState:
-        """Remember a state."""
-        self.state, self.seen_at = state, now
-        return state
-
-
 class DynamoSendingRate:
     """Implements `delivery.ports.SendingRate`. Many threads may call it at the same time.
 
@@ -124,7 +105,7 @@ class DynamoSendingRate:
         lock: AbstractContextManager[object] | None = None,
     ) -> None:
         self._table = table
-        self._buckets = [_Bucket(table, 0)]
+        self._buckets = [KnownBucket(table, 0, read_rate)]
         self._lines = AccountLines(table)
         self._read_rate = read_rate
         self._clock = clock
@@ -147,7 +128,7 @@ class DynamoSendingRate:
                 return timedelta(seconds=1 + _fraction())
             return None
         except ConditionFailed:  # somebody deleted the item, so the next email creates it
-            self._buckets = [_Bucket(self._table, 0)]
+            self._buckets = [KnownBucket(self._table, 0, self._read_rate)]
             return None
         finally:
             self._waiting.remove(email)
@@ -158,7 +139,7 @@ class DynamoSendingRate:
             self._leased = 0
             for bucket in self._buckets:
                 with suppress(ServiceError, Refused, ConditionFailed):
-                    if state := self._known_state(bucket):
+                    if state := bucket.known_state(self._now()):
                         now = self._now()
                         bucket.keep(bucket.item.slow_down(state, now), now)
 
@@ -197,14 +178,14 @@ class DynamoSendingRate:
             return _URGENT_PATIENCE
         return _FAST_PATIENCE if state and state.max_rate >= _FAST * 1000 else _PATIENCE
 
-    def _try(self, bucket: _Bucket, email: _Waiting) -> tuple[int, bool]:
+    def _try(self, bucket: KnownBucket, email: _Waiting) -> tuple[int, bool]:
         """Give an email its place in the line; else return its wait, and if its worker waits too.
 
         An email of an account that is ahead of others leaves tokens to them, and its worker.
         """
         if self._use_lease(email):
             return 0, True
-        state = self._known_state(bucket)
+        state = bucket.known_state(self._now())
         if state is None:
             email.departs_at = 0
             return 0, True
@@ -230,7 +211,7 @@ class DynamoSendingRate:
                 break
         return state.empty_at - latest, self._enter(bucket, state, email, now)
 
-    def _start_apart(self, bucket: _Bucket, state: BucketState) -> BucketState:
+    def _start_apart(self, bucket: KnownBucket, state: BucketState) -> BucketState:
         """Wait a moment with a full bucket and a batch.
 
         Many workers may begin at this moment, and each would try to be the first.
@@ -240,7 +221,7 @@ class DynamoSendingRate:
         self._pause(_fraction() * _START)
         return bucket.keep(bucket.item.read() or state, self._now())
 
-    def _enter(self, bucket: _Bucket, state: BucketState, email: _Waiting, now: int) -> bool:
+    def _enter(self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int) -> bool:
         """Let the account of an email that has to wait compete; return if its worker waits too."""
         if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
             self._spread, self._spread_at = _fraction(), now
@@ -252,7 +233,7 @@ class DynamoSendingRate:
         return shares.excess(email.account_id) < _FAR
 
     def _take(
-        self, bucket: _Bucket, state: BucketState, email: _Waiting, now: int, excess: int
+        self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int, excess: int
     ) -> None:
         """Take the tokens of an email, and of those that wait with it.
 
@@ -328,7 +309,7 @@ class DynamoSendingRate:
         size = 2 * self._lease_size if self._now() < self._lease_ends_at else used
         return max(min(size, int(rate * _LEASED_PART)), needed)
 
-    def _turn(self, bucket: _Bucket, email: _Waiting) -> timedelta:
+    def _turn(self, bucket: KnownBucket, email: _Waiting) -> timedelta:
         """Return when an email comes back that has to wait longer than its worker does."""
         state, now = bucket.state, self._now()
         if state is None:
@@ -346,40 +327,13 @@ class DynamoSendingRate:
             turn = now + round(LONGEST_WAIT * (2 + _fraction()) / 3)
         return timedelta(microseconds=turn - now)
 
-    def _choose(self) -> _Bucket:
+    def _choose(self) -> KnownBucket:
         """Return a bucket at random, of as many as the rate has."""
         state = self._buckets[0].state
         count = state.buckets if state else 1
         while len(self._buckets) < count:
-            self._buckets.append(_Bucket(self._table, len(self._buckets)))
+            self._buckets.append(KnownBucket(self._table, len(self._buckets), self._read_rate))
         return self._buckets[int(_fraction() * count)]
-
-    def _known_state(self, bucket: _Bucket) -> BucketState | None:
-        """Return the last known state, with a rate that is not too old; None without a rate."""
-        now = self._now()
-        if now < bucket.unknown_until:
-            return bucket.state
-        state = bucket.state or bucket.item.read()
-        if state is None:
-            if rate := self._read_rate():
-                state = bucket.item.create(rate, now)
-            else:
-                bucket.unknown_until = now + _REFRESH_RETRY
-        elif now - state.rate_read_at >= _REFRESH:
-            state = self._refresh(bucket.item, state, now)
-        if state is not None and state is not bucket.state:
-            bucket.keep(state, now)
-        return state
-
-    def _refresh(self, item: TokenBucket, state: BucketState, now: int) -> BucketState:
-        """Read the rate again. One worker does it for all."""
-        try:
-            state = item.set_rate(state, None, now - _REFRESH + _REFRESH_RETRY)
-            if rate := self._read_rate():
-                state = item.set_rate(state, rate, now)
-        except Refused as refusal:
-            return refusal.state
-        return state
 
     def _wait_until(self, moment: int) -> None:
         wait = moment - self._now()
