@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
-from pillarbox.consumer import RecordResult, consume_queue
+from pillarbox.consumer import RecordResult, Turn, consume_queue
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services
@@ -49,6 +49,22 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         )
         raise
     return _record_result(record, result, ids)
+
+
+def turn(record: SQSRecord) -> Turn:
+    """Return when to deliver a job of a batch.
+
+    A job that may kill its worker comes first: it needs the most time, and its process must be
+    copied while no thread runs. The mail in the spool is large, so only one at a time is in memory.
+    """
+    try:
+        _ = services().delivery  # made before threads use it
+        job = services().jobs.read(record.body)
+    except Exception:  # noqa: BLE001  `deliver` meets it again and reports it
+        return "before"
+    if _is_suspect(record):
+        return "before"
+    return "together" if job.spool_key is None else "after"
 
 
 def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
@@ -107,4 +123,4 @@ def _time(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-lambda_handler = consume_queue(deliver)
+lambda_handler = consume_queue(deliver, turn)

@@ -32,7 +32,6 @@ _TO_MEND: Final = "not mended yet"
 REASONS: Final = {
     "adapters/dns.py": _ONE_CLOCK,
     "adapters/webhook_poster.py": _ONE_CLOCK,
-    "adapters/dynamodb/accounts/account_shares.py": _PACE,
     "adapters/dynamodb/accounts/key_uses.py": _STORED,
     "adapters/dynamodb/history": _STORED,
     "adapters/dynamodb/messages/claims.py: _leased: to_milliseconds(now) < stored['lease']": (
@@ -46,7 +45,9 @@ REASONS: Final = {
     "adapters/dynamodb/messages/heartbeat.py: take_probe: attribute_not_exists(pk)"
     " OR #at <= :before": _SOON,
     "adapters/dynamodb/messages/quota_chunks.py": _ONE_CLOCK,
+    "adapters/dynamodb/messages/known_bucket.py": _PACE,
     "adapters/dynamodb/messages/sending_rate.py": _PACE,
+    "adapters/dynamodb/messages/shares.py": _PACE,
     "adapters/dynamodb/messages/token_bucket.py": _PACE,
     "adapters/dynamodb/service_address.py": _ONE_CLOCK,
     "adapters/dynamodb/sign_in/codes.py": _SOON,

@@ -5,12 +5,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 from unittest import mock
 from uuid import uuid4
 
 import boto3
 import pytest
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
@@ -179,7 +181,7 @@ def test_tokens_are_taken_in_one_try(service: Service) -> None:
     assert service.queue_url
     rate = wiring.services().delivery.rate
     assert isinstance(rate, DynamoSendingRate)
-    config: Any = rate._bucket._table.client.meta.config
+    config: Any = rate._table.client.meta.config
     assert config.retries["total_max_attempts"] == 1
 
 
@@ -316,3 +318,15 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     }
     assert shown["deadly"]["events"][-1]["code"] == "building_failed"
     assert deadly["body"] in service.dead_letters()
+
+
+def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live: Api) -> None:
+    """Large mail waits for the others, one at a time; what may kill the worker goes first."""
+    turn = import_module("functions.deliver_message.app").turn
+    live.send(otp())
+    (small,) = receive(service, live)
+    suspect = received_again(small, VISIBILITY)
+    body = {name: value for name, value in json.loads(small["body"]).items() if name != "payload"}
+    large = small | {"body": json.dumps(body | {"spool": "key"})}
+    records = [SQSRecord(record) for record in (suspect, small, large)]
+    assert [turn(record) for record in records] == ["before", "together", "after"]
