@@ -297,14 +297,6 @@ def test_a_sign_up_is_approved_with_a_plan(service: Service, operator: Api, appl
     assert (again.status, again.errors) == (422, {"address": "not_allowed"})
 
 
-def test_a_refused_sign_up_can_still_be_approved(operator: Api, applicant: str) -> None:
-    """A refusal takes it from the list, and is no end; a second one is an error."""
-    assert send(operator, "DELETE", f"/sign-ups/{applicant}").status == 204
-    assert applicant not in send(operator, "GET", "/sign-ups").text
-    assert send(operator, "DELETE", f"/sign-ups/{applicant}").errors == {"address": "not_allowed"}
-    assert send(operator, "POST", f"/sign-ups/{applicant}", {}).status == 201
-
-
 @pytest.mark.parametrize("address", ["nobody@shop.example", "x", "%00", "%ff@x", "a@b@c"])
 def test_a_sign_up_of_nobody_is_refused(operator: Api, address: str) -> None:
     """An address that asks for nothing, or is none, is 422."""
