@@ -76,7 +76,7 @@ def test_a_dead_owner_is_taken_over(ports: Ports, body_hash: str, *, kept: bool)
     """After the lease the same request keeps the generation; another request gets a new one."""
     first = acquire(ports)
     second = acquire(ports, 65, body_hash)
-    assert (second.generation == first.generation) == kept
+    assert (second.resumed, second.generation == first.generation) == (kept, kept)
     assert second.owner != first.owner
     assert error_of(ports, 66, body_hash).code == "idempotency_in_flight"
 
