@@ -102,17 +102,7 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
 
 
 def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
-    """The answers to requests for codes have the same form and length for both."""
-    get_key(service, "kim@example.com")
-    known, unknown = request_code("kim@example.com"), request_code("lee@example.com")
-    assert known.status == unknown.status == 202
-    assert len(known.json["flow"]) == len(unknown.json["flow"])
-    assert known.json.keys() == unknown.json.keys()
-    service.mail_codes()
-
-
-def test_known_and_unknown_addresses_cost_the_same_calls(service: Service) -> None:
-    """A request for a code makes the same calls of AWS, with and without a key of the address."""
+    """With and without a key of the address the calls of AWS are the same, and so is the form."""
     get_key(service, "pat@example.com")
     made: list[str] = []
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
@@ -121,15 +111,16 @@ def test_known_and_unknown_addresses_cost_the_same_calls(service: Service) -> No
         made.append(operation)
         return call(client, operation, parameters)
 
-    def calls_for(address: str) -> list[str]:
+    def calls_for(address: str) -> tuple[list[str], int, set[str], int]:
         made.clear()
-        assert request_code(address).status == 202
-        return [*made]
+        answer = request_code(address)
+        return [*made], answer.status, {*answer.json}, len(answer.json["flow"])
 
     with mock.patch.object(BaseClient, "_make_api_call", recording):
         known = calls_for("pat@example.com")
         assert known == calls_for("sam@example.com")
-    assert len(known) >= 4
+    assert len(known[0]) >= 4
+    assert known[1] == 202
     service.mail_codes()
 
 
