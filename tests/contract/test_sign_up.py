@@ -140,7 +140,7 @@ def test_newcomers_get_five_hundred_codes_a_day_in_all(service: Service, mode: s
         welcome, late = new_address(), new_address()
         asked = [Browser().request_code(one).status for one in (welcome, late, known)]
         assert asked == [202, 202, 202]
-        assert [to for to, _ in mailed(service)] == [welcome, known]
+        assert {to for to, _ in mailed(service)} == {welcome, known}
         with service.at(later + day):
             Browser().request_code(late)
             assert [to for to, _ in mailed(service)] == [late]
