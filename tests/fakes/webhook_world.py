@@ -80,6 +80,8 @@ class WebhookWorld:
     #: The share of tasks that the queue delivers twice, and up to two seconds later than others;
     #: and of batches that the stream repeats.
     disorder: float = 0
+    #: How wrong the clocks of the worker's invocations and of the timer are: each has one of these.
+    clock_errors: Sequence[timedelta] = (timedelta(0),)
     #: Makes the calls of the worker.
     parallel: Callable[..., list[Any]] = one_after_another
 
@@ -112,6 +114,13 @@ class WebhookWorld:
     def _port(self, name: str, port: object) -> Any:
         return GatedPort(self.gate, name, port)
 
+    def _clock(self) -> Callable[[], datetime]:
+        """Return the clock of a new process."""
+        error = self.clock_errors[0]
+        if len(self.clock_errors) > 1:
+            error = self.random.choice(self.clock_errors)
+        return lambda: self.now + error
+
     @property
     def ports(self) -> PostingPorts:
         return PostingPorts(
@@ -125,7 +134,7 @@ class WebhookWorld:
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
             payloads=WebhookPayloads(),
-            clock=lambda: self.now,
+            clock=self._clock(),
             random=self.random.random,
         )
 
@@ -245,7 +254,7 @@ class WebhookWorld:
             due=self._port("due", self.due),
             queue=self._port("queue", self.queue),
             notices=self.notices,
-            clock=lambda: self.now,
+            clock=self._clock(),
         )
         try:
             timer.enqueue()

@@ -44,8 +44,6 @@ from pillarbox.domain.webhooks.signature import signed_headers
 
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)
-#: A task may come so much too early, by the clocks of two machines.
-EARLY: Final = timedelta(seconds=2)
 #: Longer than a worker runs. So a notice is due after the health that it is about was written.
 _NOTICE_DELAY: Final = timedelta(minutes=2)
 #: How often a change of the health is tried again that met another one.
@@ -164,7 +162,7 @@ class Attempts:
             return self.give_up(failed)
         if health.disabled_at is not None or health.open_since is not None:
             return replace(failed, outcome="waiting")
-        ports.schedule(delivery.event, wait)
+        ports.schedule(replace(delivery.event, attempts=len(delivery.attempts)), wait)
         again = replace(delivery, next_at=ports.clock() + wait)
         ports.deliveries.put(again)
         return replace(failed, outcome="retry", delivery=again)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 from pillarbox.application.webhooks.attempts import (
-    EARLY,
     AttemptResult,
     Attempts,
     PostingPorts,
@@ -100,9 +99,9 @@ class WebhookWorker:
         if stored and _is_replayed(event, stored):
             stored = None
         delivery = stored or WebhookDelivery(
-            event=replace(event, replayed_at=None), state=DeliveryState.WAITING
+            event=replace(event, attempts=0), state=DeliveryState.WAITING
         )
-        if self._is_repeated(delivery):
+        if _is_repeated(event, delivery):
             return "repeated"
         if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
             return self._let_wait(endpoint, delivery, is_stored=stored is not None)
@@ -119,13 +118,6 @@ class WebhookWorker:
         if result.outcome == "waiting":
             return self._let_wait(endpoint, result.delivery, is_stored=False)
         return result.outcome
-
-    def _is_repeated(self, delivery: WebhookDelivery) -> bool:
-        """Return whether another task of the event ended it or will try it again."""
-        if delivery.state is not DeliveryState.WAITING:
-            return True
-        next_at = delivery.next_at
-        return next_at is not None and next_at > self._ports.clock() + EARLY
 
     def _let_wait(
         self, endpoint: WebhookEndpoint, delivery: WebhookDelivery, *, is_stored: bool
@@ -156,8 +148,16 @@ class WebhookWorker:
         )
 
 
+def _is_repeated(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
+    """Return whether another task of the event ended it or will try it again.
+
+    The task that tries it again has the number of attempts in the record. No clock takes part.
+    """
+    if delivery.state is not DeliveryState.WAITING:
+        return True
+    return event.attempts is not None and len(delivery.attempts) > event.attempts
+
+
 def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
     """Return whether an event starts over, with new attempts, because somebody asked for it."""
-    return event.replayed_at is not None and all(
-        attempt.at < event.replayed_at for attempt in delivery.attempts
-    )
+    return not event.attempts and event.replayed_at not in {None, delivery.event.replayed_at}
