@@ -28,9 +28,10 @@ from pillarbox.domain.webhooks.endpoint import (
     is_enabled,
 )
 
-#: An endpoint that has so many events of a batch for so long is slow.
+#: An endpoint that has so many slow POSTs of a batch is slow.
 _SLOW_POSTS: Final = 5
-PATIENCE: Final = timedelta(seconds=1)
+#: How often the worker looks for them.
+_LOOKS: Final = timedelta(seconds=0.25)
 #: After so long without a due probe its task is replaced.
 _PROBE_OVERDUE: Final = timedelta(minutes=1)
 
@@ -70,19 +71,24 @@ class WebhookWorker:
                 return self._drains.run(task, found[0])
             return self._handle_event(task, *found)
 
+        noted = set[tuple[str, str]]()
+
         def note_slow_endpoints(running: Sequence[int]) -> None:
-            posting = Counter(
+            slow = Counter(
                 (task.account_id, task.endpoint_id)
                 for task in (tasks[position] for position in running)
-                if isinstance(task, WebhookEvent)
+                if isinstance(task, WebhookEvent) and self._attempts.is_slow(task)
             )
-            for key, count in posting.items():
+            for key, count in slow.items():
                 found = endpoints[key]
-                if count >= _SLOW_POSTS and not isinstance(found, Exception) and found:
+                if count < _SLOW_POSTS or key in noted or isinstance(found, Exception):
+                    continue
+                if found is not None:
                     self._drains.begin_slow(found[0])
+                    noted.add(key)
 
         calls = [partial(handle_one, task) for task in tasks]
-        return self._parallel(calls, PATIENCE, note_slow_endpoints)
+        return self._parallel(calls, _LOOKS, note_slow_endpoints)
 
     def _read(self, account_id: str, endpoint_id: str) -> _Endpoint:
         endpoint = self._ports.endpoints.get(account_id, endpoint_id)
