@@ -223,6 +223,20 @@ def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
 
 
+def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
+    """An event that waited before there were shards is read, and does not wait for ever."""
+    table, each = Table(aws.table), event(3)
+    waiting = DynamoWaitingEvents(table, lambda: NOW)
+    waiting.put(each)
+    item = table.get(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id))
+    table.delete(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id))
+    first = keys.among_waiting(ACCOUNT, ENDPOINT, 0, each.delivery_id)
+    table.put(to_item(item or {}) | first)
+    assert [*waiting.oldest(ACCOUNT, ENDPOINT, 9)] == [each]
+    waiting.remove(each)
+    assert [*waiting.oldest(ACCOUNT, ENDPOINT, 9)] == []
+
+
 def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
     """An event that waited for 7 days is not returned, even if it is still stored."""
     ports.waiting.put(event(1))

@@ -18,7 +18,7 @@ def test_each_call_has_its_result_or_its_error() -> None:
 
 
 def test_calls_that_run_are_looked_at_again_and_again() -> None:
-    """Each time the patience is over, the caller sees which calls still run; its error is nothing."""
+    """Each time the patience is over, the caller sees which calls still run."""
     looks: list[Sequence[int]] = []
     end = Event()
 
