@@ -8,6 +8,9 @@ SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 
 # Two processes that collect a half each are cheaper than two workers that collect everything.
 HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 
+# They wait for browsers, processes and queues, so four workers share one core. The others compute.
+WAITING := $(addprefix tests/,browser e2e integration packaging)
+
 .DEFAULT_GOAL := help
 .PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
@@ -31,7 +34,8 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two
 	  --test-reporter=dot 'test/*.test.ts'
 
 test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
-	$(RUN)pytest --numprocesses 4 --dist worksteal --ignore tests/checks
+	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING)' \
+	  '$(RUN)pytest --numprocesses 2 --dist worksteal --ignore tests/checks $(WAITING:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \

@@ -356,7 +356,7 @@ def _read_defaults() -> parameters.Parameters:
     return {name: str(item["Default"]) for name, item in template["Parameters"].items()}
 
 
-class _TemplateLoader(yaml.SafeLoader):
+class _TemplateLoader(yaml.CSafeLoader):
     """Reads CloudFormation's YAML. Functions such as `!Ref` are not resolved."""
 
 

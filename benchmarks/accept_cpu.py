@@ -18,10 +18,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Final, cast
 
-from benchmarks.accepting import RECIPIENT, post
-from benchmarks.smtp import run
-from benchmarks.smtp.end_to_end import seed
-from local.engine import Engine
+from benchmarks.accepting import MAIL
+from benchmarks.cold_start import post
+from benchmarks.smtp.end_to_end import engine_with_key
 
 ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = 200
@@ -60,34 +59,17 @@ def main() -> None:
 async def measure(checkouts: list[Path]) -> None:
     """Start the engine and a process for each checkout, and let them take turns."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        engine = Engine(Path(folder), run.free_port(), {"AUTH": "false"})
-        await engine.start()
-        try:
-            os.environ.update(
-                AWS_ENDPOINT_URL=engine.url,
-                AWS_ACCESS_KEY_ID="test",
-                AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  of the local engine
-                AWS_DEFAULT_REGION="eu-west-1",
-                POWERTOOLS_SERVICE_NAME="benchmark",
-            )
-            event = json.dumps(post(seed(), BODY, {}))
+        async with engine_with_key(Path(folder)) as key:
+            os.environ["POWERTOOLS_SERVICE_NAME"] = "benchmark"
+            event = json.dumps(post(key, MAIL))
             handlers = [stack.enter_context(start(checkout, event)) for checkout in checkouts]
             turns = [[take_turn(handler) for handler in handlers] for _ in range(_TURNS)]
-        finally:
-            await engine.stop()
     # Other processes, which empty the caches, can only add: so the tenth that took least.
     figures = [statistics.quantiles(spent, n=10)[0] for spent in zip(*turns, strict=True)]
     print("| checkout | ms of CPU | ratio |")
     print("|---|---|---|")
     for checkout, spent in zip(checkouts, figures, strict=True):
         print(f"| {checkout} | {spent:.2f} | {spent / figures[-1]:.2f} |")
-
-
-BODY: Final = {
-    "to": RECIPIENT,
-    "starterTemplate": "password_reset",
-    "variables": {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30},
-}
 
 
 def start(checkout: Path, event: str) -> subprocess.Popen[str]:

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.accepting import RECIPIENT, SETTINGS, post
+from benchmarks.accepting import MAIL
 from pillarbox.adapters.dynamodb import records
 from pillarbox.domain.accounts.agent import ANYONE, AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import KeyType, new_key_text
@@ -71,8 +71,13 @@ PROGRAMS: Final = {
     "write_webhooks": (f"services().webhooks; {_CALLER}", _FLOOR_ONE, 1.25),
 }
 
-#: Switches that the functions above read.
-_MORE_SETTINGS: Final = {
+#: What every function finds in its environment, and the switches that the functions above read.
+SETTINGS: Final = builders.environment() | {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "POWERTOOLS_SERVICE_NAME": "benchmark",
+    "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
     "PILLARBOX_WEBHOOKS": "on",
     "PILLARBOX_SIGN_UP": "open",
     "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": "free",
@@ -113,6 +118,24 @@ dns.resolver.Resolver.resolve = resolve
 """
 
 
+def post(key: str, body: object, path: str = "/v1/emails") -> dict[str, Any]:
+    """Return the event of a POST request, as API Gateway sends it."""
+    headers = {"User-Agent": "shop/1.0", "X-API-Key": key}
+    return {
+        "resource": path,
+        "path": path,
+        "httpMethod": "POST",
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "pathParameters": None,
+        "queryStringParameters": None,
+        "multiValueQueryStringParameters": None,
+        "requestContext": {"requestId": "benchmark", "stage": "api"},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+    }
+
+
 def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
     """Return a program and its variables for each function that parses a body."""
     text = new_key_text(builders.ACCOUNT, KeyType.LIVE)
@@ -124,15 +147,13 @@ def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
         "BatchGetItem": {"Responses": {SETTINGS["PILLARBOX_TABLE"]: items}},
         "UpdateItem": {"Attributes": {"used": {"N": "1"}}},
     }
-    variables = {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30}
-    mail = {"to": RECIPIENT, "starterTemplate": "password_reset", "variables": variables}
-    preview = post(text, {"variables": variables}, {}, "/v1/starter-templates/{slug}/preview")
+    preview = post(text, {"variables": MAIL["variables"]}, "/v1/starter-templates/{slug}/preview")
     preview |= {"pathParameters": {"slug": "password_reset"}}
     rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-    call = rpc | {"params": {"name": "send_email", "arguments": mail}}
+    call = rpc | {"params": {"name": "send_email", "arguments": MAIL}}
     return {
-        "mcp": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, call, {}, "/v1/mcp"), answers)),
-        "send_email": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, mail, {}), answers)),
+        "mcp": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, call, "/v1/mcp"), answers)),
+        "send_email": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, MAIL), answers)),
         "preview_starter_template": (_REQUEST, _variables(preview, answers)),
     }
 
@@ -165,11 +186,7 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
             *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
             *(PYTHON, "-c", program),
         ],
-        env=os.environ
-        | SETTINGS
-        | _MORE_SETTINGS
-        | {"PYTHONPATH": os.pathsep.join(map(str, path))}
-        | variables,
+        env=os.environ | SETTINGS | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
         check=True,
         capture_output=True,
         text=True,

@@ -13,15 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import timedelta
-from math import ceil
 from typing import Any, Final
-from unittest.mock import patch
 from urllib.parse import urlsplit
 
-from botocore.client import BaseClient
 from playwright.sync_api import Browser, Page
 
-from benchmarks.accepting import LOG, Count, counting, item_size
+from benchmarks.accepting import LOG, counting
 from benchmarks.prices import PRICES
 from local import template
 from local.dashboard import Dashboard
@@ -64,23 +61,6 @@ class Hour:
         return (self.requests.total() * invocation + units) / 1e6
 
 
-@contextmanager
-def _counting() -> Iterator[Count]:
-    """Count as `counting` does, and the read units of queries."""
-    with counting() as count:
-        make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001  every call passes through it
-
-        def counted(client: Any, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
-            answer = make_call(client, operation, request)
-            if operation == "Query":
-                units = max(1, ceil(sum(map(item_size, answer["Items"])) / 4096))
-                count.reads += units if request.get("ConsistentRead") else units / 2
-            return answer
-
-        with patch.object(BaseClient, "_make_api_call", counted):
-            yield count
-
-
 @dataclass
 class Tab:
     """A tab with a simulated clock, which the service's clock follows."""
@@ -108,7 +88,7 @@ class Tab:
     def pass_hour(self, each: Callable[[Page], None] = lambda _: None) -> Hour:
         """Let an hour pass; do something at each step; return what was requested meanwhile."""
         self.hour.requests.clear()
-        with _counting() as count:
+        with counting() as count:
             for _ in range(_HOUR // _STEP):
                 each(self.user.page)
                 self.service.clock.fixed = self.service.clock() + timedelta(seconds=_STEP)

@@ -17,7 +17,7 @@ import random
 import sys
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -244,14 +244,30 @@ def print_read_units(sizes: tuple[int, ...], shards: int) -> None:
                 calls[f"{name}, of a {subset.kind}"] = partial(analytics, subset=subset)
         for name, call in calls.items():
             costs.setdefault(name, []).append(cost(engine, call))
+    print_costs(costs, sizes, shards)
+    unfiltered = [pair for name in costs if name.split(",")[0] in {*SortBy} for pair in costs[name]]
+    print(f"\nAll orders, places and sizes without a filter: {spread(unfiltered):.1f}")
+
+
+def print_costs(
+    costs: Mapping[str, list[tuple[int, int]]], sizes: tuple[int, ...], shards: int
+) -> None:
+    """Print a row for each request, with a column for each size."""
     print(f"\nRead units (calls), {shards} shards\n")
     print("| messages |" + "".join(f" {size:,} |" for size in sizes) + " largest / smallest |")
     print("|---|" + "---:|" * (len(sizes) + 1))
     for name, row in costs.items():
         cells = "".join(f" {units} ({calls}) |" for units, calls in row)
         print(f"| {name} |{cells} {spread(row):.1f} |")
-    unfiltered = [pair for name in costs if name.split(",")[0] in {*SortBy} for pair in costs[name]]
-    print(f"\nAll orders, places and sizes without a filter: {spread(unfiltered):.1f}")
+
+
+def options() -> tuple[tuple[int, ...], int]:
+    """Return the sizes of accounts, and their shards, from the command line."""
+    parser = ArgumentParser()
+    parser.add_argument("--shards", type=int, default=1)
+    parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
+    arguments = parser.parse_args()
+    return tuple(arguments.sizes), arguments.shards
 
 
 def spread(costs: Iterable[tuple[int, int]]) -> float:
@@ -274,6 +290,16 @@ def changes_of(rate: float, seconds: float) -> list[tuple[datetime, Message]]:
             changes.append((event.at, current))
     end = start + timedelta(seconds=seconds)
     return sorted((change for change in changes if change[0] < end), key=lambda change: change[0])
+
+
+def batches_of(rate: float, seconds: float) -> Iterator[list[Message]]:
+    """Yield the same changes in batches, as the stream delivers them."""
+    changes, position = changes_of(rate, seconds), 0
+    while position < len(changes):
+        end = changes[position][0] + WINDOW
+        batch = [message for at, message in changes[position : position + BATCH] if at < end]
+        yield batch
+        position += len(batch)
 
 
 def _aggregation(table: Table) -> Aggregation[Message]:
@@ -341,14 +367,8 @@ def cost_of_writing(rate: float, seconds: float) -> tuple[float, float]:
     """Return messages per batch and write units per message of an account that sends at a rate."""
     table, engine = metered_table()
     aggregation = _aggregation(table)
-    changes, batches, position = changes_of(rate, seconds), 0, 0
-    while position < len(changes):
-        end = changes[position][0] + WINDOW
-        batch = [message for at, message in changes[position : position + BATCH] if at < end]
-        aggregation.apply(batch)
-        position += len(batch)
-        batches += 1
-    return rate * seconds / batches, engine.write_units / (rate * seconds)
+    applied = [aggregation.apply(batch) for batch in batches_of(rate, seconds)]
+    return rate * seconds / len(applied), engine.write_units / (rate * seconds)
 
 
 def cost_of_late_change() -> int:
@@ -366,11 +386,7 @@ def cost_of_late_change() -> int:
 def main() -> None:
     """Print all figures."""
     print(f"Python {sys.version.split()[0]}")
-    parser = ArgumentParser()
-    parser.add_argument("--shards", type=int, default=1)
-    parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
-    arguments = parser.parse_args()
-    print_read_units(tuple(arguments.sizes), arguments.shards)
+    print_read_units(*options())
     units, calls = cost_of_worked_query()
     print(f"updated_at, skip 40,000 of 100,000 messages: {units} ({calls})")
     print("\nWriting the ledger, in batches of 10 s or 2,000 changes\n")

@@ -17,8 +17,8 @@ from botocore.exceptions import ClientError
 from benchmarks.expressions import holds, updated
 from pillarbox.adapters.dynamodb.table import Table
 
-_READ_UNIT: Final = 4096
-_WRITE_UNIT: Final = 1024
+READ_UNIT: Final = 4096
+WRITE_UNIT: Final = 1024
 #: Bytes that a query reads in one page.
 _PAGE: Final = 1024 * 1024
 
@@ -118,7 +118,7 @@ class Metered:
             item = cast("Item", partition.get(order[position]))
             items.append(item)
             size += size_of(item)
-        reads = units(size, _READ_UNIT)
+        reads = units(size, READ_UNIT)
         consistent = request.get("ConsistentRead", False)
         self.charge(values[":pk"]["S"], reads=reads if consistent else reads / 2)
         answer: dict[str, Any] = {"Items": [item for item in items if _matches(item, request)]}
@@ -168,7 +168,7 @@ class Metered:
 
     def _read(self, key: Item, *, consistent: bool = True) -> Item | None:
         item = self.partition(key["pk"]["S"]).get(key["sk"]["S"])
-        reads = units(size_of(item or {}), _READ_UNIT)
+        reads = units(size_of(item or {}), READ_UNIT)
         self.charge(key["pk"]["S"], reads=reads if consistent else reads / 2)
         return item
 
@@ -179,7 +179,7 @@ class Metered:
         partition, sk = self.partition(key["pk"]["S"]), key["sk"]["S"]
         old = partition.get(sk)
         size = max(size_of(old or {}), size_of(item or {}))
-        self.charge(key["pk"]["S"], writes=factor * units(size, _WRITE_UNIT))
+        self.charge(key["pk"]["S"], writes=factor * units(size, WRITE_UNIT))
         if not holds(old, request):
             response: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}
             raise ClientError(response | ({"Item": old} if old else {}), "Write")
@@ -227,6 +227,8 @@ def _size(attribute: Mapping[str, Any]) -> int:
             return len(value)
         case "N":
             return (len(value.strip("-0")) + 1) // 2 + 1
+        case "SS":
+            return sum(len(text.encode()) for text in value)
         case "L":
             return 3 + sum(1 + _size(item) for item in value)
         case "M":

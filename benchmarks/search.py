@@ -7,7 +7,6 @@ customer and has the same tag, so a search finds 50 of a thousand messages, and 
 million. Each other message goes to one of a million customers, with a tag of its own.
 """
 
-from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,16 +16,14 @@ from typing import Any, Final
 
 from benchmarks.history import (
     ACCOUNT,
-    BATCH,
     NOW,
-    SIZES,
-    WINDOW,
     account_with,
-    changes_of,
+    batches_of,
     cost,
     creation_times,
     message_at,
-    spread,
+    options,
+    print_costs,
 )
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
@@ -119,32 +116,18 @@ def cost_of_indexing(rate: float, seconds: float) -> float:
     indexing = SearchIndexing[Message](
         lambda message, _: (None, None if message.revision else message), DynamoSearchIndex(table)
     )
-    changes = changes_of(rate, seconds)
-    position = 0
-    while position < len(changes):
-        end = changes[position][0] + WINDOW
-        batch = [message for at, message in changes[position : position + BATCH] if at < end]
+    for batch in batches_of(rate, seconds):
         merged: SearchChanges = {}
         for message in batch:
             merged |= indexing.changes(message, message)[1]
         indexing.index.change(ACCOUNT, merged)
-        position += len(batch)
     return engine.write_units / (rate * seconds)
 
 
 def main() -> None:
     """Print all figures."""
-    parser = ArgumentParser()
-    parser.add_argument("--shards", type=int, default=1)
-    parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
-    arguments = parser.parse_args()
-    sizes = tuple(arguments.sizes)
-    print(f"\nRead units (calls), {arguments.shards} shards\n")
-    print("| messages |" + "".join(f" {size:,} |" for size in sizes) + " largest / smallest |")
-    print("|---|" + "---:|" * (len(sizes) + 1))
-    for name, row in read_costs(sizes, arguments.shards).items():
-        cells = "".join(f" {units} ({calls}) |" for units, calls in row)
-        print(f"| {name} |{cells} {spread(row):.1f} |", flush=True)
+    sizes, shards = options()
+    print_costs(read_costs(sizes, shards), sizes, shards)
     print(f"\nWrite units a message with one recipient: {cost_of_indexing(10, 300):.2f}")
 
 

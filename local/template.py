@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import yaml
-from samtranslator.yaml_helper import yaml_parse
+from samtranslator.yaml_helper import intrinsics_multi_constructor
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PATH: Final = ROOT / "template.yaml"
@@ -46,10 +46,11 @@ _ALIAS_OF: Final = re.compile(r'"(\w+)\.Alias"')
 _ANY_METHOD: Final = "x-amazon-apigateway-any-method"
 
 
-class _LongForms(yaml.SafeLoader):
-    """Refuses short forms of functions such as `!Sub`, which SAM's module adds to SafeLoader."""
+class _ShortForms(yaml.CSafeLoader):
+    """Reads short forms as SAM does, in a sixth of the time."""
 
-    yaml_multi_constructors: ClassVar[dict[str | None, Any]] = {}
+
+_ShortForms.add_multi_constructor("!", intrinsics_multi_constructor)
 
 
 def load(path: Path = PATH) -> Template:
@@ -78,15 +79,15 @@ def _with_included(value: Any, folder: Path) -> Any:  # noqa: ANN401  JSON
 
 @cache
 def _parse(text: str) -> Template:
-    """Parse a template, which takes a third of a second for the project's own."""
-    template: Template = yaml_parse(text)
+    """Parse a template, which takes some hundredths of a second for the project's own."""
+    template: Template = yaml.load(text, _ShortForms)  # noqa: S506  a SafeLoader
     return template
 
 
 @cache
 def _parse_included(text: str) -> Template:
     try:
-        included: Template = yaml.load(text, _LongForms)  # noqa: S506  a SafeLoader
+        included: Template = yaml.load(text, yaml.CSafeLoader)
     except yaml.constructor.ConstructorError as error:
         raise ValueError(f"an included file has a short form: {error.problem}") from error
     return included

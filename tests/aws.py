@@ -22,6 +22,8 @@ from moto.core.common_models import BaseModel
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser  # type: ignore[attr-defined]  # untyped
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
 from moto.sqs.models import SQSBackend
 
 from local import template
@@ -110,9 +112,16 @@ def _fast_tables() -> Iterator[None]:
     """Let moto read only what a call needs, so that a test may store many items.
 
     By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made.
+    whole table for each query, and keeps every object that it ever made. It parses an update
+    three times, and asks ten validators at each node of it which types they know.
     """
     query = Table.query
+    types: dict[type, tuple[type, ...]] = {}
+
+    def types_of(traverser: DepthFirstTraverser) -> tuple[type, ...]:
+        if type(traverser) not in types:
+            types[type(traverser)] = tuple(traverser._processing_map())
+        return types[type(traverser)]
 
     def query_partition(table: Table, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
         every = table.items
@@ -123,6 +132,9 @@ def _fast_tables() -> Iterator[None]:
     with (
         mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
         mock.patch.object(Table, "query", query_partition),
+        # The validators change a copy of what was parsed.
+        mock.patch.object(UpdateExpressionParser, "make", cache(UpdateExpressionParser.make)),
+        mock.patch.object(DepthFirstTraverser, "nodes_to_be_processed", types_of),
         mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield

@@ -28,7 +28,7 @@ from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.responses import DynamoHandler
 
 #: The calls of the adapters; the others, such as CreateTable, use HTTP.
-_DIRECT: Final = frozenset(
+DIRECT: Final = frozenset(
     {
         "BatchGetItem",
         "BatchWriteItem",
@@ -48,11 +48,11 @@ def direct_dynamodb(lock: Any) -> Iterator[None]:
     over_http = BaseClient._make_request  # type: ignore[attr-defined]
 
     def make_request(client: Any, operation: Any, request: dict[str, Any], context: Any) -> Any:
-        if client.meta.service_model.service_name != "dynamodb" or operation.name not in _DIRECT:
+        if client.meta.service_model.service_name != "dynamodb" or operation.name not in DIRECT:
             return over_http(client, operation, request, context)
         body = json.loads(request["body"], object_hook=_decode_binary)
         with lock:
-            status, parsed = _answer(client.meta.region_name, operation, body)
+            status, parsed = answer(_handler(client.meta.region_name), operation, body)
         parsed["ResponseMetadata"] = {
             "HTTPStatusCode": status,
             "HTTPHeaders": {},
@@ -100,9 +100,8 @@ def transact(engine: DynamoDBBackend, parts: list[dict[str, Any]]) -> None:
                 )
 
 
-def _answer(region: str, operation: Any, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+def answer(handler: Any, operation: Any, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     """Return the status of a call and what botocore would read from its response."""
-    handler = _handler(region)
     handler.body = handler.params = body
     try:
         result = getattr(handler, camelcase_to_underscores(operation.name))().result

@@ -8,12 +8,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from local import template
 from tests.conditions import all_met
-
-type Statement = Mapping[str, Any]
 
 _RESOURCES: Final[Mapping[str, Any]] = template.inlined(template.load())["Resources"]
 _ELEMENTS: Final = {"Effect", "Action", "Resource", "Condition"}
@@ -21,6 +20,21 @@ _KEYS_MATCH: Final = "ForAllValues:StringLike"
 _LEADING_KEYS: Final = "dynamodb:LeadingKeys"
 _ATTRIBUTES: Final = "dynamodb:Attributes"
 _REFERENCE: Final = re.compile(r'"Fn::GetAtt": \["(\w+)", "(\w+)"\]|\$\{(\w+)\.(\w+)\}')
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a policy.
+
+    `resources` are logical ids, and `*` for those without one. `leading_keys` and `attributes` are
+    the patterns of the partition keys and attributes that it is limited to; None means no limit.
+    """
+
+    effect: str
+    actions: tuple[str, ...]
+    resources: frozenset[str]
+    leading_keys: tuple[str, ...] | None
+    attributes: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +51,43 @@ class AwsRequest:
     attributes: frozenset[str] | None = None
 
 
-def statements(role: str) -> list[Statement]:
+@cache
+def statements(role: str) -> tuple[Statement, ...]:
     """Return the statements of a role's policies."""
     properties = _RESOURCES[role]["Properties"]
     assert not properties.get("ManagedPolicyArns"), "their statements are not in the template"
-    return [
-        statement
+    return tuple(
+        read(statement)
         for policy in properties["Policies"]
         for statement in all_met(policy["PolicyDocument"]["Statement"])
-    ]
+    )
+
+
+def read(statement: Mapping[str, Any]) -> Statement:
+    """Return a statement of the template."""
+    if unknown := statement.keys() - _ELEMENTS:
+        raise NotImplementedError(unknown)
+    condition = statement.get("Condition", {_KEYS_MATCH: {}})
+    if condition.keys() != {_KEYS_MATCH}:
+        raise NotImplementedError(condition)
+    patterns = {key: tuple(_as_list(value)) for key, value in condition[_KEYS_MATCH].items()}
+    if not patterns.keys() <= {_LEADING_KEYS, _ATTRIBUTES}:
+        raise NotImplementedError(condition)
+    return Statement(
+        effect=statement["Effect"],
+        actions=tuple(_as_list(statement["Action"])),
+        resources=frozenset(
+            name for resource in _as_list(statement["Resource"]) for name in named(resource)
+        ),
+        leading_keys=patterns.get(_LEADING_KEYS),
+        attributes=patterns.get(_ATTRIBUTES),
+    )
 
 
 def is_allowed(policy: Iterable[Statement], request: AwsRequest) -> bool:
     """Return whether a statement allows a request and none denies it."""
-    effects = {statement["Effect"] for statement in policy if _applies(statement, request)}
+    effects = {statement.effect for statement in policy if _applies(statement, request)}
     return effects == {"Allow"}
-
-
-def actions(statement: Statement) -> list[str]:
-    """Return the actions of a statement."""
-    return _as_list(statement["Action"])
-
-
-def resources(statement: Statement) -> set[str]:
-    """Return the logical ids of a statement's resources; `*` for those without one."""
-    return {name for resource in _as_list(statement["Resource"]) for name in named(resource)}
 
 
 def named(resource: object) -> set[str]:
@@ -72,40 +98,23 @@ def named(resource: object) -> set[str]:
     }
 
 
-def leading_keys(statement: Statement) -> list[str] | None:
-    """Return the patterns of the partition keys to which a statement is limited, or None."""
-    return _patterns(statement, _LEADING_KEYS)
-
-
-def _patterns(statement: Statement, context_key: str) -> list[str] | None:
-    condition = statement.get("Condition")
-    if condition is None:
-        return None
-    known = {_LEADING_KEYS, _ATTRIBUTES}
-    if condition.keys() != {_KEYS_MATCH} or not condition[_KEYS_MATCH].keys() <= known:
-        raise NotImplementedError(condition)
-    patterns = condition[_KEYS_MATCH].get(context_key)
-    return None if patterns is None else _as_list(patterns)
-
-
 def _applies(statement: Statement, request: AwsRequest) -> bool:
-    if unknown := statement.keys() - _ELEMENTS:
-        raise NotImplementedError(unknown)
     return (
-        any(_is_like(request.action.lower(), action.lower()) for action in actions(statement))
-        and any(name in {"*", request.resource} for name in resources(statement))
-        and _values_match(leading_keys(statement), request.leading_keys)
-        and _values_match(_patterns(statement, _ATTRIBUTES), request.attributes)
+        not statement.resources.isdisjoint({"*", request.resource})
+        and any(_is_like(request.action.lower(), action.lower()) for action in statement.actions)
+        and _values_match(statement.leading_keys, request.leading_keys)
+        and _values_match(statement.attributes, request.attributes)
     )
 
 
-def _values_match(patterns: list[str] | None, values: frozenset[str] | None) -> bool:
+def _values_match(patterns: tuple[str, ...] | None, values: frozenset[str] | None) -> bool:
     """ForAllValues is also true for a request without the context key."""
     if patterns is None or values is None:
         return True
     return all(any(_is_like(value, pattern) for pattern in patterns) for value in values)
 
 
+@cache
 def _is_like(text: str, pattern: str) -> bool:
     """StringLike: `*` is any number of characters, `?` is one, and the case counts."""
     parts = ({"*": ".*", "?": "."}.get(char, re.escape(char)) for char in pattern)

@@ -22,6 +22,11 @@ def need_program(name: str) -> str:
     return shutil.which(name) or missing(f"{name} is not installed")
 
 
+def need_chromium() -> str:
+    """Return the path of Chromium without a window, which costs a third, or else of Chromium."""
+    return shutil.which("chromium-headless-shell") or need_program("chromium")
+
+
 def need_perl(module: str) -> None:
     """Skip the test or, under CI, fail it if Perl lacks a module."""
     command = [need_program("perl"), f"-M{module}", "-e1"]

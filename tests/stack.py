@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
@@ -38,6 +38,13 @@ def free_port() -> int:
         except OSError:
             continue
         return port
+
+
+def is_open(port: int) -> bool:
+    """Return whether something listens at a port of the loopback interface."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
+        return True
+    return False
 
 
 def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:

@@ -1,6 +1,6 @@
 """AWS calls and the time until acceptance for each message, with simulated latency.
 
-.venv/bin/python benchmarks/smtp/groups.py
+.venv/bin/python -m benchmarks.smtp.groups
 
 The relay's service runs over ports that wait like a network. This needs hardly any CPU, so the
 figures show the effect of groups, not the speed of the machine.
@@ -8,19 +8,15 @@ figures show the effect of groups, not the speed of the machine.
 
 import asyncio
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import uvloop
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.accounts.quota import Limits
 from relay import batcher
 from relay.service import Envelope, ThreadedService
 from tests.fakes import builders
@@ -31,7 +27,6 @@ MESSAGES: Final = 20
 PAUSE: Final = 0.003
 ENVELOPE: Final = Envelope(builders.SENDER, ("ann@example.com",))
 MESSAGE: Final = f"From: {builders.SENDER}\r\nSubject: Figures\r\n\r\n".encode() + b"x" * 900
-UNLIMITED: Final = Limits(per_minute=10**6, per_day=10**7, per_month=10**8)
 
 
 class SlowPort:
@@ -63,7 +58,7 @@ def main() -> None:
 async def measure(connections: int, seconds: float) -> str:
     """Let some connections send at the same time, each one message after another."""
     calls: Counter[str] = Counter()
-    world = World(builders.account(overrides=UNLIMITED))
+    world = World(builders.account(overrides=builders.UNLIMITED))
     names = ("directory", "quotas", "jobs", "messages")
     ports: Any = {name: SlowPort(getattr(world.ports, name), seconds, calls) for name in names}
     submission = SmtpSubmission(replace(world.ports, **ports), world.seen)

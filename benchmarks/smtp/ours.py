@@ -1,28 +1,34 @@
-"""The relay over a service that answers at once, so that only the server is measured.
+"""The relay over a service that answers at once, or over the tables and the queue.
 
-ours.py FOLDER PORT asyncio|uvloop PROCESSES
+ours.py FOLDER PORT at-once|in-groups|alone asyncio|uvloop PROCESSES
 """
 
 import asyncio
 import os
 import socket
 import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+import uvloop
+
+from pillarbox.application.ports import DomainVerdict
+from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.wiring import services
+from relay import batcher
 from relay.limits import ServerLimits
 from relay.server import Server
-from relay.service import Envelope
+from relay.service import Envelope, SubmissionService, ThreadedService
 from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 from tests.fakes import builders
 
-SENDER = "hello@shop.example"
-
 
 class InstantService:
-    """Implements `relay.service.Service`: accepts any key and any message and stores nothing."""
+    """Implements `SubmissionService`: accepts any key and any message and stores nothing."""
 
     def __init__(self) -> None:
         self._principal = Principal(builders.api_key(""), builders.account())
@@ -36,14 +42,28 @@ class InstantService:
         return str(uuid4())
 
 
-async def serve(folder: Path, port: int) -> None:
+class CachedDomains:
+    """Implements `ports.MailDomains` like a cache that knows every domain."""
+
+    def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
+        """Report that every domain accepts mail."""
+        return dict.fromkeys(domains, DomainVerdict.ACCEPTS)
+
+
+def service_of(kind: str) -> SubmissionService:
+    """Return what accepts the messages."""
+    if kind == "at-once":
+        return InstantService()
+    if kind == "alone":
+        batcher.MAX_BATCH_SIZE = 1  # type: ignore[misc]
+    submission = SmtpSubmission(replace(services().sending_ports, domains=CachedDomains()))
+    return ThreadedService(lambda: submission)
+
+
+async def serve(folder: Path, port: int, kind: str) -> None:
     """Serve until killed."""
     limits = ServerLimits(connections=4_000, connections_of_address=1_000)
-    context = ServerContext(
-        name="relay.example",
-        limits=limits,
-        service=InstantService(),
-    )
+    context = ServerContext(name="relay.example", limits=limits, service=service_of(kind))
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     tls_context = make_context(certificate)
     listener = socket.create_server(("127.0.0.1", port), reuse_port=True)
@@ -52,13 +72,9 @@ async def serve(folder: Path, port: int) -> None:
 
 
 if __name__ == "__main__":
-    folder, port, loop, processes = sys.argv[1:]
+    folder, port, kind, loop, processes = sys.argv[1:]
     for _ in range(int(processes) - 1):
         if os.fork() == 0:
             break
-    if loop == "uvloop":
-        import uvloop
-
-        uvloop.run(serve(Path(folder), int(port)))
-    else:
-        asyncio.run(serve(Path(folder), int(port)))
+    runner = uvloop.run if loop == "uvloop" else asyncio.run
+    runner(serve(Path(folder), int(port), kind))

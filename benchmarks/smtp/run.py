@@ -8,7 +8,6 @@ uv installs aiosmtpd and npm installs smtp-server. Postfix and its SASL need
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from typing import Final
 import psutil
 
 from benchmarks.smtp import load as client
+from tests.stack import free_port, is_open, wait_for
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -46,11 +46,12 @@ QUICK: Final = ("10 connections, 20 messages", "10 connections, 1 message", "1 M
 def commands(folder: Path, port: int) -> dict[str, tuple[str, ...]]:
     """Return the command that starts each server."""
     end = (str(folder), str(port))
+    ours = (sys.executable, str(HERE / "ours.py"), *end, "at-once")
     alone = (*UV, "--no-project", "--with")
     servers = {
-        "pillarbox, asyncio": (sys.executable, str(HERE / "ours.py"), *end, "asyncio", "1"),
-        "pillarbox": (sys.executable, str(HERE / "ours.py"), *end, "uvloop", "1"),
-        "pillarbox, two processes": (sys.executable, str(HERE / "ours.py"), *end, "uvloop", "2"),
+        "pillarbox, asyncio": (*ours, "asyncio", "1"),
+        "pillarbox": (*ours, "uvloop", "1"),
+        "pillarbox, two processes": (*ours, "uvloop", "2"),
         "aiosmtpd": (*alone, "aiosmtpd==1.4.6", str(HERE / "peer_aiosmtpd.py"), *end),
     }
     if shutil.which("npm"):
@@ -104,24 +105,15 @@ def measure(names: list[str], folder: Path, loads: dict[str, client.Load]) -> di
 @contextmanager
 def running(command: tuple[str, ...], port: int) -> Iterator[psutil.Process]:
     """Start a server and wait until it listens."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
         try:
-            wait_until_open(port)
+            wait_for(lambda: is_open(port))
             yield psutil.Process(process.pid)
         finally:
             for child in psutil.Process(process.pid).children(recursive=True):
                 child.terminate()
             process.terminate()
-
-
-def wait_until_open(port: int) -> None:
-    """Wait at most a minute until a server listens."""
-    for _ in range(600):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
 
 
 def cpu(server: psutil.Process) -> float:
@@ -175,14 +167,6 @@ def node_modules(folder: Path) -> None:
         )
         os.environ["NODE_PATH"] = str(modules / "node_modules")
     folder.chmod(0o755)
-
-
-def free_port() -> int:
-    """Return a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

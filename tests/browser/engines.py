@@ -10,11 +10,12 @@ from unittest import mock
 
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
-from tests.needs import need_program
+from tests.needs import need_chromium, need_program
 
 PATIENCE: Final = 60_000.0  # milliseconds per step; only a broken run takes that long
 # Playwright itself uses a new profile per start and disables updates.
-_SWITCHES: Final = ("--disable-gpu", "--disable-quic", "--disable-sync")
+# The headless shell does not isolate sites by itself, as a user's Chromium does.
+_SWITCHES: Final = ("--disable-gpu", "--disable-quic", "--disable-sync", "--site-per-process")
 _BRIDGE: Final = Path(__file__).with_name("firefox_bridge.cjs")
 
 expect.set_options(timeout=PATIENCE)
@@ -36,7 +37,7 @@ def playwright() -> Iterator[Playwright]:
 def chromium(program: Playwright, *switches: str) -> Browser:
     """Start the system's Chromium, with more switches."""
     return program.chromium.launch(
-        executable_path=need_program("chromium"), args=[*_SWITCHES, *switches], timeout=PATIENCE
+        executable_path=need_chromium(), args=[*_SWITCHES, *switches], timeout=PATIENCE
     )
 
 

@@ -230,7 +230,7 @@ VIEWED: Final = {
     "account": ("form.settings", {"Save"}),
 }
 WRITES: Final = re.compile(
-    "New|Add|Create|Import|Invite|Save|Remove|Leave|Make|Send|Disable|Enable|Delete|Publish"
+    r"New\b|Add|Create|Import|Invite|Save|Remove|Leave|Make|Send|Disable|Enable|Delete|Publish"
 )
 
 

@@ -20,7 +20,8 @@ def test_each_finding_has_a_test(fault: str, tests: str) -> None:
         file, _, function = name.partition("::")
         (path,) = (ROOT / "tests").rglob(file)
         tree = ast.parse(path.read_text())
-        functions = {part.name for part in tree.body if isinstance(part, ast.FunctionDef)}
+        defined = (ast.FunctionDef, ast.AsyncFunctionDef)
+        functions = {part.name for part in tree.body if isinstance(part, defined)}
         assert function in functions if function else any(n.startswith("test_") for n in functions)
 
 

@@ -66,11 +66,11 @@ def rights_used(requests: Iterable[AwsRequest]) -> set[str]:
 
 def rights_granted(statement: iam.Statement) -> set[str]:
     """Return the same for what a statement allows."""
-    patterns = iam.leading_keys(statement)
+    patterns = statement.leading_keys
     return {
         f"{action} {resource}{kind}"
-        for action in iam.actions(statement)
-        for resource in iam.resources(statement)
+        for action in statement.actions
+        for resource in statement.resources
         for kind in (
             [""] if patterns is None else [f" {re.sub('#.*', '#*', key)}" for key in patterns]
         )

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,45 +21,58 @@ from tests.contract.service import Service
 ROOT = Path(__file__).parents[2]
 
 
-def run_canaries(dns_server: str, *options: str) -> str:
-    """Run the program with the canaries; return all it writes to both streams, at DEBUG."""
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the program with the canaries wrote to both streams, at DEBUG.
+
+    `leaked` has the lines that leak on purpose, `log` all others.
+    """
+
+    log: str
+    leaked: str
+    secrets: list[str]
+
+
+@pytest.fixture(scope="module")
+def output(dns_server: str) -> Output:
     process = subprocess.run(
-        [sys.executable, "-m", "tests.contract.log_canaries", dns_server, *options],
+        [sys.executable, "-m", "tests.contract.log_canaries", dns_server],
         cwd=ROOT,
         env=os.environ | {"POWERTOOLS_LOG_LEVEL": "DEBUG"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert process.returncode == 0, process.stdout[-2_000:]
-    return process.stdout
+    assert process.returncode == 0, process.stderr[-2_000:]
+    written, _, secrets = process.stdout.rpartition("secrets: ")
+    lines = written.splitlines(keepends=True)
+    leaked = [line for line in lines if '"leaked' in line]
+    log = [line for line in lines if '"leaked' not in line]
+    return Output("".join(log) + process.stderr, "".join(leaked), secrets.split())
 
 
 def lines_of(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
-def test_no_canary_reaches_the_output(dns_server: str) -> None:
+def test_no_canary_reaches_the_output(output: Output) -> None:
     """10: canaries in every field, key, header, event and SMTP command are not logged."""
-    output, _, secrets = run_canaries(dns_server).rpartition("secrets: ")
-    assert len(secrets.split()) == 8
-    assert not [secret for secret in secrets.split() if secret in output]
-    lines = lines_of(output)
+    assert len(output.secrets) == 8
+    assert not [secret for secret in output.secrets if secret in output.log]
+    lines = lines_of(output.log)
     messages = {line.get("message") for line in lines}
     # The output has lines of requests, queues, SMTP and failures, so the search is not empty.
     assert {"answered", "consumed", "ticked", "unexpected error", "accepted", "refused"} <= messages
     assert any("_aws" in line for line in lines)
     failed = {line["service"] for line in lines if line.get("message") == "unexpected error"}
     assert failed == {"pillarbox", "pillarbox-relay"}
-    assert not traces(output)
+    assert not traces(output.log)
 
 
-def test_canaries_in_the_log_are_found_for_every_function(dns_server: str) -> None:
+def test_canaries_in_the_log_are_found_for_every_function(output: Output) -> None:
     """If whole requests were logged, the search would find them for each route and the relay."""
-    output = run_canaries(dns_server, "--leaking")
-    leaks = [line for line in lines_of(output) if CANARY in json.dumps(line)]
+    leaks = [line for line in lines_of(output.leaked) if CANARY in json.dumps(line)]
     # A list of starter templates and the caller's key have nothing that a caller sent.
     without = {"list_starter_templates", "get_me"}
     visitors = [one for one in ALL_OPERATIONS if one.path.startswith("/v1/preview-keys")]
@@ -66,7 +80,7 @@ def test_canaries_in_the_log_are_found_for_every_function(dns_server: str) -> No
     routes = {(one.method, one.path) for one in called}
     assert {(line.get("method"), line["route"]) for line in leaks if "route" in line} >= routes
     assert {line["service"] for line in leaks} == {"pillarbox", "pillarbox-relay"}
-    assert {CANARY, "bx_live_", "482913", "customer.example"} <= traces(output)
+    assert {CANARY, "bx_live_", "482913", "customer.example"} <= traces(output.leaked)
 
 
 def test_every_form_of_a_canary_is_found() -> None:

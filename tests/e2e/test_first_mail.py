@@ -1,7 +1,5 @@
 """The first emails of a new user: curl, the operator's command, the inbox."""
 
-import base64
-import hashlib
 import json
 import subprocess
 from typing import Any
@@ -98,34 +96,6 @@ def test_a_bounce_suppresses_the_address(stack: dict[str, Any]) -> None:
         )
 
     wait_for(refused)
-
-
-def test_a_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
-    """A mail over the queue's limit arrives with its attachment, byte for byte."""
-    data = b"".join(hashlib.sha256(bytes([n % 256, n // 256])).digest() for n in range(32_000))
-    body = {
-        "to": "ada@customer.example",
-        "html": "<p>Your report</p>",
-        "subject": "Your report",
-        "attachments": [
-            {
-                "filename": "Bericht für März.pdf",
-                "contentType": "application/pdf",
-                "content": base64.b64encode(data).decode(),
-            }
-        ],
-    }
-    key = stack["keys"]["live"]
-    answer = httpx.post(
-        f"{stack['base_url']}/api/v1/emails",
-        json=body,
-        headers=AGENT | {"X-API-Key": key},
-        timeout=PATIENCE,
-    )
-    (item,) = wait_for(lambda: inbox(stack, answer.json()["messageId"]))
-    (attached,) = raw(stack, item).iter_attachments()
-    assert attached.get_filename() == "Bericht für März.pdf"
-    assert attached.get_content() == data
 
 
 @pytest.mark.parametrize(

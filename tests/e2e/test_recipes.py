@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from local.environment import environment_file
-from tests.needs import missing, need_program
+from tests.needs import missing, need_chromium, need_program
 from tests.stack import ROOT
 
 pytestmark = pytest.mark.stack
@@ -71,7 +71,7 @@ def project(folder: Path, *recipes: str, **files: str) -> Path:
 @pytest.mark.usefixtures("stack")
 def test_the_recipes_of_python(tmp_path: Path, python: Path) -> None:
     """The recipes of pytest and Playwright pass; an ini option tells them where the stack is."""
-    chromium = need_program("chromium")
+    chromium = need_chromium()
     folder = project(tmp_path, "pytest", "playwright")
     output = run(folder, python, "-m", "pytest", "-q", CHROMIUM=chromium)
     assert "2 passed" in output

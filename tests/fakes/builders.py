@@ -30,6 +30,7 @@ SENDER = "hello@shop.example"
 PREVIEW_SENDER = "preview@pillarbox.example"
 UPGRADE_URL = "https://pillarbox.example/upgrade"
 ACCOUNT = "acct00000001"
+OTHER_ACCOUNT = "acct00000002"
 HASH = "a" * 64
 OTHER_HASH = "b" * 64
 DIGEST = "d" * 64

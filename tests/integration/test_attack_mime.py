@@ -9,10 +9,10 @@ from verification.attacks.sendable import faults_in
 
 def test_hostile_messages_are_refused() -> None:
     """Each seventh hostile message is refused; none is accepted that SES would refuse."""
-    counts = attack(mutations=300, step=7)
-    assert not counts.failed, (str(counts), counts.findings)
-    assert counts.tried > 3_000
-    assert counts.changed_accepted > 30
+    tally = attack(mutations=300, step=7)
+    assert not tally.failed, tally.findings
+    assert tally["bad inputs tried"] > 3_000
+    assert tally["changed and accepted"] > 30
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,16 @@ _REFUSED: Final = (
 
 def test_every_accepted_message_can_be_built() -> None:
     """Each accepted bomb becomes a message for SES, in at most 256 MB, and fits into the worker."""
-    counts = count(explode(*_WORST))
-    assert (counts.tried, counts.accepted) == (len(_WORST), len(_WORST))
-    assert (counts.unsendable, counts.over_memory) == (0, 0), counts
+    tally = count(explode(*_WORST))
+    assert (tally["bombs tried"], tally["accepted"]) == (len(_WORST), len(_WORST))
+    assert (tally["accepted but unsendable"], tally["over 256 MB"]) == (0, 0), tally.findings
     worker = template.load()["Globals"]["Function"]["MemorySize"] * 1024 * 1024
-    assert counts.peak_whole < worker
-    assert MAX_MEMORY + (counts.peak_whole - counts.peak_memory) < worker
+    whole, one = tally["most bytes of a process"], tally["most bytes for one"]
+    assert whole < worker
+    assert MAX_MEMORY + (whole - one) < worker
 
 
 def test_what_could_not_be_sent_is_refused() -> None:
     """HTML over its limit and values of the wrong type are refused when they are accepted."""
-    counts = count(explode(*_REFUSED))
-    assert (counts.tried, counts.accepted) == (len(_REFUSED), 0)
+    tally = count(explode(*_REFUSED))
+    assert (tally["bombs tried"], tally["accepted"]) == (len(_REFUSED), 0)

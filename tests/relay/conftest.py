@@ -1,10 +1,23 @@
-"""A relay server on a loopback port, with a service that the tests can inspect."""
+"""A relay server on a loopback port, and tests that are coroutines."""
 
+import asyncio
+import inspect
 from collections.abc import Iterator
 
 import pytest
 
-from tests.relay.running_relay import RunningRelay, serve
+from tests.relay.running_relay import PATIENCE, RunningRelay, serve
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    test = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+    asyncio.run(asyncio.wait_for(test, PATIENCE))
+    return True
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import ipaddress
-from collections.abc import Callable
 
 from relay.connection import Connection
 from relay.limits import ServerLimits
@@ -19,6 +18,7 @@ from tests.relay.running_relay import (
 )
 from tests.relay.tls_client import TlsClient
 
+#: A moment that is not zero.
 START = 1_000.0
 LIMITS = ServerLimits(handshake=30, authentication=60, idle=300, content=600, session=3_600)
 
@@ -63,13 +63,11 @@ class Transport(asyncio.Transport):
 class Peer:
     """A client of one connection."""
 
-    def __init__(
-        self, clock: ManualClock, *, proxied: bool = False, limits: ServerLimits = LIMITS
-    ) -> None:
-        self.clock, self.transport = clock, Transport()
+    def __init__(self, *, proxied: bool = False, limits: ServerLimits = LIMITS) -> None:
+        self.clock, self.transport = ManualClock(START), Transport()
         self.service, self.connections = RecordingService(), set[Connection]()
         self.context = ServerContext(
-            name="relay.example", limits=limits, service=self.service, clock=clock
+            name="relay.example", limits=limits, service=self.service, clock=self.clock
         )
         tls_context = make_context(certificate())
         proxies = (ipaddress.ip_network("127.0.0.0/8"),) if proxied else ()
@@ -123,14 +121,3 @@ class Peer:
     def open(self) -> bool:
         """Whether the server has neither closed nor begun to close."""
         return not (self.transport.aborted or self.transport.half_closed)
-
-
-def in_loop(scenario: Callable[[ManualClock], object]) -> None:
-    """Run a scenario whose clock starts at a moment that is not zero."""
-
-    async def run() -> None:
-        result = scenario(ManualClock(START))
-        if asyncio.iscoroutine(result):
-            await result
-
-    asyncio.run(run())

@@ -57,14 +57,6 @@ def test_wrong_credentials_get_one_reply(relay: RunningRelay, response: str) -> 
         assert client.command(response) == AUTH_FAILED
 
 
-@pytest.mark.parametrize("code", ["invalid_api_key", "scope_required", "upgrade_required"])
-def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, code: str) -> None:
-    """A revoked key, one without the scope and a preview key all get the same 535 5.7.8."""
-    relay.service.key_fault = ServiceError(code, "no")
-    with relay.connect_tls() as client:
-        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTH_FAILED
-
-
 def test_the_login_of_a_suspended_account(relay: RunningRelay) -> None:
     """A valid key of a suspended account gets 525 5.7.13 (RFC 5248), which is no failed login."""
     relay.service.key_fault = ServiceError("account_suspended", "no")

@@ -1,13 +1,14 @@
 """Messages that are ready at the same time: which share a call, and who gets which outcome."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 
 from relay.batcher import MAX_BATCH_SIZE, MAX_CONCURRENT_CALLS, SubmissionBatcher
 
-#: Seconds. A scenario takes none, unless a message waits for a call that never comes.
+#: Seconds. A test takes none, unless a message waits for a call that never comes.
 PATIENCE = 20
 
 
@@ -48,26 +49,21 @@ async def submit_in_turn(
     return tasks
 
 
-def run_scenario(scenario: Callable[[RecordingCall, Batcher], Awaitable[None]]) -> RecordingCall:
-    """Run a scenario, check that the batcher keeps nothing, and return the recorded calls."""
-
-    async def run() -> RecordingCall:
-        call = RecordingCall()
-        batcher = SubmissionBatcher(call)
-        async with asyncio.timeout(PATIENCE):
-            await scenario(call, batcher)
-        await run_pending_tasks()
-        assert not batcher._queues
-        assert not batcher._tasks
-        return call
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def batching() -> AsyncIterator[tuple[RecordingCall, Batcher]]:
+    """Yield a call and its batcher, which keeps nothing at the end."""
+    call = RecordingCall()
+    batcher = SubmissionBatcher(call)
+    async with asyncio.timeout(PATIENCE):
+        yield call, batcher
+    await run_pending_tasks()
+    assert not batcher._queues
+    assert not batcher._tasks
 
 
-def test_waiting_messages_go_together() -> None:
+async def test_waiting_messages_go_together() -> None:
     """The first two go at once, each alone; later ones go together when a call has ended."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, 1, 2, 3, 4, 5)
         assert call.calls == [("a", [1]), ("a", [2])]
         call.ends[1].set()
@@ -78,15 +74,13 @@ def test_waiting_messages_go_together() -> None:
         for end in call.ends:
             end.set()
         assert await asyncio.gather(*tasks) == [2, 4, 6, 8, 10]
-
     assert MAX_CONCURRENT_CALLS == 2
-    assert run_scenario(scenario).calls == [("a", [1]), ("a", [2]), ("a", [3, 4, 5])]
+    assert call.calls == [("a", [1]), ("a", [2]), ("a", [3, 4, 5])]
 
 
-def test_a_call_that_ends_does_not_forget_the_other_one() -> None:
+async def test_a_call_that_ends_does_not_forget_the_other_one() -> None:
     """While one of two calls still runs, only one more begins; the next message waits."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, 1, 2)
         call.ends[0].set()
         assert await tasks[0] == 2
@@ -97,26 +91,22 @@ def test_a_call_that_ends_does_not_forget_the_other_one() -> None:
         for end in call.ends:
             end.set()
         assert await asyncio.gather(*tasks) == [2, 4, 6, 8]
+    assert call.calls[-1] == ("a", [4])
 
-    assert run_scenario(scenario).calls[-1] == ("a", [4])
 
-
-def test_simultaneous_messages_go_together() -> None:
+async def test_simultaneous_messages_go_together() -> None:
     """Messages that arrive in one read of the sockets share a call."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2, 3)]
         await run_pending_tasks()
         call.ends[0].set()
         assert await asyncio.gather(*tasks) == [2, 4, 6]
+    assert call.calls == [("a", [1, 2, 3])]
 
-    assert run_scenario(scenario).calls == [("a", [1, 2, 3])]
 
-
-def test_keys_do_not_wait_for_each_other() -> None:
+async def test_keys_do_not_wait_for_each_other() -> None:
     """A running call of one key does not delay the messages of another."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, 1, 2, 3)
         (other,) = await submit_in_turn(batcher, 4, key="b")
         call.ends[2].set()
@@ -126,30 +116,26 @@ def test_keys_do_not_wait_for_each_other() -> None:
         await run_pending_tasks()
         call.ends[3].set()
         assert await asyncio.gather(*tasks) == [2, 4, 6]
+    assert call.calls == [("a", [1]), ("a", [2]), ("b", [4]), ("a", [3])]
 
-    assert run_scenario(scenario).calls == [("a", [1]), ("a", [2]), ("b", [4]), ("a", [3])]
 
-
-def test_batch_size_is_limited() -> None:
+async def test_batch_size_is_limited() -> None:
     """A call contains at most the maximum number of messages; the rest goes with the next call."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, *range(MAX_BATCH_SIZE + 5))
         for number in range(4):
             call.ends[number].set()
             await run_pending_tasks()
         expected = [2 * number for number in range(MAX_BATCH_SIZE + 5)]
         assert await asyncio.gather(*tasks) == expected
-
     assert MAX_BATCH_SIZE == 20  # two batches of SQS
-    sizes = [len(numbers) for _, numbers in run_scenario(scenario).calls]
+    sizes = [len(numbers) for _, numbers in call.calls]
     assert sizes == [1, 1, MAX_BATCH_SIZE, 3]
 
 
-def test_each_message_has_its_own_outcome() -> None:
+async def test_each_message_has_its_own_outcome() -> None:
     """The error of one message is raised for that one only; the others get their results."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, -2, 3)]
         await run_pending_tasks()
         call.ends[0].set()
@@ -157,13 +143,10 @@ def test_each_message_has_its_own_outcome() -> None:
         assert outcomes[::2] == [2, 6]
         assert isinstance(outcomes[1], ValueError)
 
-    run_scenario(scenario)
 
-
-def test_failed_call_fails_all_its_messages() -> None:
+async def test_failed_call_fails_all_its_messages() -> None:
     """Every message of a failed call gets the error; the next message is submitted normally."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         call.fault = ConnectionError()
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
         await run_pending_tasks()
@@ -176,13 +159,10 @@ def test_failed_call_fails_all_its_messages() -> None:
         call.ends[1].set()
         assert await after == 6
 
-    run_scenario(scenario)
 
-
-def test_cancelled_submission_does_not_affect_others() -> None:
+async def test_cancelled_submission_does_not_affect_others() -> None:
     """If one submission is cancelled during its call, the others still get their results."""
-
-    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+    async with batching() as (call, batcher):
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
         await run_pending_tasks()
         tasks[0].cancel()
@@ -190,5 +170,3 @@ def test_cancelled_submission_does_not_affect_others() -> None:
         call.ends[0].set()
         assert await tasks[1] == 4
         assert tasks[0].cancelled()
-
-    run_scenario(scenario)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.peer import LIMITS, Peer, in_loop
-from tests.relay.running_relay import MESSAGE, ManualClock
+from tests.relay.peer import LIMITS, Peer
+from tests.relay.running_relay import MESSAGE
 from tests.relay.test_proxy import SIGNATURE, proxy_header
 
 #: A check of the load balancer: the command LOCAL without addresses.
@@ -22,246 +22,162 @@ async def calls_ended() -> None:
     await asyncio.sleep(0)
 
 
-def test_input_behind_the_proxy_header() -> None:
+async def test_input_behind_the_proxy_header() -> None:
     """Commands in the same segment as the PROXY header are answered."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock, proxied=True)
-        lines = peer.send(proxy_header("192.0.2.1") + b"NOOP\r\n").splitlines()
-        assert [line[:3] for line in lines] == [b"220", b"250"]
-
-    in_loop(scenario)
+    peer = Peer(proxied=True)
+    lines = peer.send(proxy_header("192.0.2.1") + b"NOOP\r\n").splitlines()
+    assert [line[:3] for line in lines] == [b"220", b"250"]
 
 
-def test_check_of_a_load_balancer() -> None:
+async def test_check_of_a_load_balancer() -> None:
     """The load balancer's own check is closed without a greeting, and nothing else is read."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock, proxied=True)
-        assert peer.send(LOCAL) == b""
-        assert peer.transport.closed
-        assert peer.send(b"NOOP\r\n") == b""
-
-    in_loop(scenario)
+    peer = Peer(proxied=True)
+    assert peer.send(LOCAL) == b""
+    assert peer.transport.closed
+    assert peer.send(b"NOOP\r\n") == b""
 
 
-def test_quit_closes_at_once() -> None:
+async def test_quit_closes_at_once() -> None:
     """After QUIT the client expects the end, so the socket is closed."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        assert peer.send(b"QUIT\r\n").endswith(b"\r\n")
-        assert peer.transport.closed
-        assert not peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer()
+    assert peer.send(b"QUIT\r\n").endswith(b"\r\n")
+    assert peer.transport.closed
+    assert not peer.transport.half_closed
 
 
-def test_an_unexpected_end_lets_the_client_read_the_reply() -> None:
+async def test_an_unexpected_end_lets_the_client_read_the_reply() -> None:
     """A session that the server ends is only half closed, until the client disconnects."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.connection.drain()
-        assert peer.transport.half_closed
-        assert not peer.transport.closed
-
-    in_loop(scenario)
+    peer = Peer()
+    peer.connection.drain()
+    assert peer.transport.half_closed
+    assert not peer.transport.closed
 
 
-def test_a_client_that_is_gone() -> None:
+async def test_a_client_that_is_gone() -> None:
     """If the last reply cannot be sent, the connection is aborted."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.transport.fault = OSError()
-        peer.connection.drain()
-        assert peer.transport.aborted
-
-    in_loop(scenario)
+    peer = Peer()
+    peer.transport.fault = OSError()
+    peer.connection.drain()
+    assert peer.transport.aborted
 
 
-def test_the_end_of_tls_is_announced() -> None:
+async def test_the_end_of_tls_is_announced() -> None:
     """The client's TLS sees an end, not a connection that was cut."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.start_tls()
-        peer.connection.drain()
-        assert peer.answer().startswith(b"421 4.3.2 ")
-        assert peer.tls_ended
-
-    in_loop(scenario)
+    peer = Peer()
+    peer.start_tls()
+    peer.connection.drain()
+    assert peer.answer().startswith(b"421 4.3.2 ")
+    assert peer.tls_ended
 
 
-def test_unread_replies_stop_the_session() -> None:
+async def test_unread_replies_stop_the_session() -> None:
     """While the client reads no replies, no command is answered; afterwards all are."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.answer()
-        peer.connection.pause_writing()
-        assert not peer.transport.reading
-        assert peer.send(b"NOOP\r\nNOOP\r\n") == b""
-        peer.connection.resume_writing()
-        assert peer.transport.reading
-        assert peer.answer().count(b"250 ") == 2
-
-    in_loop(scenario)
+    peer = Peer()
+    peer.answer()
+    peer.connection.pause_writing()
+    assert not peer.transport.reading
+    assert peer.send(b"NOOP\r\nNOOP\r\n") == b""
+    peer.connection.resume_writing()
+    assert peer.transport.reading
+    assert peer.answer().count(b"250 ") == 2
 
 
-def test_a_lost_connection_frees_its_place() -> None:
+async def test_a_lost_connection_frees_its_place() -> None:
     """A client that disconnects no longer counts against the limits, and is forgotten."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.answer()
-        assert peer.connections == {peer.connection}
-        assert peer.context.connections.count == 1
-        peer.connection.connection_lost(None)
-        assert peer.connections == set()
-        assert peer.context.connections.count == 0
-        assert peer.send(b"NOOP\r\n") == b""
-
-    in_loop(scenario)
+    peer = Peer()
+    peer.answer()
+    assert peer.connections == {peer.connection}
+    assert peer.context.connections.count == 1
+    peer.connection.connection_lost(None)
+    assert peer.connections == set()
+    assert peer.context.connections.count == 0
+    assert peer.send(b"NOOP\r\n") == b""
 
 
-def test_a_call_outlives_its_connection() -> None:
+async def test_a_call_outlives_its_connection() -> None:
     """A message whose client disconnects is accepted, and then the connection is forgotten."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.service.gate.clear()
-        peer.send(END)
-        peer.connection.connection_lost(None)
-        assert peer.connections == {peer.connection}
-        peer.service.gate.set()
-        await calls_ended()
-        assert len(peer.service.accepted) == 1
-        assert peer.connections == set()
-
-    in_loop(scenario)
-
-
-def test_a_drain_ends_after_a_refused_message() -> None:
-    """A drain waits for the message in progress; after its reply, also an error, comes the 421."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.connection.drain()
-        assert peer.open
-        peer.service.fault = ServiceError("recipient_suppressed", "no")
-        reply = peer.send(END)
-        await calls_ended()
-        reply += peer.answer()
-        assert [line[:3] for line in reply.splitlines()] == [b"550", b"421"]
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer()
+    await peer.begin_message()
+    peer.service.gate.clear()
+    peer.send(END)
+    peer.connection.connection_lost(None)
+    assert peer.connections == {peer.connection}
+    peer.service.gate.set()
+    await calls_ended()
+    assert len(peer.service.accepted) == 1
+    assert peer.connections == set()
 
 
 @pytest.mark.parametrize("in_content", [True, False])
-def test_a_bare_control_ends_the_session(*, in_content: bool) -> None:
+async def test_a_bare_control_ends_the_session(*, in_content: bool) -> None:
     """The reply says whether a command or a message had it, and nothing follows."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await (peer.begin_message() if in_content else peer.log_in())
-        peer.answer()
-        assert peer.send(b"a\nb\r\n").startswith(b"550 5.5.2 " if in_content else b"500 5.5.2 ")
-        assert peer.transport.half_closed
-        assert peer.send(b"NOOP\r\n") == b""
-
-    in_loop(scenario)
+    peer = Peer()
+    await (peer.begin_message() if in_content else peer.log_in())
+    peer.answer()
+    assert peer.send(b"a\nb\r\n").startswith(b"550 5.5.2 " if in_content else b"500 5.5.2 ")
+    assert peer.transport.half_closed
+    assert peer.send(b"NOOP\r\n") == b""
 
 
-def test_a_message_far_over_the_limit_ends_the_session() -> None:
+async def test_a_message_far_over_the_limit_ends_the_session() -> None:
     """A message of more than twice the limit gets one reply."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock, limits=replace(LIMITS, message_size=1_000))
-        await peer.begin_message()
-        peer.answer()
-        assert peer.send(b"x" * 3_000).startswith(b"552 ")
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer(limits=replace(LIMITS, message_size=1_000))
+    await peer.begin_message()
+    peer.answer()
+    assert peer.send(b"x" * 3_000).startswith(b"552 ")
+    assert peer.transport.half_closed
 
 
-def test_a_drain_waits_for_a_message() -> None:
-    """A message that is arriving gets its 250, and then the session ends with 421."""
+@pytest.mark.parametrize(
+    ("fault", "first"),
+    [(None, b"250"), (ServiceError("recipient_suppressed", "no"), b"550")],
+    ids=["accepted", "refused"],
+)
+async def test_a_drain_waits_for_a_message(fault: Exception | None, first: bytes) -> None:
+    """A message that is arriving gets its reply, also an error, and then the session ends."""
+    peer = Peer()
+    await peer.begin_message()
+    peer.service.fault = fault
+    peer.answer()
+    peer.connection.drain()
+    assert peer.open
+    answer = peer.send(END)
+    await calls_ended()
+    answer += peer.answer()
+    assert [line[:3] for line in answer.splitlines()] == [first, b"421"]
+    assert peer.transport.half_closed
 
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.answer()
-        peer.connection.drain()
-        assert peer.open
-        answer = peer.send(END)
-        await calls_ended()
-        answer += peer.answer()
-        first, second = answer.splitlines()
-        assert (first[:4], second[:9]) == (b"250 ", b"421 4.3.2")
-        assert peer.transport.half_closed
 
-    in_loop(scenario)
-
-
-def test_an_unexpected_error_is_a_451() -> None:
+async def test_an_unexpected_error_is_a_451() -> None:
     """No error of a call becomes a 250, and the session goes on with what waits."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.answer()
-        peer.service.fault = TypeError("planted")
-        answer = peer.send(END + b"NOOP\r\n")
-        await calls_ended()
-        answer += peer.answer()
-        assert [line[:3] for line in answer.splitlines()] == [b"451", b"250"]
-
-    in_loop(scenario)
+    peer = Peer()
+    await peer.begin_message()
+    peer.answer()
+    peer.service.fault = TypeError("planted")
+    answer = peer.send(END + b"NOOP\r\n")
+    await calls_ended()
+    answer += peer.answer()
+    assert [line[:3] for line in answer.splitlines()] == [b"451", b"250"]
 
 
-def test_what_waits_for_a_call_is_answered_after_it() -> None:
+async def test_what_waits_for_a_call_is_answered_after_it() -> None:
     """Commands behind a message are read when its call has ended, and not before."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.answer()
-        peer.service.gate.clear()
-        assert peer.send(END + b"NOOP\r\n") == b""
-        assert not peer.transport.reading
-        peer.service.gate.set()
-        await calls_ended()
-        assert [line[:3] for line in peer.answer().splitlines()] == [b"250", b"250"]
-        assert peer.transport.reading
-
-    in_loop(scenario)
+    peer = Peer()
+    await peer.begin_message()
+    peer.answer()
+    peer.service.gate.clear()
+    assert peer.send(END + b"NOOP\r\n") == b""
+    assert not peer.transport.reading
+    peer.service.gate.set()
+    await calls_ended()
+    assert [line[:3] for line in peer.answer().splitlines()] == [b"250", b"250"]
+    assert peer.transport.reading
 
 
-def test_a_message_that_is_too_large_ends() -> None:
+async def test_a_message_that_is_too_large_ends() -> None:
     """After its 552 the next line is a command again."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock, limits=replace(LIMITS, message_size=1_000))
-        await peer.begin_message()
-        peer.answer()
-        answer = peer.send(b"x" * 1_500 + b"\r\n.\r\nNOOP\r\n")
-        assert [line[:3] for line in answer.splitlines()] == [b"552", b"250"]
-
-    in_loop(scenario)
-
-
-def test_a_client_is_known_by_its_address() -> None:
-    """The address without the port counts against the limits."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        assert peer.connection._admission is not None
-        assert peer.connection._admission.host == "127.0.0.1"
-
-    in_loop(scenario)
+    peer = Peer(limits=replace(LIMITS, message_size=1_000))
+    await peer.begin_message()
+    peer.answer()
+    answer = peer.send(b"x" * 1_500 + b"\r\n.\r\nNOOP\r\n")
+    assert [line[:3] for line in answer.splitlines()] == [b"552", b"250"]

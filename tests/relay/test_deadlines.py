@@ -5,191 +5,154 @@ from dataclasses import replace
 
 import pytest
 
-from tests.relay.peer import LIMITS, Peer, in_loop
-from tests.relay.running_relay import SENDER, TO, ManualClock
+from tests.relay.peer import LIMITS, Peer
+from tests.relay.running_relay import SENDER, TO
 from tests.relay.test_connection import END, calls_ended
 from tests.relay.tls_client import TlsClient
 
 TIMED_OUT = b"421 4.4.2 "
 
 
-def test_proxy_header_that_does_not_come() -> None:
+async def test_proxy_header_that_does_not_come() -> None:
     """A load balancer that sends no PROXY header is cut off after the time of a handshake."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock, proxied=True)
-        peer.wait(LIMITS.handshake)
-        assert peer.open
-        peer.wait(1)
-        assert peer.transport.aborted
-
-    in_loop(scenario)
+    peer = Peer(proxied=True)
+    peer.wait(LIMITS.handshake)
+    assert peer.open
+    peer.wait(1)
+    assert peer.transport.aborted
 
 
-def test_silent_client() -> None:
+async def test_silent_client() -> None:
     """A client that does not log in gets 421 after 60 seconds, also if it sends commands."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.wait(LIMITS.authentication - 1)
-        peer.send(b"EHLO client.example\r\n")
-        peer.wait(1)
-        assert peer.open
-        peer.wait(1)
-        assert peer.answer().startswith(TIMED_OUT)
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer()
+    peer.wait(LIMITS.authentication - 1)
+    peer.send(b"EHLO client.example\r\n")
+    peer.wait(1)
+    assert peer.open
+    peer.wait(1)
+    assert peer.answer().startswith(TIMED_OUT)
+    assert peer.transport.half_closed
 
 
-def test_handshake_that_does_not_begin() -> None:
-    """A client that says STARTTLS and sends nothing is cut off after 30 seconds."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.send(b"STARTTLS\r\n")
-        peer.wait(LIMITS.handshake)
-        assert peer.open
-        peer.wait(1)
-        assert peer.transport.aborted
-
-    in_loop(scenario)
+@pytest.mark.parametrize("octets", [0, 50])
+async def test_handshake_that_does_not_end(octets: int) -> None:
+    """After STARTTLS a client has 30 seconds, and no more if it sends a part of its handshake."""
+    peer = Peer()
+    peer.send(b"STARTTLS\r\n")
+    peer.connection.data_received(TlsClient().handshake()[:octets])
+    peer.wait(LIMITS.handshake)
+    assert peer.open
+    peer.wait(1)
+    assert peer.transport.aborted
 
 
-def test_handshake_that_does_not_end() -> None:
-    """A client that sends a part of its handshake gets no more time for it."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.send(b"STARTTLS\r\n")
-        peer.connection.data_received(TlsClient().handshake()[:50])
-        peer.wait(LIMITS.handshake)
-        assert peer.open
-        peer.wait(1)
-        assert peer.transport.aborted
-
-    in_loop(scenario)
-
-
-def test_after_the_handshake() -> None:
+async def test_after_the_handshake() -> None:
     """Once TLS is established, the time for a command counts instead of that of the handshake."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock, limits=replace(LIMITS, idle=40))
-        peer.start_tls()
-        peer.wait(40)
-        assert peer.open
-        peer.wait(1)
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer(limits=replace(LIMITS, idle=40))
+    peer.start_tls()
+    peer.wait(40)
+    assert peer.open
+    peer.wait(1)
+    assert peer.transport.half_closed
 
 
-def test_idle_client() -> None:
-    """A client that has logged in gets 421 after 300 seconds without a command."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.log_in()
-        peer.wait(LIMITS.idle)
-        assert peer.open
-        assert peer.send(b"NOOP\r\n").startswith(b"250 ")
-        peer.wait(LIMITS.idle)
-        assert peer.open
-        peer.wait(1)
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+async def test_idle_client() -> None:
+    """A client that has logged in gets 421 after 300 seconds without a whole command."""
+    peer = Peer()
+    await peer.log_in()
+    peer.wait(LIMITS.idle)
+    assert peer.open
+    assert peer.send(b"NOOP\r\n").startswith(b"250 ")
+    peer.wait(LIMITS.idle)
+    peer.send(b"N")
+    assert peer.open
+    peer.wait(1)
+    assert peer.transport.half_closed
 
 
-def test_long_session() -> None:
+async def test_long_session() -> None:
     """A session ends an hour after its start, even if the client sends commands."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.log_in()
-        for _ in range(12):
-            peer.wait(LIMITS.idle)
-            assert peer.open
-            peer.send(b"NOOP\r\n")
-        peer.wait(1)
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer()
+    await peer.log_in()
+    for _ in range(12):
+        peer.wait(LIMITS.idle)
+        assert peer.open
+        peer.send(b"NOOP\r\n")
+    peer.wait(1)
+    assert peer.transport.half_closed
 
 
-def test_message_in_progress() -> None:
+async def test_message_in_progress() -> None:
     """A message that arrives fast enough may take 600 seconds, also past the idle limit."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        for _ in range(10):
-            peer.send((b"x" * 98 + b"\r\n") * 400)
-            peer.wait(60)
-            assert peer.open
+    peer = Peer()
+    await peer.begin_message()
+    for _ in range(10):
         peer.send((b"x" * 98 + b"\r\n") * 400)
-        peer.wait(1)
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+        peer.wait(60)
+        assert peer.open
+    peer.send((b"x" * 98 + b"\r\n") * 400)
+    peer.wait(1)
+    assert peer.transport.half_closed
 
 
 @pytest.mark.parametrize(
     ("octets", "seconds"),
     [(0, 60), (256, 60.5), (512, 61), (5_120, 70), (15_360, 90), (51_200, 90)],
 )
-def test_a_message_that_stalls(octets: int, seconds: float) -> None:
+async def test_a_message_that_stalls(octets: int, seconds: float) -> None:
     """Each 512 octets buy a second beyond the first 60, but never more than 60 ahead."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.wait(30)
-        if octets:
-            peer.send(b"x" * octets)
-        peer.answer()
-        peer.wait(seconds - 30)
-        assert peer.open
-        peer.wait(0.25)
-        assert peer.answer().startswith(b"421 4.4.2 The message arrived too slowly")
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer()
+    await peer.begin_message()
+    peer.wait(30)
+    if octets:
+        peer.send(b"x" * octets)
+    peer.answer()
+    peer.wait(seconds - 30)
+    assert peer.open
+    peer.wait(0.25)
+    assert peer.answer().startswith(b"421 4.4.2 The message arrived too slowly")
+    assert peer.transport.half_closed
+    assert peer.service.accepted == []
 
 
-def test_a_second_message_has_its_own_time() -> None:
+async def test_the_end_of_a_session_within_a_message() -> None:
+    """A message in progress is accepted before the session ends at its time limit."""
+    peer = Peer(limits=replace(LIMITS, session=40))
+    await peer.begin_message()
+    peer.wait(41)
+    peer.answer()
+    assert peer.open
+    answer = peer.send(END)
+    await calls_ended()
+    peer.wait(1)
+    answer += peer.answer()
+    assert [line[:9] for line in answer.splitlines()] == [b"250 2.0.0", b"421 4.4.2"]
+
+
+async def test_a_second_message_has_its_own_time() -> None:
     """The time of a message begins with its DATA."""
-
-    async def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        await peer.begin_message()
-        peer.wait(50)
-        peer.send(END)
-        await calls_ended()
-        peer.wait(200)
-        for command in (f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"):
-            peer.send(f"{command}\r\n".encode())
-            await asyncio.sleep(0)
-        peer.wait(60)
-        assert peer.open
-        peer.wait(1)
-        assert peer.transport.half_closed
-
-    in_loop(scenario)
+    peer = Peer()
+    await peer.begin_message()
+    peer.wait(50)
+    peer.send(END)
+    await calls_ended()
+    peer.wait(200)
+    for command in (f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"):
+        peer.send(f"{command}\r\n".encode())
+        await asyncio.sleep(0)
+    peer.wait(60)
+    assert peer.open
+    peer.wait(1)
+    assert peer.transport.half_closed
 
 
-def test_last_reply_is_read() -> None:
+async def test_last_reply_is_read() -> None:
     """After the last reply the client has 5 seconds to disconnect."""
-
-    def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
-        peer.connection.drain()
-        assert peer.answer().endswith(b"421 4.3.2 Shutting down; connect again\r\n")
-        for _ in range(5):
-            peer.wait(1)
-            assert not peer.transport.aborted
+    peer = Peer()
+    peer.connection.drain()
+    assert peer.answer().endswith(b"421 4.3.2 Shutting down; connect again\r\n")
+    for _ in range(5):
         peer.wait(1)
-        assert peer.transport.aborted
-
-    in_loop(scenario)
+        assert not peer.transport.aborted
+    peer.wait(1)
+    assert peer.transport.aborted

@@ -1,18 +1,25 @@
 """The limits of a server process without settings, as in the table of docs/relay.md."""
 
+from dataclasses import asdict
+
 from relay.limits import MIB, ServerLimits
 
 
-def test_default_counts_and_sizes() -> None:
-    """A message may have 16 MiB; connections, logins, errors and commands have their limits."""
-    limits = ServerLimits()
-    assert (limits.message_size, limits.memory) == (16_777_216, 268_435_456)
-    assert (limits.connections, limits.connections_of_address, limits.login_grace) == (1_000, 50, 1)
-    assert (limits.failed_logins, limits.logins_of_address, limits.failed_login_delay) == (
-        *(3, 10),
-        0.5,
-    )
-    assert (limits.errors, limits.idle_commands, limits.drain) == (20, 100, 90)
+def test_default_limits() -> None:
+    """Without settings a process has these sizes, counts, rates, and times in seconds."""
+    sizes: dict[str, float] = {"message_size": 16_777_216, "memory": 268_435_456}
+    counts: dict[str, float] = {"connections": 1_000, "connections_of_address": 50, "errors": 20}
+    counts |= {"failed_logins": 3, "logins_of_address": 10, "idle_commands": 100}
+    times: dict[str, float] = {
+        "handshake": 30,
+        "authentication": 60,
+        "idle": 300,
+        "content": 600,
+        "session": 3_600,
+    }
+    times |= {"login_grace": 1, "failed_login_delay": 0.5, "drain": 90}
+    rates: dict[str, float] = {"content_rate": 512, "content_stall": 60, "content_grace": 10}
+    assert asdict(ServerLimits()) == sizes | counts | times | rates
 
 
 def test_largest_message_counts_twice() -> None:

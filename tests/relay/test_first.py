@@ -1,6 +1,6 @@
 """A message from the standard library's client reaches the service."""
 
-from tests.relay.running_relay import MESSAGE, QUEUED_ID, SENDER, TO, RunningRelay
+from tests.relay.running_relay import MESSAGE, SENDER, TO, RunningRelay
 
 
 def test_message_reaches_the_service_unchanged(relay: RunningRelay) -> None:
@@ -12,9 +12,3 @@ def test_message_reaches_the_service_unchanged(relay: RunningRelay) -> None:
     ((envelope, octets),) = relay.service.accepted
     assert (envelope.sender, envelope.recipients) == (SENDER, (TO, "bob@example.org"))
     assert octets == MESSAGE
-
-
-def test_reply_names_the_message(relay: RunningRelay) -> None:
-    """The 250 contains the message's id as queue id."""
-    with relay.connect_authenticated() as client:
-        assert client.deliver() == f"250 2.0.0 Ok: queued as {QUEUED_ID}\r\n".encode()

@@ -6,7 +6,7 @@ import pytest
 
 from relay.admission import ConnectionLimiter
 from relay.limits import ServerLimits
-from verification.attacks.relay_floods import Result, floods, run, summary
+from verification.attacks.relay_floods import Result, flooded, floods
 
 ROUNDS = 12
 
@@ -14,7 +14,7 @@ ROUNDS = 12
 @pytest.fixture(scope="module")
 def results() -> dict[str, Result]:
     """Run every flood once."""
-    return {name: run(name, flood, ROUNDS) for name, flood in floods().items()}
+    return {name: flooded(name, flood, ROUNDS) for name, flood in floods().items()}
 
 
 @pytest.mark.parametrize("name", floods())
@@ -30,7 +30,6 @@ def test_reads_for_forged_keys(results: dict[str, Result]) -> None:
     """A forged key costs two items at most: itself and its account."""
     assert sum(each.forged for each in results.values()) >= 60 * ROUNDS
     assert all(each.items <= 2 * each.forged for each in results.values())
-    assert "items read for a forged key 2.0" in summary(list(results.values()))
 
 
 def without_shares(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,4 +64,4 @@ def test_floods_notice(
 ) -> None:
     """Without a share or bound, its flood takes more than a tenth from a neighbour."""
     bug(monkeypatch)
-    assert run(name, floods()[name], ROUNDS).least < 90
+    assert flooded(name, floods()[name], ROUNDS).least < 90

@@ -227,6 +227,8 @@ def test_lines_of_a_message(before: bytes, line: int) -> None:
         (b"..\r\n.\r\n", b".\r\n"),
         (b".a\r\n..b\r\nc.\r\n.\r\n", b"a\r\n.b\r\nc.\r\n"),
         (b"a\r\n.\r\n", b"a\r\n"),
+        (b"...\r\n..x\r\na.b\r\n.\r\n", b"..\r\n.x\r\na.b\r\n"),
+        (b"\xff\xfe\x80 8bit\r\n.\r\n", b"\xff\xfe\x80 8bit\r\n"),
     ],
 )
 def test_dots_of_a_message(sent: bytes, accepted: bytes) -> None:

@@ -214,12 +214,6 @@ def test_each_program_has_its_own_health_check(stage: str, role: str) -> None:
     assert json.loads(command) == ["python", "-m", role]
 
 
-def test_the_image_gives_memory_back() -> None:
-    """Without this threshold a second round of large messages is killed (docs/relay.md)."""
-    (variables,) = instructions(RUNTIME_STAGE, "ENV")
-    assert "MALLOC_MMAP_THRESHOLD_=1048576" in variables.split()
-
-
 def test_the_image_holds_what_it_needs(site: Path) -> None:
     """It has the data of the services that it calls, and nothing that an installer left."""
     data = {path.name for path in (site / "botocore/data").iterdir() if path.is_dir()}

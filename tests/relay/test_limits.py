@@ -1,13 +1,12 @@
 """Floods, endless sessions and the shutdown, on real sockets."""
 
 import contextlib
-import itertools
 import threading
 
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.running_relay import MESSAGE, SENDER, RunningRelay, serve
+from tests.relay.running_relay import MESSAGE, serve
 from tests.stack import PATIENCE
 
 
@@ -31,24 +30,6 @@ def test_a_suspended_session_ends_after_too_many_errors() -> None:
         assert client.closed()
 
 
-@pytest.mark.parametrize("commands", [["NOOP"], ["RSET"], [f"MAIL FROM:<{SENDER}>", "RSET"]])
-def test_too_many_idle_commands(commands: list[str]) -> None:
-    """A client that sends commands but no message gets 421 4.7.0."""
-    with serve(idle_commands=10) as relay, relay.connect_authenticated() as client:
-        replies = (client.command(command) for command in itertools.cycle(commands))
-        accepted = list(itertools.takewhile(lambda reply: reply.startswith(b"250"), replies))
-        assert len(accepted) == 10
-        assert client.closed()
-
-
-def test_messages_reset_the_counts() -> None:
-    """Each accepted message resets the count of idle commands."""
-    with serve(idle_commands=4) as relay, relay.connect_authenticated() as client:
-        for _ in range(5):
-            assert client.command("RSET").startswith(b"250")
-            assert client.deliver().startswith(b"250 ")
-
-
 def test_connections_of_an_address() -> None:
     """A connection over an address's limit gets 421 4.7.0 until another one ends."""
     with serve(connections_of_address=3) as relay:
@@ -66,15 +47,6 @@ def test_connections_of_all_addresses() -> None:
     """A full server refuses connections with 421 4.3.2."""
     with serve(connections=1) as relay, relay.connect_plaintext(), relay.connect() as client:
         assert client.reply().startswith(b"421 4.3.2 ")
-
-
-def test_fifty_connections_of_an_address() -> None:
-    """By default an address may have fifty connections."""
-    with serve() as relay, contextlib.ExitStack() as open_connections:
-        for _ in range(50):
-            open_connections.enter_context(relay.connect_plaintext())
-        with relay.connect() as client:
-            assert client.reply().startswith(b"421 4.7.0 ")
 
 
 # --- shutdown -----------------------------------------------------------------------------------
@@ -126,16 +98,3 @@ def test_the_end_of_the_drain() -> None:
         assert client.reply().startswith(b"421 4.3.2 ")
         assert client.closed()
     assert not relay.service.accepted
-
-
-def test_client_disconnects_during_the_commit(relay: RunningRelay) -> None:
-    """If the client disconnects during the commit, the message is still accepted."""
-    with relay.connect_authenticated() as client:
-        relay.service.gate.clear()
-        client.envelope()
-        client.send(MESSAGE + b".\r\n")
-        assert relay.service.entered.wait(PATIENCE)
-    relay.service.gate.set()
-    with relay.connect_authenticated() as client:
-        assert client.deliver().startswith(b"250 ")
-    assert len(relay.service.accepted) == 2

@@ -2,8 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from typing import Any
 
 import pytest
 
@@ -58,208 +56,170 @@ def client(host: str = "192.0.2.1") -> Admission:
     return Admission(host, 0, lambda _: None)
 
 
-def run(scenario: Callable[[Logins], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(scenario(Logins()), PATIENCE))
-
-
-def test_forged_keys_take_turns() -> None:
+async def test_forged_keys_take_turns() -> None:
     """An address reads three unknown keys at a time; one that does not work keeps its place."""
-
-    async def scenario(logins: Logins) -> None:
-        tries = [logins.try_key(builders.key_text(), client()) for _ in range(20)]
-        await run_pending_tasks()
-        assert len(logins.reads) == 3
+    logins = Logins()
+    tries = [logins.try_key(builders.key_text(), client()) for _ in range(20)]
+    await run_pending_tasks()
+    assert len(logins.reads) == 3
+    await logins.end_delays()
+    assert len(logins.reads) == 6
+    assert sum(each.done() for each in tries) == 3
+    for _ in range(6):
         await logins.end_delays()
-        assert len(logins.reads) == 6
-        assert sum(each.done() for each in tries) == 3
-        for _ in range(6):
-            await logins.end_delays()
-        assert [type(each.exception()) for each in tries] == [ServiceError] * 20
-        assert len(logins.reads) == 20
-        assert not logins.limiter._turns._in_use
-
-    run(scenario)
+    assert [type(each.exception()) for each in tries] == [ServiceError] * 20
+    assert len(logins.reads) == 20
+    assert not logins.limiter._turns._in_use
 
 
-def test_new_good_key_waits_for_its_turn_only() -> None:
+async def test_new_good_key_waits_for_its_turn_only() -> None:
     """Behind forged keys of its address a new good key is read in its turn and not delayed."""
-
-    async def scenario(logins: Logins) -> None:
-        good, *_ = logins.good
-        forged = [logins.try_key(builders.key_text(), client()) for _ in range(7)]
-        await run_pending_tasks()
-        login = logins.try_key(good, client())
-        elsewhere = await logins.try_key(good, client("192.0.2.2"))
-        assert elsewhere.account == builders.account()
-        await logins.end_delays()
-        assert not login.done()
-        await logins.end_delays()
-        assert (await login).key == builders.api_key(good, key_id=(await login).key.key_id)
-        await logins.end_delays()
-        assert all(each.done() and each.exception() for each in forged)
-
-    run(scenario)
+    logins = Logins()
+    good, *_ = logins.good
+    forged = [logins.try_key(builders.key_text(), client()) for _ in range(7)]
+    await run_pending_tasks()
+    login = logins.try_key(good, client())
+    elsewhere = await logins.try_key(good, client("192.0.2.2"))
+    assert elsewhere.account == builders.account()
+    await logins.end_delays()
+    assert not login.done()
+    await logins.end_delays()
+    assert (await login).key == builders.api_key(good, key_id=(await login).key.key_id)
+    await logins.end_delays()
+    assert all(each.done() and each.exception() for each in forged)
 
 
-def test_known_key_does_not_wait_and_is_read() -> None:
+async def test_known_key_does_not_wait_and_is_read() -> None:
     """A key that has worked is read at once behind any number of forged ones."""
-
-    async def scenario(logins: Logins) -> None:
-        good, *_ = logins.good
-        await logins.try_key(good, client())
-        forged = [logins.try_key(builders.key_text(), client()) for _ in range(5)]
-        await run_pending_tasks()
-        assert (await logins.try_key(good, client())).account == builders.account()
-        assert logins.reads.count(good) == 2
-        while not all(each.done() for each in forged):
-            await logins.end_delays()
-        assert all(each.exception() for each in forged)
-
-    run(scenario)
+    logins = Logins()
+    good, *_ = logins.good
+    await logins.try_key(good, client())
+    forged = [logins.try_key(builders.key_text(), client()) for _ in range(5)]
+    await run_pending_tasks()
+    assert (await logins.try_key(good, client())).account == builders.account()
+    assert logins.reads.count(good) == 2
+    while not all(each.done() for each in forged):
+        await logins.end_delays()
+    assert all(each.exception() for each in forged)
 
 
-def test_keys_of_suspended_accounts_take_turns_too() -> None:
+async def test_keys_of_suspended_accounts_take_turns_too() -> None:
     """A key that is refused for its account keeps its place like a forged one."""
-
-    async def scenario(logins: Logins) -> None:
-        logins.error = "account_suspended"
-        tries = [logins.try_key(builders.key_text(), client()) for _ in range(6)]
-        await run_pending_tasks()
-        assert len(logins.reads) == 3
-        await logins.end_delays()
-        assert len(logins.reads) == 6
-        await logins.end_delays()
-        assert all(each.done() for each in tries)
-
-    run(scenario)
+    logins = Logins()
+    logins.error = "account_suspended"
+    tries = [logins.try_key(builders.key_text(), client()) for _ in range(6)]
+    await run_pending_tasks()
+    assert len(logins.reads) == 3
+    await logins.end_delays()
+    assert len(logins.reads) == 6
+    await logins.end_delays()
+    assert all(each.done() for each in tries)
 
 
 @pytest.mark.parametrize("error", sorted(replies.KEY_ERRORS))
-def test_revoked_key_is_no_longer_known(error: str) -> None:
+async def test_revoked_key_is_no_longer_known(error: str) -> None:
     """A key that has worked and is then refused waits for a turn like any unknown one."""
-
-    async def scenario(logins: Logins) -> None:
-        good, *_ = logins.good
+    logins = Logins()
+    good, *_ = logins.good
+    await logins.try_key(good, client())
+    del logins.good[good]
+    logins.error = error
+    with pytest.raises(ServiceError):
         await logins.try_key(good, client())
-        del logins.good[good]
-        logins.error = error
-        with pytest.raises(ServiceError):
-            await logins.try_key(good, client())
-        assert logins.delays == []
-        again = logins.try_key(good, client())
-        await run_pending_tasks()
-        assert len(logins.delays) == 1
-        await logins.end_delays()
-        assert isinstance(again.exception(), ServiceError)
-
-    run(scenario)
+    assert logins.delays == []
+    again = logins.try_key(good, client())
+    await run_pending_tasks()
+    assert len(logins.delays) == 1
+    await logins.end_delays()
+    assert isinstance(again.exception(), ServiceError)
 
 
-def test_only_so_many_keys_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_so_many_keys_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the keys that have worked, the one that was used longest ago is forgotten first."""
     monkeypatch.setattr("relay.logins._MAX_KNOWN", 1)
-
-    async def scenario(logins: Logins) -> None:
-        first, second = logins.good
-        await logins.try_key(first, client())
-        await logins.try_key(second, client())
-        forged = [logins.try_key(builders.key_text(), client()) for _ in range(3)]
-        await run_pending_tasks()
-        waiting = logins.try_key(first, client())
-        assert (await logins.try_key(second, client())).account == builders.account()
-        await run_pending_tasks()
-        assert not waiting.done()
-        await logins.end_delays()
-        assert (await waiting).account == builders.account()
-        assert all(each.exception() for each in forged)
-
-    run(scenario)
+    logins = Logins()
+    first, second = logins.good
+    await logins.try_key(first, client())
+    await logins.try_key(second, client())
+    forged = [logins.try_key(builders.key_text(), client()) for _ in range(3)]
+    await run_pending_tasks()
+    waiting = logins.try_key(first, client())
+    assert (await logins.try_key(second, client())).account == builders.account()
+    await run_pending_tasks()
+    assert not waiting.done()
+    await logins.end_delays()
+    assert (await waiting).account == builders.account()
+    assert all(each.exception() for each in forged)
 
 
-def test_a_key_that_is_used_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_that_is_used_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """With two places, a third key drops the one that was used longest ago, not the oldest one."""
     monkeypatch.setattr("relay.logins._MAX_KNOWN", 2)
-
-    async def scenario(logins: Logins) -> None:
-        first, second = logins.good
-        third = builders.key_text()
-        logins.good[third] = builders.account()
-        for key_text in (first, second, first, third):
-            await logins.try_key(key_text, client())
-        assert [*logins.limiter._known] == [digest_of_key(first), digest_of_key(third)]
-
-    run(scenario)
+    logins = Logins()
+    first, second = logins.good
+    third = builders.key_text()
+    logins.good[third] = builders.account()
+    for key_text in (first, second, first, third):
+        await logins.try_key(key_text, client())
+    assert [*logins.limiter._known] == [digest_of_key(first), digest_of_key(third)]
 
 
-def test_clients_that_have_gone_cost_no_read() -> None:
+async def test_clients_that_have_gone_cost_no_read() -> None:
     """A login whose client has disconnected gives its turn to the next without a read."""
-
-    async def scenario(logins: Logins) -> None:
-        first = [logins.try_key(builders.key_text(), client()) for _ in range(3)]
-        gone = client()
-        waiting = [logins.try_key(builders.key_text(), gone) for _ in range(10)]
-        good, *_ = logins.good
-        login = logins.try_key(good, client())
-        await run_pending_tasks()
-        gone.ended = True
-        await logins.end_delays()
-        assert (await login).account == builders.account()
-        assert len(logins.reads) == 4
-        assert all(each.exception() for each in first + waiting)
-
-    run(scenario)
+    logins = Logins()
+    first = [logins.try_key(builders.key_text(), client()) for _ in range(3)]
+    gone = client()
+    waiting = [logins.try_key(builders.key_text(), gone) for _ in range(10)]
+    good, *_ = logins.good
+    login = logins.try_key(good, client())
+    await run_pending_tasks()
+    gone.ended = True
+    await logins.end_delays()
+    assert (await login).account == builders.account()
+    assert len(logins.reads) == 4
+    assert all(each.exception() for each in first + waiting)
 
 
-def test_malformed_keys_wait_for_nothing() -> None:
+async def test_malformed_keys_wait_for_nothing() -> None:
     """A malformed key costs no read of the store, so it takes no turn and is refused at once."""
-
-    async def scenario(logins: Logins) -> None:
-        for _ in range(10):
-            with pytest.raises(ServiceError):
-                await logins.try_key("bx_live_wrong", client())
-        assert logins.delays == []
-
-    run(scenario)
-
-
-def test_a_failed_store_delays_no_login() -> None:
-    """If keys cannot be read, the answer is not delayed."""
-
-    async def scenario(logins: Logins) -> None:
-        logins.error = "service_unavailable"
+    logins = Logins()
+    for _ in range(10):
         with pytest.raises(ServiceError):
-            await logins.try_key(builders.key_text(), client())
-        assert logins.delays == []
-
-    run(scenario)
+            await logins.try_key("bx_live_wrong", client())
+    assert logins.delays == []
 
 
-def test_turns_are_taken_in_order() -> None:
+async def test_a_failed_store_delays_no_login() -> None:
+    """If keys cannot be read, the answer is not delayed."""
+    logins = Logins()
+    logins.error = "service_unavailable"
+    with pytest.raises(ServiceError):
+        await logins.try_key(builders.key_text(), client())
+    assert logins.delays == []
+
+
+async def test_turns_are_taken_in_order() -> None:
     """A name has its number of places; the others wait in order, and other names do not wait."""
+    turns, ends, begun = PlacesByName(1), [asyncio.Event() for _ in range(3)], []
 
-    async def scenario() -> None:
-        turns, ends, begun = PlacesByName(1), [asyncio.Event() for _ in range(3)], []
+    async def take(name: str, number: int) -> None:
+        async with turns.acquire(name):
+            begun.append(number)
+            await ends[number].wait()
 
-        async def take(name: str, number: int) -> None:
-            async with turns.acquire(name):
-                begun.append(number)
-                await ends[number].wait()
-
-        tasks = [asyncio.create_task(take(name, n)) for n, name in enumerate(("a", "a", "b"))]
-        await run_pending_tasks()
-        assert begun == [0, 2]
-        ends[0].set()
-        await run_pending_tasks()
-        assert begun == [0, 2, 1]
-        ends[1].set()
-        ends[2].set()
-        await asyncio.gather(*tasks)
-        assert not turns._in_use
-
-    asyncio.run(scenario())
+    tasks = [asyncio.create_task(take(name, n)) for n, name in enumerate(("a", "a", "b"))]
+    await run_pending_tasks()
+    assert begun == [0, 2]
+    ends[0].set()
+    await run_pending_tasks()
+    assert begun == [0, 2, 1]
+    ends[1].set()
+    ends[2].set()
+    await asyncio.gather(*tasks)
+    assert not turns._in_use
 
 
-def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
+async def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
     """Fifty messages of an account with a slow DNS take a quarter of the threads, not all."""
     world = World()
     other = builders.key_text("acct00000002")
@@ -272,20 +232,17 @@ def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
             waiting.release()
             assert answer.wait(PATIENCE)
 
-    async def scenario() -> None:
-        service = ThreadedService(lambda: world.smtp_submission)
-        envelope = Envelope(SENDER, ("ann@slow.example",))
-        world.gate.watch = watch
-        slow = [
-            asyncio.create_task(service.submit(world.live, envelope, bytearray(MESSAGE)))
-            for _ in range(50)
-        ]
-        for _ in range(THREADS_OF_ACCOUNT):
-            assert await asyncio.to_thread(waiting.acquire, timeout=PATIENCE)
-        world.gate.watch = lambda _: None
-        assert await service.submit(other, envelope, bytearray(MESSAGE))
-        assert not any(each.done() for each in slow)
-        answer.set()
-        assert len(set(await asyncio.gather(*slow))) == 50
-
-    asyncio.run(scenario())
+    service = ThreadedService(lambda: world.smtp_submission)
+    envelope = Envelope(SENDER, ("ann@slow.example",))
+    world.gate.watch = watch
+    slow = [
+        asyncio.create_task(service.submit(world.live, envelope, bytearray(MESSAGE)))
+        for _ in range(50)
+    ]
+    for _ in range(THREADS_OF_ACCOUNT):
+        assert await asyncio.to_thread(waiting.acquire, timeout=PATIENCE)
+    world.gate.watch = lambda _: None
+    assert await service.submit(other, envelope, bytearray(MESSAGE))
+    assert not any(each.done() for each in slow)
+    answer.set()
+    assert len(set(await asyncio.gather(*slow))) == 50

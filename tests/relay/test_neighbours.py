@@ -205,18 +205,6 @@ def other_key(relay: RunningRelay) -> str:
     return next(iter(relay.service.others))
 
 
-def test_failed_logins_do_not_bar_an_address(relay: RunningRelay) -> None:
-    """After a hundred failed logins a neighbour connects, logs in and sends."""
-    for _ in range(34):
-        with relay.connect_tls() as forger:
-            for _ in range(3):
-                reply = forger.command(f"AUTH PLAIN {plain(builders.key_text())}")
-            assert reply.startswith(b"421 4.7.0 ")
-            assert forger.closed()
-    with relay.connect_authenticated() as neighbour:
-        assert neighbour.deliver().startswith(b"250 ")
-
-
 def test_connections_that_are_ending_do_not_count(relay: RunningRelay) -> None:
     """A connection that got its 421 does not count while it waits for its client to close."""
     with contextlib.ExitStack() as stack:
@@ -226,22 +214,6 @@ def test_connections_that_are_ending_do_not_count(relay: RunningRelay) -> None:
             assert ending.reply().startswith(b"500 5.5.2 ")
         neighbour = stack.enter_context(relay.connect_authenticated())
         assert neighbour.deliver().startswith(b"250 ")
-
-
-def test_idle_connections_do_not_lock_out_their_address(
-    relay: RunningRelay, clock: ManualClock
-) -> None:
-    """The oldest of the connections that never log in gets 421 4.7.0 when a neighbour comes."""
-    with contextlib.ExitStack() as stack:
-        idle = [stack.enter_context(relay.connect_plaintext()) for _ in range(3)]
-        with relay.connect() as refused:
-            assert refused.reply().startswith(b"421 4.7.0 ")
-        clock.now = 1
-        neighbour = stack.enter_context(relay.connect_authenticated())
-        assert idle[0].reply().startswith(b"421 4.7.0 ")
-        assert idle[0].closed()
-        assert neighbour.deliver().startswith(b"250 ")
-        assert idle[1].command("NOOP").startswith(b"250 ")
 
 
 def test_connection_in_its_handshake_is_replaced(relay: RunningRelay, clock: ManualClock) -> None:

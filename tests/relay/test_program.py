@@ -56,14 +56,6 @@ def test_descriptors_run_out(tmp_path: Path) -> None:
         wait_for(greeted, PATIENCE)
 
 
-def test_zero_processes_are_refused(tmp_path: Path) -> None:
-    """At least one process is required."""
-    with program(tmp_path, PROCESSES="0") as (process, _):
-        _, errors = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 2
-        assert "PILLARBOX_SMTP_PROCESSES" in errors
-
-
 def test_invalid_settings(tmp_path: Path) -> None:
     """A missing or invalid setting ends the program with status 2, and the message names it."""
     with (
@@ -71,12 +63,14 @@ def test_invalid_settings(tmp_path: Path) -> None:
         program(tmp_path, PORT="smtp") as (bad_port, _),
         program(tmp_path, PROXIES="10.0.0.300") as (bad_proxies, _),
         program(tmp_path, MEMORY_MIB="33") as (too_little_memory, _),
+        program(tmp_path, PROCESSES="0") as (no_process, _),
     ):
         for process, name in (
             (no_name, "NAME"),
             (bad_port, "PORT"),
             (bad_proxies, "PROXIES"),
             (too_little_memory, "MEMORY_MIB"),
+            (no_process, "PROCESSES"),
         ):
             _, errors = process.communicate(timeout=PATIENCE)
             assert process.returncode == 2

@@ -139,16 +139,3 @@ def test_an_address_with_other_characters_is_encoded() -> None:
 def test_permanent_failures(code: int, *, is_permanent: bool) -> None:
     """Codes from 500 are permanent failures (RFC 5321, 4.2.1)."""
     assert Reply(code, "", ("no",)).is_permanent_failure is is_permanent
-
-
-@pytest.mark.parametrize(
-    ("code", "start"),
-    [
-        ("rate_limit_exceeded", b"451 4.7.1 "),
-        ("daily_limit_exceeded", b"452 4.7.1 "),
-        ("monthly_limit_exceeded", b"452 4.7.1 "),
-    ],
-)
-def test_quotas(code: str, start: bytes) -> None:
-    """Each quota has its reply, by which clients choose how long they wait."""
-    assert replies.refusal(ServiceError(code, "no")).wire.startswith(start)

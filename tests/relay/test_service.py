@@ -1,7 +1,6 @@
 """The service behind the relay: its threads, its log line, and the memory of large messages."""
 
 import asyncio
-import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +18,6 @@ from tests.fakes import builders
 
 KEY = builders.key_text()
 ENVELOPE = Envelope(builders.SENDER, ("ann@example.com",))
-MIB = 1_048_576
 
 
 class Submission:
@@ -96,20 +94,6 @@ def test_the_keys_of_an_account_share_its_threads(monkeypatch: pytest.MonkeyPatc
     for key in (builders.key_text(), builders.key_text(), "no key"):
         submit(Submission(), 1, key)
     assert names == [builders.ACCOUNT] * 4 + ["no key"] * 2
-
-
-@pytest.mark.parametrize(("size", "collections"), [(MIB - 1, 0), (MIB, 1), (MIB + 1, 1)])
-def test_large_messages_are_freed(
-    monkeypatch: pytest.MonkeyPatch, size: int, collections: int
-) -> None:
-    """After each message of 1 MiB, accepted or refused, Python's collector runs once."""
-    collected: list[int] = []
-    monkeypatch.setattr(gc, "collect", lambda: collected.append(1))
-    submit(Submission(), size)
-    assert len(collected) == collections
-    with pytest.raises(ServiceError):
-        submit(Submission(fault=ServiceError("service_unavailable", "planted")), size)
-    assert len(collected) == 2 * collections
 
 
 def test_the_duration_of_a_message(

@@ -58,16 +58,6 @@ def test_share_of_an_address() -> None:
     assert senders.begin("c", "another").reserve(SHARE)
 
 
-def test_share_is_enough_for_the_largest_message() -> None:
-    """With little memory a share is still large enough for the largest message."""
-    limits = ServerLimits(memory=34 * MIB)
-    senders = Senders(limits)
-    message = senders.begin("a", "address")
-    assert message.reserve(2 * limits.message_size)
-    assert message.reserve(2 * MIB)
-    assert not message.reserve(1)
-
-
 def test_slowest_message_gives_way() -> None:
     """If a share is used up, its slowest message is disconnected for a faster one, no other."""
     senders = Senders()
@@ -232,14 +222,3 @@ def test_accounting(actions: list[tuple[str, int, str, str, int]]) -> None:
         message.release()
     assert senders.budget.used == 0
     assert not senders.budget._messages
-
-
-@pytest.mark.parametrize("memory", [34, 64, 136, 256, 512])
-def test_shares_of_each_setting(memory: int) -> None:
-    """The largest message fits into each share; from 136 MiB shares are a quarter and half."""
-    limits = ServerLimits(memory=memory * MIB)
-    assert limits.memory_of_account >= 2 * limits.message_size
-    assert limits.memory_of_account <= limits.memory_of_address <= limits.memory
-    if memory >= 136:
-        assert limits.memory_of_account == limits.memory // 4
-        assert limits.memory_of_address == limits.memory // 2

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pillarbox.domain.accounts.key_policy import Principal
-from relay.limits import ServerLimits
 from tests.fakes import builders
 from tests.relay.running_relay import (
     MESSAGE,
@@ -96,19 +95,6 @@ def test_message_below_the_minimum_rate(relay: RunningRelay, clock: ManualClock)
     assert relay.service.accepted == []
 
 
-def test_burst_buys_no_time(relay: RunningRelay, clock: ManualClock) -> None:
-    """A client that sends most of a message at once and then nothing gets 421 after a minute."""
-    with contextlib.ExitStack() as stack:
-        client = begin(relay, stack, relay.connect_authenticated(), MIB)
-        clock.now = 60
-        relay.check_deadlines()
-        assert relay.budget.used
-        clock.now = 60.1
-        relay.check_deadlines()
-        assert client.reply().startswith(b"421 4.4.2 ")
-        assert relay.budget.used == 0
-
-
 def test_discarded_message_is_timed_too(relay: RunningRelay, clock: ManualClock) -> None:
     """A message that is refused already and only read to its end must arrive as fast."""
     with relay.connect_authenticated() as client:
@@ -166,28 +152,6 @@ def test_slowest_message_makes_room(relay: RunningRelay, clock: ManualClock) -> 
     assert len(relay.service.accepted) == 2
 
 
-def test_young_messages_are_not_disconnected(relay: RunningRelay) -> None:
-    """In their first ten seconds messages keep their memory, and a new one gets 452 4.3.1."""
-    with contextlib.ExitStack() as stack:
-        for _ in range(2):
-            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
-        client = stack.enter_context(relay.connect_authenticated())
-        assert client.command(f"MAIL FROM:<{SENDER}> SIZE=20000").startswith(b"452 4.3.1 ")
-        assert client.deliver(MESSAGE + LINE * 200).startswith(b"452 4.3.1 ")
-
-
-def test_asking_for_room_again_and_again(relay: RunningRelay) -> None:
-    """A client that keeps asking whether there is room gets 421 4.7.0."""
-    with contextlib.ExitStack() as stack:
-        for _ in range(2):
-            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
-        client = stack.enter_context(relay.connect_authenticated())
-        command = f"MAIL FROM:<{SENDER}> SIZE=20000"
-        for _ in range(ServerLimits().idle_commands):
-            assert client.command(command).startswith(b"452 4.3.1 ")
-        assert client.command(command).startswith(b"421 4.7.0 ")
-
-
 def test_message_that_is_being_accepted_keeps_its_memory(
     relay: RunningRelay, clock: ManualClock
 ) -> None:
@@ -207,9 +171,3 @@ def test_message_that_is_being_accepted_keeps_its_memory(
         assert newcomer.reply().startswith(b"452 4.3.1 ")
         relay.service.gate.set()
         assert all(client.reply().startswith(b"250 ") for client in complete)
-
-
-def test_default_rate() -> None:
-    """By default 512 octets a second are enough, and a message may pause for a minute."""
-    limits = ServerLimits()
-    assert (limits.content_rate, limits.content_stall, limits.content_grace) == (512, 60, 10)

@@ -1,27 +1,19 @@
 """The relay of the local stack: from a mail program to the inbox and the history."""
 
-import json
 import smtplib
 import ssl
-import time
-import urllib.request
 from email import policy
 from email.message import EmailMessage
 from typing import Any
 
+import httpx
 import pytest
+
+from tests.stack import AGENT, PATIENCE, inbox, wait_for
 
 pytestmark = pytest.mark.stack
 
 SENDER = "hello@shop.example"
-#: Seconds to wait for a delivery on a busy machine.
-PATIENCE = 60
-
-
-def fetch(url: str, key: str = "") -> Any:
-    request = urllib.request.Request(url, headers={"User-Agent": "tests/1", "X-API-Key": key})  # noqa: S310  the local stack
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  the local stack
-        return answer.read()
 
 
 def connect(stack: dict[str, Any], key: str) -> smtplib.SMTP:
@@ -55,22 +47,20 @@ def send(stack: dict[str, Any], message: EmailMessage, *recipients: str) -> str:
         return text.decode().rpartition(" ")[2]
 
 
-def delivered(stack: dict[str, Any], message_id: str) -> dict[str, Any]:
-    """Wait until a message is delivered and return its detail."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        url = f"{stack['base_url']}/api/v1/emails/{message_id}"
-        detail: dict[str, Any] = json.loads(fetch(url, stack["keys"]["live"]))
-        if detail["status"] == "delivered":
-            return detail
-        assert time.monotonic() < deadline, detail
-        time.sleep(0.2)
+def delivered(stack: dict[str, Any], message_id: str) -> tuple[dict[str, Any], bytes]:
+    """Wait until a message is delivered; return its detail and what arrived."""
+    url = f"{stack['base_url']}/api/v1/emails/{message_id}"
+    headers = AGENT | {"X-API-Key": stack["keys"]["live"]}
 
+    def look() -> Any:
+        detail = httpx.get(url, headers=headers, timeout=PATIENCE).json()
+        return detail["status"] == "delivered" and detail
 
-def raw(stack: dict[str, Any], subject: str) -> tuple[dict[str, Any], bytes]:
-    items = json.loads(fetch(f"{stack['inbox_url']}/messages"))["items"]
-    item = next(item for item in items if item["subject"] == subject)
-    return item, fetch(f"{stack['inbox_url']}/messages/{item['id']}/raw")
+    detail = wait_for(look)
+    (item,) = inbox(stack, message_id)
+    assert sorted(item["recipients"]) == sorted(detail["to"] + detail["cc"] + detail["bcc"])
+    raw = f"{stack['inbox_url']}/messages/{item['id']}/raw"
+    return detail, httpx.get(raw, timeout=PATIENCE).content
 
 
 def test_email_is_delivered_unchanged(stack: dict[str, Any]) -> None:
@@ -79,15 +69,13 @@ def test_email_is_delivered_unchanged(stack: dict[str, Any]) -> None:
     message["Message-ID"] = "<mine@shop.example>"
     message["X-SES-CONFIGURATION-SET"] = "evil"
     message_id = send(stack, message, "ann@example.com", "bob@example.com", "eve@example.com")
-    detail = delivered(stack, message_id)
+    detail, octets = delivered(stack, message_id)
     assert (detail["to"], detail["cc"], detail["bcc"]) == (
         ["ann@example.com"],
         ["bob@example.com"],
         ["eve@example.com"],
     )
     assert (detail["subject"], detail["fromName"]) == ("Over SMTP", "Shop")
-    item, octets = raw(stack, "Over SMTP")
-    assert sorted(item["recipients"]) == ["ann@example.com", "bob@example.com", "eve@example.com"]
     del message["X-SES-CONFIGURATION-SET"]
     assert octets == message.as_bytes()
 
@@ -100,8 +88,7 @@ def test_large_email_goes_through_the_spool(stack: dict[str, Any]) -> None:
         message.add_attachment(
             bytes(range(256)) * 20_480, maintype="application", subtype="pdf", filename=name
         )
-    delivered(stack, send(stack, message, "ann@example.com"))
-    _, octets = raw(stack, "Large over SMTP")
+    _, octets = delivered(stack, send(stack, message, "ann@example.com"))
     assert octets == message.as_bytes()
 
 

@@ -58,14 +58,6 @@ def test_commands_sent_ahead_of_tls_are_dropped(relay: RunningRelay) -> None:
         assert client.command("HELP").startswith(b"214 2.0.0 ")
 
 
-def test_starttls_resets_the_session(relay: RunningRelay) -> None:
-    """After STARTTLS a client must send EHLO again before AUTH."""
-    with relay.connect_plaintext() as client:
-        client.command("EHLO client.example")
-        client.start_tls()
-        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
-
-
 def test_starttls_inside_tls_is_refused(relay: RunningRelay) -> None:
     """STARTTLS inside TLS gets 503 5.5.1."""
     with relay.connect_tls() as client:
@@ -91,19 +83,6 @@ def test_old_tls_is_refused(relay: RunningRelay) -> None:
         client.command("STARTTLS")
         with pytest.raises((ssl.SSLError, ConnectionError)):
             client.wrap(context)
-
-
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_tls_from_1_2_on(relay: RunningRelay, version: ssl.TLSVersion) -> None:
-    """TLS 1.2 and 1.3 work."""
-    context = trusting_context()
-    context.minimum_version = context.maximum_version = version
-    with relay.connect_plaintext() as client:
-        client.command("STARTTLS")
-        client.wrap(context)
-        assert isinstance(client.sock, ssl.SSLSocket)
-        assert client.sock.version() == f"TLSv1.{version - ssl.TLSVersion.TLSv1}"
-        assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:

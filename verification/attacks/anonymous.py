@@ -2,13 +2,9 @@
 
 The real functions run on emulated AWS with a real name server. Below the SDK every item that is
 read or written is counted, and so is every query to the DNS.
-
-    .venv/bin/python -m verification.attacks.anonymous
 """
 
 import json
-import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,9 +25,9 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
-from tests.contract.name_server import running_name_server
 from tests.contract.operations import OPERATIONS, Operation
-from tests.contract.service import SENDER, Service, running_service
+from tests.contract.service import SENDER, Service
+from verification.attacks.tally import Options, Tally, service_alone
 
 #: What a key that does not exist may read: its own record and its account's.
 MOST_READS: Final = 2
@@ -41,6 +37,8 @@ _MANY: Final = 330_000
 _IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
 _SUPPRESSED: Final = "gone@slow.example"
 _SERVER_ERROR: Final = 500
+#: For 60 refused messages of one preview key within a minute.
+QUERIES_OF_KEY: Final = "DNS queries of a preview key"
 
 
 @dataclass
@@ -52,36 +50,30 @@ class Cost:
     queries: list[str] = field(default_factory=list)
 
 
-@dataclass
-class Counts:
-    """What all attempts cost."""
+def attempt(
+    tally: Tally, codes: tuple[int, ...], call: Callable[..., int], *arguments: object
+) -> Cost:
+    """Make an attempt, which must end with one of some status codes."""
+    began = process_time()
+    with counting() as cost:
+        status = call(*arguments)
+    tally["bad inputs tried"] += 1
+    if process_time() - began > _SLOW:
+        tally.find("over 2 s of CPU", arguments)
+    if status not in codes:
+        tally.find("5xx" if status >= _SERVER_ERROR else "other answers", (status, arguments))
+    return cost
 
-    tried: int = 0
-    accepted: int = 0
-    server_errors: int = 0
-    slow: int = 0
-    #: The most of one attempt with a key that does not exist.
-    forged_reads: int = 0
-    forged_writes: int = 0
-    #: The most of one request that is refused for what it contains, with a valid key.
-    refused_reads: int = 0
-    #: The queries for requests that are refused without an answer of the DNS.
-    refused_queries: int = 0
-    #: The queries for one slow domain, to which many accounts send.
-    slow_queries: int = 0
-    #: The queries for refused messages of one preview key within a minute.
-    key_queries: int = 0
 
-    def attempt(self, codes: tuple[int, ...], call: Callable[..., int], *arguments: object) -> Cost:
-        """Make an attempt, which must end with one of some status codes."""
-        began = process_time()
-        with counting() as cost:
-            status = call(*arguments)
-        self.tried += 1
-        self.slow += process_time() - began > _SLOW
-        self.server_errors += status >= _SERVER_ERROR
-        self.accepted += status not in codes
-        return cost
+def _check_reads(tally: Tally, cost: Cost) -> None:
+    tally.raise_to("reads at most", sum(cost.reads))
+    if sum(cost.reads) > MOST_READS:
+        tally.find("costly refusals", cost)
+
+
+def _check_queries(tally: Tally, cost: Cost) -> None:
+    if cost.queries:
+        tally.find("DNS queries for refused requests", cost.queries)
 
 
 @contextmanager
@@ -112,16 +104,19 @@ def counting() -> Iterator[Cost]:
         yield cost
 
 
-def attack(service: Service, keys: int = 20) -> Counts:
+def attack(service: Service, keys: int = 20) -> Tally:
     """Make all attempts, some of them with many keys; return what they cost."""
-    counts = Counts()
+    tally = Tally(
+        *("5xx", "other answers", "over 2 s of CPU", "costly refusals", "writes for a forged key"),
+        *("DNS queries for refused requests", "further queries for one slow domain"),
+    )
     # Windows of a minute must not end between two attempts.
     with service.at(datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)):
-        _forge_keys(service, counts, keys)
-        _send_what_is_refused(service, counts)
-        _send_to_a_slow_domain(service, counts, keys)
-        _send_to_domains_without_mail(service, counts)
-    return counts
+        _forge_keys(service, tally, keys)
+        _send_what_is_refused(service, tally)
+        _send_to_a_slow_domain(service, tally, keys)
+        _send_to_domains_without_mail(service, tally)
+    return tally
 
 
 def large_bodies() -> dict[str, str]:
@@ -142,7 +137,7 @@ def large_bodies() -> dict[str, str]:
     return {json.dumps(body): path for path, body in bodies}
 
 
-def _forge_keys(service: Service, counts: Counts, keys: int) -> None:
+def _forge_keys(service: Service, tally: Tally, keys: int) -> None:
     """Use keys with a valid checksum that do not exist: on every route and over SMTP."""
     account = service.account()
     service.suppress(account, _SUPPRESSED)
@@ -163,13 +158,13 @@ def _forge_keys(service: Service, counts: Counts, keys: int) -> None:
             (_status, submission.submit_all, key, [message] * 20),
         ]
         for call, *arguments in attempts:
-            cost = counts.attempt((401,), call, *arguments)
-            counts.forged_reads = max(counts.forged_reads, sum(cost.reads))
-            counts.forged_writes = max(counts.forged_writes, sum(cost.writes))
-            counts.refused_queries += len(cost.queries)
+            cost = attempt(tally, (401,), call, *arguments)
+            _check_reads(tally, cost)
+            _check_queries(tally, cost)
+            tally["writes for a forged key"] += sum(cost.writes)
 
 
-def _send_what_is_refused(service: Service, counts: Counts) -> None:
+def _send_what_is_refused(service: Service, tally: Tally) -> None:
     """Use valid keys for requests that are refused without an answer of the DNS."""
     slow = "x@slow.example"
     poor = Limits(per_minute=0, per_day=None, per_month=None)
@@ -195,30 +190,31 @@ def _send_what_is_refused(service: Service, counts: Counts) -> None:
     large = {body: path for body, path in large_bodies().items() if len(body) > 10**6}
     for api in (live, preview):
         for body, path in (bodies | large).items():
-            cost = counts.attempt((400, 403, 404, 422), _post, api.key, path, body)
-            counts.refused_queries += len(cost.queries)
+            cost = attempt(tally, (400, 403, 404, 422), _post, api.key, path, body)
+            _check_queries(tally, cost)
             if path == "/emails/batch" or body in large:
-                counts.refused_reads = max(counts.refused_reads, sum(cost.reads))
+                _check_reads(tally, cost)
     for _ in range(3):
-        cost = counts.attempt((429,), _post, over.key, "/emails", json.dumps(otp(to=slow)))
-        counts.refused_queries += len(cost.queries)
+        cost = attempt(tally, (429,), _post, over.key, "/emails", json.dumps(otp(to=slow)))
+        _check_queries(tally, cost)
 
 
-def _send_to_a_slow_domain(service: Service, counts: Counts, keys: int) -> None:
+def _send_to_a_slow_domain(service: Service, tally: Tally, keys: int) -> None:
     """Let many accounts send to a domain whose name server does not answer."""
     body = json.dumps(otp(to="x@one.slow.example"))
-    for _ in range(keys):
-        cost = counts.attempt((200,), _post, service.live().key, "/emails", body)
-        counts.slow_queries += len(cost.queries)
+    for number in range(keys):
+        cost = attempt(tally, (200,), _post, service.live().key, "/emails", body)
+        if cost.queries and number:
+            tally.find("further queries for one slow domain", cost.queries)
 
 
-def _send_to_domains_without_mail(service: Service, counts: Counts, requests: int = 60) -> None:
+def _send_to_domains_without_mail(service: Service, tally: Tally, requests: int = 60) -> None:
     """Let one preview key send to ever new domains that accept no mail."""
     key = service.preview().key
     for number in range(requests):
         body = json.dumps(otp(to=f"x@d{number}.nomx.example"))
-        cost = counts.attempt((400, 429), _post, key, "/emails", body)
-        counts.key_queries += len(cost.queries)
+        cost = attempt(tally, (400, 429), _post, key, "/emails", body)
+        tally[QUERIES_OF_KEY] += len(cost.queries)
 
 
 def _post(key: str, path: str, body: str) -> int:
@@ -237,38 +233,7 @@ def _status(call: Callable[..., object], *arguments: object) -> int:
     return 200
 
 
-def is_broken(counts: Counts) -> bool:
-    """Return whether an attempt cost more than it may."""
-    return (
-        counts.forged_reads > MOST_READS
-        or counts.refused_reads > MOST_READS
-        or counts.slow_queries > 1
-        or bool(counts.accepted or counts.server_errors or counts.slow)
-        or bool(counts.forged_writes or counts.refused_queries)
-    )
-
-
-def summary(counts: Counts) -> str:
-    """Return the line with all counts."""
-    return (
-        f"bad inputs tried {counts.tried}, with another answer {counts.accepted}, "
-        f"5xx {counts.server_errors}, over 2 s of CPU {counts.slow}, "
-        f"reads for a forged key {counts.forged_reads}, writes {counts.forged_writes}, "
-        f"reads for a request over the limits {counts.refused_reads}, "
-        f"DNS queries for refused requests {counts.refused_queries}, "
-        f"for one slow domain {counts.slow_queries}, "
-        f"for 60 refused messages of a preview key {counts.key_queries}"
-    )
-
-
-def main() -> int:
-    """Return 1 if an attempt cost more than it may."""
-    logging.disable()
-    with running_name_server() as name_server, running_service(name_server) as service:
-        counts = attack(service, keys=200)
-    print(summary(counts))  # noqa: T201  the result of a program that is run by hand
-    return int(is_broken(counts))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def run(_: Options) -> Tally:
+    """Make all attempts with 200 keys."""
+    with service_alone() as service:
+        return attack(service, keys=200)

@@ -1,8 +1,6 @@
 # ruff: noqa: T201  a program that is run by hand prints its results
 """Bombs: every email that is accepted can be built, in bounded memory and time.
 
-    .venv/bin/python -m verification.attacks.bombs [--random N]
-
 Each bomb has a fresh process, which accepts it as the API or the relay does and then does what
 the worker does: it reads the payload of the job, builds the message, and makes SES's request. The
 memory is the peak of these three steps (VmHWM of Linux, after a reset) above what the process had
@@ -10,15 +8,15 @@ before the first bomb. It includes the payload and SES's request. Then the messa
 more in a process of its own, with the bounds that a suspected job has.
 """
 
-import argparse
 import gc
-import json
+import multiprocessing
 import os
-import subprocess
-import sys
+import resource
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from email import message_from_bytes
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +43,7 @@ from tests.fakes import builders
 from tests.fakes.stores import FakeJobs
 from tests.fakes.world import World
 from verification.attacks.bomb_corpus import Bomb, bomb_named, corpus
+from verification.attacks.tally import Options, Tally
 
 #: SES accepts a raw message of 40 MB.
 MAX_MESSAGE: Final = 40_000_000
@@ -56,8 +55,12 @@ _CREDENTIALS: Final = {
     "AWS_SECRET_ACCESS_KEY": "testing",
     "AWS_DEFAULT_REGION": "eu-west-1",
 }
-#: In seconds of real time, for one bomb.
+#: In seconds of CPU, for the bombs of one process.
 _PATIENCE: Final = 120
+_RANDOM_BOMBS: Final = 100
+#: The memory of this process before its first bomb.
+_before: Final[list[int]] = []
+_SPAWN: Final = multiprocessing.get_context("spawn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,79 +78,52 @@ class Result:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """The sums over a corpus."""
-
-    tried: int
-    accepted: int
-    unsendable: int
-    over_memory: int
-    over_time: int
-    peak_memory: int
-    #: The peak of a whole process.
-    peak_whole: int
-    largest: int
-
-    def __str__(self) -> str:
-        return (
-            f"bombs tried {self.tried}, accepted {self.accepted}, accepted but unsendable"
-            f" {self.unsendable}, over 256 MB {self.over_memory}, over 2 s of CPU"
-            f" {self.over_time}, peak memory {self.peak_memory >> 20} MB and of a whole process"
-            f" {self.peak_whole >> 20} MB, largest message {self.largest / 1e6:.1f} MB"
+def count(results: Iterator[Result]) -> Tally:
+    """Print results as they come, and sum them up."""
+    tally = Tally("accepted but unsendable", "over 256 MB", "over 2 s of CPU")
+    for result in results:
+        tally["bombs tried"] += 1
+        tally["accepted"] += result.accepted
+        tally["over 256 MB"] += result.memory > MAX_MEMORY
+        tally["over 2 s of CPU"] += result.seconds > MAX_CPU
+        tally.raise_to("most bytes for one", result.memory)
+        tally.raise_to("most bytes of a process", result.whole)
+        tally.raise_to("largest message", result.octets)
+        if result.unsendable:
+            tally.find("accepted but unsendable", f"{result.name}: {result.unsendable}")
+        print(
+            f"{result.name:32} {'accepted' if result.accepted else 'refused':8}"
+            f" {result.octets / 1e6:6.1f} MB, memory {result.memory >> 20:4} MB,"
+            f" {result.seconds:5.2f} s {result.unsendable}",
+            flush=True,
         )
+    return tally
 
 
-def count(results: Iterable[Result]) -> Counts:
-    """Sum up results."""
-    results = list(results)
-    return Counts(
-        tried=len(results),
-        accepted=sum(result.accepted for result in results),
-        unsendable=sum(bool(result.unsendable) for result in results),
-        over_memory=sum(result.memory > MAX_MEMORY for result in results),
-        over_time=sum(result.seconds > MAX_CPU for result in results),
-        peak_memory=max(result.memory for result in results),
-        peak_whole=max(result.whole for result in results),
-        largest=max(result.octets for result in results),
-    )
-
-
-def explode(*names: str) -> list[Result]:
+def explode(*names: str) -> Iterator[Result]:
     """Try bombs one after the other in one process of their own.
 
     What a bomb leaves in the heap counts for the next one too, so several bombs give an upper
     bound of the memory.
     """
-    command = [sys.executable, "-m", "verification.attacks.bombs", "--here", *names]
-    try:
-        ended = subprocess.run(
-            command,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
-            env=os.environ | _CREDENTIALS,
-        )
-    except subprocess.TimeoutExpired:
-        return [_lost(name, "no end") for name in names]
-    results = [Result(**json.loads(line)) for line in ended.stdout.splitlines()]
-    reason = f"died {ended.returncode}: {ended.stderr.decode()[-500:]}"
-    return results + [_lost(name, reason) for name in names[len(results) :]]
+    with ProcessPoolExecutor(1, _SPAWN, initializer=_prepare) as process:
+        for name in names:
+            try:
+                yield process.submit(_try, name).result()
+            except BrokenProcessPool as death:
+                yield Result(name=name, accepted=True, unsendable=str(death))
 
 
-def _lost(name: str, reason: str) -> Result:
-    return Result(name=name, accepted=True, unsendable=reason)
+def _prepare() -> None:
+    """Make the imports and connections of a first mail; remember the memory then."""
+    resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
+    os.environ.update(_CREDENTIALS)
+    _deliver(builders.mail(), builders.message())
+    _before.append(_memory("VmRSS"))
 
 
-def try_here(names: Iterable[str]) -> Iterator[Result]:
-    """Accept bombs and build their messages in this process."""
-    _deliver(builders.mail(), builders.message())  # the imports and connections of a first mail
-    base = _memory("VmRSS")
-    for name in names:
-        yield _try(name, bomb_named(name), base)
-
-
-def _try(name: str, bomb: Bomb, base: int) -> Result:
+def _try(name: str) -> Result:
+    bomb = bomb_named(name)
     started = time.process_time()
     try:
         mail, message = _accept(bomb)
@@ -167,7 +143,7 @@ def _try(name: str, bomb: Bomb, base: int) -> Result:
         accepted=True,
         unsendable=unsendable,
         octets=len(raw),
-        memory=whole - base,
+        memory=whole - _before[0],
         whole=whole,
         seconds=seconds,
     )
@@ -245,30 +221,6 @@ def _memory(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def main() -> None:
-    """Try every bomb, print the worst, and sum up in the last line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--random", type=int, default=100, help="how many random bombs to add")
-    parser.add_argument("--here", nargs="+", help="try these in this process; print the results")
-    arguments = parser.parse_args()
-    if arguments.here:
-        for result in try_here(arguments.here):
-            print(json.dumps(asdict(result)), flush=True)
-        return
-    results = []
-    for name in corpus(arguments.random):
-        (result,) = explode(name)
-        results.append(result)
-        print(
-            f"{name:32} {'accepted' if result.accepted else 'refused':8}"
-            f" {result.octets / 1e6:6.1f} MB, memory {result.memory >> 20:4} MB,"
-            f" {result.seconds:5.2f} s {result.unsendable}",
-            flush=True,
-        )
-    totals = count(results)
-    print(totals)
-    sys.exit(bool(totals.unsendable or totals.over_memory or totals.over_time))
-
-
-if __name__ == "__main__":
-    main()
+def run(_: Options) -> Tally:
+    """Try every bomb in a process of its own."""
+    return count(result for name in corpus(_RANDOM_BOMBS) for result in explode(name))

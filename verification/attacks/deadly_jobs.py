@@ -1,7 +1,4 @@
-# ruff: noqa: T201  a program that is run by hand prints its results
 """A job that kills each worker that builds it, in a batch with nine jobs of other tenants.
-
-    .venv/bin/python -m verification.attacks.deadly_jobs
 
 The worker is a process of the operating system and dies by `os._exit`, on the local engine with a
 clock that jumps. The queue shows all ten jobs again after its visibility timeout.
@@ -11,7 +8,6 @@ import heapq
 import json
 import os
 import random
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from unittest import mock
 
 import boto3
@@ -35,6 +31,7 @@ from tests.aws import forget_wiring
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders
+from verification.attacks.tally import Options, Tally
 from verification.faults.engine import running
 from verification.faults.process_exits import DIED, real_processes
 from verification.faults.runs import PATHS
@@ -88,14 +85,6 @@ class Counts:
         once = all(self.sent[subject] == 1 for subject in self.others)
         ended = (self.worker_deaths, self.build_deaths, self.set_aside) == (1, 3, 1)
         return not once or self.repetitions > 1 or not ended or self.sent[_DEADLY] > 0
-
-    def __str__(self) -> str:
-        return (
-            f"jobs of others {len(self.others)}, sent once"
-            f" {sum(self.sent[subject] == 1 for subject in self.others)}, repetitions at most"
-            f" {self.repetitions}, workers killed {self.worker_deaths}, builds killed"
-            f" {self.build_deaths}, set aside {self.set_aside} ({self.code})"
-        )
 
 
 def attack(system: System, seed: int = 1) -> Counts:
@@ -206,21 +195,16 @@ def _deadly_builds() -> Iterator[None]:
     forget_wiring()
 
 
-def main() -> None:
-    """Attack with the deadly job at ten positions, and sum up."""
-    results: list[Any] = []
+def run(_: Options) -> Tally:
+    """Attack with the deadly job at ten positions."""
+    tally = Tally("broken")
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as system:
         for seed in range(10):
-            results.append(attack(system, seed))
-            print(results[-1], flush=True)
-    failed = sum(map(bool, results))
-    print(
-        f"batches {len(results)}, jobs of others {sum(len(r.others) for r in results)},"
-        f" repetitions at most {max(r.repetitions for r in results)}, workers killed"
-        f" {sum(r.worker_deaths for r in results)}, broken {failed}"
-    )
-    sys.exit(bool(failed))
-
-
-if __name__ == "__main__":
-    main()
+            counts = attack(system, seed)
+            tally["batches"] += 1
+            tally["jobs of others"] += len(counts.others)
+            tally["workers killed"] += counts.worker_deaths
+            tally.raise_to("repetitions at most", counts.repetitions)
+            if counts:
+                tally.find("broken", counts)
+    return tally

@@ -78,13 +78,6 @@ def hostile_messages() -> Iterator[tuple[str, bytes]]:
         yield label, message.encode("utf-8", "surrogateescape")
 
 
-def _types() -> Iterator[tuple[str, str]]:
-    for kind in _TYPES:
-        part = f"Content-Type: {kind}\r\n\r\nx\r\n"
-        yield "type", f"{_FROM}{part}"
-        yield "type of a part", f"{_MIXED}--b\r\n{part}--b--\r\n"
-
-
 def _names() -> Iterator[tuple[str, str]]:
     for extension in sorted(UNSUPPORTED_EXTENSIONS):
         for name in (f"a.{extension}", f"a.pdf.{extension.upper()}", f"ü .{extension}"):

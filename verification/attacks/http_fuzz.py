@@ -1,34 +1,27 @@
 """Sends random bodies over HTTP, delivers what is accepted, and compares output with input.
 
-    .venv/bin/python -m verification.attacks.http_fuzz --seconds 600
-
 The real handlers and the worker run in this process on emulated AWS. The message that SES would
 get must say what the request asked for, octet for octet, and SES must accept it.
 """
 
-import argparse
 import base64
-import contextlib
-import os
-import sys
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.header import decode_header, make_header
 from email.message import EmailMessage
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from pillarbox.application.sending.smtp_message import read_message
 from pillarbox.application.validation import normalize_address
+from pillarbox.domain.errors import ServiceError
 from pillarbox.rendering.text import text_from_html
 from tests.contract.client import Api
-from tests.contract.name_server import running_name_server
-from tests.contract.service import SENDER, Service, running_service
-from verification.attacks.send_bodies import SendBody, send_body
+from tests.contract.service import SENDER, Service
+from verification.attacks.send_bodies import send_body
 from verification.attacks.sendable import faults_in
+from verification.attacks.tally import Options, Tally, service_alone
 
 #: How many bodies are sent before the worker runs, and per account.
 _BATCH: Final = 25
@@ -36,48 +29,12 @@ _PER_ACCOUNT: Final = 500
 _SLOW: Final = 2.0  # seconds of CPU
 
 
-@dataclass(slots=True)
-class Counts:
-    """What happened to the bodies."""
-
-    valid: int = 0
-    broken: int = 0
-    accepted: int = 0
-    broken_accepted: int = 0
-    valid_refused: int = 0
-    server_errors: int = 0
-    slow: int = 0
-    undelivered: int = 0
-    different: int = 0
-    unsendable: int = 0
-    findings: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        """Return the last line."""
-        return (
-            f"bad inputs tried {self.broken:,}, accepted {self.broken_accepted}; valid inputs tried"
-            f" {self.valid:,}, refused {self.valid_refused}; 5xx {self.server_errors}, over 2 s of"
-            f" CPU {self.slow}, accepted {self.accepted:,}, not delivered {self.undelivered},"
-            f" other than asked {self.different}, accepted but unsendable {self.unsendable}"
-        )
-
-    @property
-    def failed(self) -> bool:
-        """Whether anything happened that must not."""
-        return bool(
-            self.broken_accepted
-            or self.valid_refused
-            or self.server_errors
-            or self.slow
-            or self.undelivered
-            or self.different
-            or self.unsendable
-        )
-
-
-def fuzz(service: Service, cases: int, seconds: float, seed: int = 1) -> Counts:
+def fuzz(service: Service, cases: int, seconds: float, seed: int = 1) -> Tally:
     """Send so many bodies, or as many as fit into the time."""
-    counts = Counts()
+    tally = Tally(
+        *("5xx", "refused", "over 2 s of CPU", "not delivered"),
+        *("other than asked", "accepted but unsendable"),
+    )
     random = Random(seed)  # noqa: S311  a repeatable test
     deadline = time.monotonic() + seconds
     for start in range(0, cases, _BATCH):
@@ -87,52 +44,48 @@ def fuzz(service: Service, cases: int, seconds: float, seed: int = 1) -> Counts:
             api = service.live()
         sent = {}
         for _ in range(min(_BATCH, cases - start)):
-            case = send_body(random)
-            if message_id := _send(counts, api, case):
-                sent[message_id] = case.body
+            body = send_body(random)
+            if message_id := _send(tally, api, body):
+                sent[message_id] = body
         service.ses.mails.clear()
         service.deliver()
-        _compare(counts, sent, service.ses.mails)
-    return counts
+        _compare(tally, sent, service.ses.mails)
+    return tally
 
 
-def _send(counts: Counts, api: Api, case: SendBody) -> str | None:
+def _send(tally: Tally, api: Api, body: dict[str, Any]) -> str | None:
     """Return the id of an accepted message."""
     started = time.thread_time()
-    response = api.send(case.body)
-    counts.slow += time.thread_time() - started > _SLOW
-    counts.valid += not case.broken
-    counts.broken += case.broken
-    if response.status >= 500:
-        counts.server_errors += 1
-        counts.findings[f"{response.status}: {response.text[:200]}"] += 1
-    elif response.status == 200:
-        counts.accepted += 1
-        if case.broken:
-            counts.broken_accepted += 1
-            counts.findings[f"broken but accepted: {case.body!a:.300}"] += 1
-        return str(response.json["messageId"])
-    elif not case.broken:
-        counts.valid_refused += 1
-        counts.findings[f"valid but refused: {response.text[:300]}"] += 1
-    return None
+    response = api.send(body)
+    tally["over 2 s of CPU"] += time.thread_time() - started > _SLOW
+    tally["valid inputs tried"] += 1
+    if response.status != 200:
+        tally.find("5xx" if response.status >= 500 else "refused", response.text)
+        return None
+    return str(response.json["messageId"])
 
 
-def _compare(
-    counts: Counts, sent: Mapping[str, dict[str, Any]], mails: list[dict[str, Any]]
-) -> None:
+def _compare(tally: Tally, sent: Mapping[str, dict[str, Any]], mails: list[dict[str, Any]]) -> None:
     delivered = {_message_id(mail): mail for mail in mails}
     for message_id, body in sent.items():
         if message_id not in delivered:
-            counts.undelivered += 1
+            tally.find("not delivered", body)
             continue
         mail = delivered[message_id]
-        if faults := faults_in(mail["raw"]):
-            counts.unsendable += 1
-            counts.findings[f"unsendable: {faults[0]}"] += 1
-        if differences := list(differences_of(body, mail)):
-            counts.different += 1
-            counts.findings[differences[0]] += 1
+        for fault in (*faults_in(mail["raw"]), *_refusals(mail["raw"])):
+            tally.find("accepted but unsendable", fault)
+        for difference in differences_of(body, mail):
+            tally.find("other than asked", difference)
+
+
+def _refusals(raw: bytes) -> Iterator[str]:
+    """Yield what a strict parser and our own relay have against a message."""
+    for header in message_from_bytes(raw, policy=policy.strict).values():
+        yield from map(repr, header.defects)
+    try:
+        read_message(("ann@example.com",), bytearray(raw))
+    except ServiceError as error:
+        yield f"the relay: {error}"
 
 
 def _message_id(mail: dict[str, Any]) -> str:
@@ -222,25 +175,7 @@ def _files(message: EmailMessage) -> list[tuple[str, str, bytes, str]]:
     )
 
 
-def main() -> None:
-    """Fuzz, and print what was found and the counts."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--cases", type=int, default=10**9)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    with (
-        Path(os.devnull).open("w") as log,
-        contextlib.redirect_stdout(log),
-        running_name_server() as name_server,
-        running_service(name_server) as service,
-    ):
-        counts = fuzz(service, arguments.cases, arguments.seconds, arguments.seed)
-    for finding, count in counts.findings.most_common(50):
-        sys.stdout.write(f"{count:6} {finding}\n")
-    sys.stdout.write(f"{counts}\n")
-    sys.exit(counts.failed)
-
-
-if __name__ == "__main__":
-    main()
+def run(options: Options) -> Tally:
+    """Send as many bodies as fit into the time."""
+    with service_alone() as service:
+        return fuzz(service, 10**9, options.seconds, options.seed)

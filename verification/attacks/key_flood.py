@@ -1,7 +1,5 @@
 """What other tenants keep of the API while one key floods it from many addresses.
 
-    .venv/bin/python -m verification.attacks.key_flood
-
 First the real functions run on emulated AWS. One key repeats requests that read much and accept
 nothing, within a minute, and every item that is read is counted. A neighbour sends in between.
 
@@ -15,8 +13,6 @@ The flood lasts ten minutes. The neighbour sends ten requests a second all the t
 # ruff: noqa: T201  a program that prints its figures
 
 import json
-import logging
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -28,9 +24,9 @@ from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import raw_html
 from tests.contract.client import Api, ApiResponse
-from tests.contract.name_server import running_name_server
-from tests.contract.service import Service, running_service
+from tests.contract.service import Service
 from verification.attacks.anonymous import counting
+from verification.attacks.tally import Options, Tally, service_alone
 
 #: The neighbour keeps at least this part of its requests.
 GOAL: Final = 0.9
@@ -146,34 +142,27 @@ def share_kept(flood: float, *, firewall: bool, same_method: bool) -> float:
     return kept / _SECONDS
 
 
-def main() -> int:
-    """Print the figures; return 1 if a flood read too much or a neighbour lost its share."""
-    logging.disable()
-    with running_name_server() as name_server, running_service(name_server) as service:
+def run(_: Options) -> Tally:
+    """Print the figures of each flood; count those that read too much or take too large a share."""
+    tally = Tally("costly floods", "shares under 90 %")
+    with service_alone() as service:
         measured = list(read_floods(service, REQUESTS))
     print(f"| flood of {REQUESTS} requests | items read by the first | by the last | by all |")
     print("|---|---|---|---|")
     for reads in measured:
         print(f"| {reads.kind} | {reads.first:,} | {reads.last} | {reads.total:,} |")
-    print()
-    print("| requests a second with one key | other method | same method | with a firewall |")
+        tally["floods tried"] += 1
+        tally.raise_to("items read at the limit at most", reads.last)
+        if reads.broken:
+            tally.find("costly floods", reads)
+    print("\n| requests a second with one key | other method | same method | with a firewall |")
     print("|---|---|---|---|")
-    shares = []
     for flood in FLOODS:
         other = share_kept(flood, firewall=False, same_method=False)
         same = share_kept(flood, firewall=False, same_method=True)
         guarded = share_kept(flood, firewall=True, same_method=True)
-        shares += [other, guarded, *([same] if flood + _NEIGHBOUR <= _RATE else [])]
         print(f"| {flood:,.0f} | {other:.0%} | {same:.0%} | {guarded:.0%} |")
-    broken = sum(reads.broken for reads in measured) + sum(share < GOAL for share in shares)
-    print(
-        f"floods tried {len(measured) + len(shares)}, items read at the limit at most"
-        f" {max(reads.last for reads in measured)}, neighbours refused"
-        f" {sum(reads.neighbour_sent - reads.neighbour_accepted for reads in measured)},"
-        f" least share kept {min(shares):.0%}, broken {broken}"
-    )
-    return int(broken > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        promised = [other, guarded, *([same] if flood + _NEIGHBOUR <= _RATE else [])]
+        tally["shares measured"] += len(promised)
+        tally["shares under 90 %"] += sum(share < GOAL for share in promised)
+    return tally

@@ -1,11 +1,9 @@
-# ruff: noqa: T201  a program that is run by hand prints its results
 """Attack the front: bodies that are costly to read, and sockets that hold it.
-
-    python -m verification.attacks.large_requests
 
 `python -m front` runs on 127.0.0.1 with its real handlers over the fakes. It gets every body of
 `large_bodies`, as a send and as a batch. Then idle, slow and stalled sockets hold it, and one key
-floods it, while another key sends emails of 14 MB from another address.
+floods it, while another key sends emails of 14 MB from another address. Peaks of memory are the
+kernel's VmHWM.
 """
 
 import base64
@@ -18,7 +16,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
@@ -30,7 +29,7 @@ from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from tests.fakes import builders
 from tests.stack import free_port
 from verification.attacks.large_bodies import bodies
-from verification.attacks.machine import slowness
+from verification.attacks.tally import Options, Tally
 
 ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = "attack"
@@ -39,35 +38,24 @@ _ROUTES: Final = ("/api/v1/emails", "/api/v1/emails/batch")
 #: Seconds of CPU on a usual machine.
 _SLOW: Final = 2.0
 _PATIENCE: Final = 60
-_LARGE_SENDS: Final = 5
+_BODIES: Final = 20
+#: Seconds of CPU that this machine's usual speed needs for the rounds of `slowness`.
+_USUAL: Final = 0.025
+_ROUNDS: Final = 500_000
 
 
-@dataclass(slots=True)
-class Counts:
-    """What the attacks found."""
+@cache
+def slowness() -> float:
+    """Return how many times slower this machine is than the usual one, at least 1."""
+    started = time.process_time()
+    for _ in range(5):
+        sum(number * number for number in range(_ROUNDS))
+    return max(1.0, (time.process_time() - started) / 5 / _USUAL)
 
-    tried: int = 0
-    server_errors: int = 0
-    slow: int = 0
-    largest_response: int = 0
-    #: In bytes, of the process that handles the requests.
-    peak: int = 0
-    longest: float = 0.0
-    sockets: int = 0
-    sent: int = 0
-    accepted: int = 0
-    #: Sentences that say what went wrong.
-    findings: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        return (
-            f"bad inputs tried {self.tried}, 5xx {self.server_errors},"
-            f" over {_SLOW:.0f} s of CPU {self.slow} (longest {self.longest:.1f} s),"
-            f" largest response {self.largest_response} bytes,"
-            f" peak memory {self.peak // _MIB} MiB,"
-            f" sockets held {self.sockets},"
-            f" large sends of another key accepted {self.accepted} of {self.sent}"
-        )
+def new_tally() -> Tally:
+    """Return a tally of what must not happen to the front."""
+    return Tally("5xx", "over 2 s of CPU", "deaths of the worker", "large sends refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +134,7 @@ def _wait_until_ready(target: Target, process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def attack_parser(target: Target, counts: Counts, step: int = 1) -> None:
+def attack_parser(target: Target, tally: Tally, step: int = 1) -> None:
     """Send each body, or every so manieth, on both routes."""
     for number, (name, build) in enumerate(islice(bodies(), 0, None, step)):
         body = build()
@@ -154,24 +142,22 @@ def attack_parser(target: Target, counts: Counts, step: int = 1) -> None:
             worker = target.worker
             before = _cpu(worker)
             status, response = target.post(route, body, target.key, f"192.0.2.{number % 250}")
-            counts.tried += 1
-            counts.largest_response = max(counts.largest_response, len(response))
+            tally["bad inputs tried"] += 1
+            tally.raise_to("bytes of the largest response", len(response))
             where = f"{name}, {route}"
             if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
-                counts.server_errors += 1
-                counts.findings.append(f"{where}: {status} {response[:200]!r}")
+                tally.find("5xx", f"{where}: {status} {response[:200]!r}")
             if not worker.is_running():
-                counts.findings.append(f"{where}: the worker died")
+                tally.find("deaths of the worker", where)
                 continue
             spent = _cpu(worker) - before
-            counts.longest = max(counts.longest, spent)
-            counts.peak = max(counts.peak, _peak(worker.pid))
+            tally.raise_to("ms of CPU at most", round(spent * 1000))
+            tally.raise_to("MiB of the worker at most", _peak(worker.pid) // _MIB)
             if spent > _SLOW * slowness():
-                counts.slow += 1
-                counts.findings.append(f"{where}: {spent:.1f} s of CPU")
+                tally.find("over 2 s of CPU", f"{where}: {spent:.1f} s")
 
 
-def attack_sockets(target: Target, counts: Counts, number: int) -> None:
+def attack_sockets(target: Target, tally: Tally, number: int) -> None:
     """Hold the front by sockets of each kind, and send large emails beside them."""
     for hold in (_announce, _stall, _trickle):
         with ExitStack() as stack:
@@ -180,9 +166,9 @@ def attack_sockets(target: Target, counts: Counts, number: int) -> None:
                 stack.enter_context(connection)
                 # Each has a key of the right form and an address of its own.
                 hold(connection, headers(builders.key_text(f"forged{n:06}"), f"198.51.{n}.1"))
-                counts.sockets += 1
+                tally["sockets held"] += 1
             time.sleep(1.5)
-            _send_large(target, counts, hold.__name__)
+            _send_large(target, tally, hold.__name__)
 
 
 def _announce(connection: socket.socket, fields: dict[str, str]) -> None:
@@ -216,7 +202,7 @@ def _head(fields: dict[str, str], size: int) -> bytes:
     return "\r\n".join([*start, *lines, "", ""]).encode()
 
 
-def attack_by_flood(target: Target, counts: Counts, number: int) -> None:
+def attack_by_flood(target: Target, tally: Tally, number: int) -> None:
     """Let one key send large emails on so many connections at a time, and others beside them."""
     stop = Event()
     body = _large_email()
@@ -224,30 +210,27 @@ def attack_by_flood(target: Target, counts: Counts, number: int) -> None:
     def flood() -> None:
         while not stop.is_set():
             status, _ = target.post(_ROUTES[0], body, target.flooding_key, "203.0.113.1")
-            counts.tried += 1
+            tally["requests of the flood"] += 1
             if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
-                counts.server_errors += 1
-                counts.findings.append(f"flood: {status}")
+                tally.find("5xx", f"flood: {status}")
 
     threads = [Thread(target=flood) for _ in range(number)]
     for thread in threads:
         thread.start()
     time.sleep(1)
-    _send_large(target, counts, "flood")
+    _send_large(target, tally, "flood")
     stop.set()
     for thread in threads:
         thread.join()
 
 
-def _send_large(target: Target, counts: Counts, beside: str) -> None:
+def _send_large(target: Target, tally: Tally, beside: str, times: int = 5) -> None:
     body = _large_email()
-    for _ in range(_LARGE_SENDS):
+    for _ in range(times):
         status, response = target.post(_ROUTES[0], body, target.key, "192.0.2.1")
-        counts.sent += 1
-        if status == http.HTTPStatus.OK:
-            counts.accepted += 1
-        else:
-            counts.findings.append(f"large send beside {beside}: {status} {response[:200]!r}")
+        tally["large sends"] += 1
+        if status != http.HTTPStatus.OK:
+            tally.find("large sends refused", f"beside {beside}: {status} {response[:200]!r}")
 
 
 def _large_email() -> bytes:
@@ -272,30 +255,22 @@ def _peak(pid: int) -> int:
     return int(line.split()[1]) * 1024
 
 
-def run(step: int = 1, sockets: int = 40, flood: int = 20) -> Counts:
-    """Run every attack.
+def measure_memory(target: Target, tally: Tally) -> None:
+    """Send emails of 14 MB one after another, and note the memory of both processes."""
+    processes = {"front": target.process.pid, "worker": target.worker.pid}
+    for name, pid in processes.items():
+        tally[f"MiB of the idle {name}"] = _peak(pid) // _MIB
+    _send_large(target, tally, "nothing", _BODIES)
+    for name, pid in processes.items():
+        tally[f"MiB of the {name} after {_BODIES} of 14 MB"] = _peak(pid) // _MIB
 
-    Args:
-        step: only every so manieth body is sent.
-        sockets: how many sockets of each kind hold the front.
-        flood: on how many connections one key sends.
-    """
-    counts = Counts()
+
+def run(_: Options) -> Tally:
+    """Measure, and run every attack."""
+    tally = new_tally()
     with front() as target:
-        attack_parser(target, counts, step)
-        attack_sockets(target, counts, sockets)
-        attack_by_flood(target, counts, flood)
-    return counts
-
-
-def main() -> int:
-    """Print what was found. Return 1 if it is more than nothing."""
-    counts = run()
-    for finding in counts.findings:
-        print(finding)
-    print(counts)
-    return 1 if counts.findings else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        measure_memory(target, tally)
+        attack_parser(target, tally)
+        attack_sockets(target, tally, 40)
+        attack_by_flood(target, tally, 20)
+    return tally

@@ -1,17 +1,11 @@
 """Sends hostile messages through the use case of the relay: each must be refused.
 
-    .venv/bin/python -m verification.attacks.mime --mutations 20000
-
 Then it changes messages of common mail programs at random. A changed message may be accepted, but
 SES must accept it as well.
 """
 
-import argparse
-import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 from typing import Final
@@ -22,62 +16,34 @@ from tests.fakes.client_messages import CLIENT_MESSAGES
 from tests.fakes.world import World
 from verification.attacks.hostile_messages import hostile_messages
 from verification.attacks.sendable import faults_in
+from verification.attacks.tally import Options, Tally
 
 _SLOW: Final = 2.0  # seconds of CPU
+_MUTATIONS: Final = 20_000
 _OCTETS: Final = b'\x00\t "(),-.:;<=>?@B\\_bx\x80\xc3\xff'
 
 
-@dataclass(slots=True)
-class Counts:
-    """What happened to the messages."""
-
-    tried: int = 0
-    #: Hostile messages that were accepted, and changed ones, which may be.
-    hostile_accepted: int = 0
-    changed_accepted: int = 0
-    #: Accepted, but SES would refuse it, or it misleads.
-    unsendable: int = 0
-    crashed: int = 0
-    slow: int = 0
-    findings: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        """Return the last line."""
-        return (
-            f"bad inputs tried {self.tried:,}, hostile accepted {self.hostile_accepted}, changed"
-            f" and accepted {self.changed_accepted:,}, crashes {self.crashed}, over 2 s of CPU"
-            f" {self.slow}, accepted but unsendable {self.unsendable}"
-        )
-
-    @property
-    def failed(self) -> bool:
-        """Whether any message got what it should not."""
-        return bool(self.hostile_accepted or self.unsendable or self.crashed or self.slow)
-
-
-def attack(mutations: int, seed: int = 1, step: int = 1) -> Counts:
+def attack(mutations: int, seed: int = 1, step: int = 1) -> Tally:
     """Try every hostile message, or every so manieth, and so many changed ones."""
-    counts = Counts()
+    tally = Tally("hostile accepted", "accepted but unsendable", "crashes", "over 2 s of CPU")
     for label, message in islice(hostile_messages(), 0, None, step):
-        if _submit(counts, label, message) is not None:
-            counts.hostile_accepted += 1
-            counts.findings[f"accepted: {label}"] += 1
+        if _submit(tally, label, message) is not None:
+            tally.find("hostile accepted", label)
     random = Random(seed)  # noqa: S311  a repeatable test
     programs = sorted(CLIENT_MESSAGES)
     for _ in range(mutations):
         program = random.choice(programs)
         changed = _change(random, CLIENT_MESSAGES[program])
-        if (raw := _submit(counts, program, changed)) is not None:
-            counts.changed_accepted += 1
-            if faults := faults_in(raw):
-                counts.unsendable += 1
-                counts.findings[f"unsendable: {faults[0]}"] += 1
-    return counts
+        if (raw := _submit(tally, program, changed)) is not None:
+            tally["changed and accepted"] += 1
+            for fault in faults_in(raw):
+                tally.find("accepted but unsendable", fault)
+    return tally
 
 
-def _submit(counts: Counts, label: str, message: bytes) -> bytes | None:
+def _submit(tally: Tally, label: str, message: bytes) -> bytes | None:
     """Return what SES would get, or None if the message is refused."""
-    counts.tried += 1
+    tally["bad inputs tried"] += 1
     world = World()
     started = time.thread_time()
     try:
@@ -90,11 +56,10 @@ def _submit(counts: Counts, label: str, message: bytes) -> bytes | None:
     except ServiceError:
         return None
     except Exception as error:  # noqa: BLE001  any other error is what this looks for
-        counts.crashed += 1
-        counts.findings[f"crash: {label}: {error!r}"] += 1
+        tally.find("crashes", f"{label}: {error!r}")
         return None
     finally:
-        counts.slow += time.thread_time() - started > _SLOW
+        tally["over 2 s of CPU"] += time.thread_time() - started > _SLOW
 
 
 def _change(random: Random, message: bytes) -> bytes:
@@ -145,18 +110,6 @@ def _renamed(random: Random, lines: list[bytes]) -> Iterator[bytes]:
 _CHANGES: Final = (_doubled, _dropped, _moved, _swapped, _altered, _altered, _renamed)
 
 
-def main() -> None:
-    """Attack, and print what was found and the counts."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutations", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    counts = attack(arguments.mutations, arguments.seed)
-    for finding, count in counts.findings.most_common(50):
-        sys.stdout.write(f"{count:6} {finding}\n")
-    sys.stdout.write(f"{counts}\n")
-    sys.exit(counts.failed)
-
-
-if __name__ == "__main__":
-    main()
+def run(options: Options) -> Tally:
+    """Try every hostile message and 20,000 changed ones."""
+    return attack(_MUTATIONS, options.seed)

@@ -1,7 +1,5 @@
 """What a tenant keeps while another one floods the service with one key.
 
-    .venv/bin/python -m verification.attacks.neighbours
-
 The real Delivery and the real sending rate run on a simulated clock (tests/fakes/simulation.py). A
 flood has more email than SES takes. The neighbour sends a third of what SES grants. Its share is
 what it gets sent in the time, compared with what it gets alone. The time ends when SES could have
@@ -14,7 +12,6 @@ What is not modelled: the firewall and API Gateway in front of the acceptance.
 # ruff: noqa: T201  a program that prints its figures
 
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -24,6 +21,7 @@ from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.simulation import Service
 from tests.fakes.world import World
+from verification.attacks.tally import Options, Tally
 
 type Flood = Literal["ordinary email", "urgent email", "email to 50 recipients"]
 
@@ -139,29 +137,22 @@ def shares(*, short: bool = False) -> Iterator[Share]:
                 yield delivery(rate, seconds, flood, urgent=urgent)
 
 
-def main() -> int:
-    """Print the figures as a table and the counts; return 1 if a neighbour lost its share."""
+def run(_: Options) -> Tally:
+    """Print the figures as a table; count the neighbours that lost more than they may."""
+    tally = Tally("neighbours with too little", "recipients over the limit")
     print("| SES's rate | flood | the neighbour's email | alone | in the flood | kept | p50 |")
     print("|---|---|---|---|---|---|---|")
-    measured = []
     for share in shares():
-        measured.append(share)
         lane = "urgent" if share.urgent else "ordinary"
         print(
             f"| {share.rate:g} | {share.flood} | {lane} | {share.alone} | {share.kept} |"
             f" {share.part:.0%} | {share.p50:.1f} s |",
             flush=True,
         )
+        tally["floods tried"] += 1
+        tally["throttled by SES"] += share.throttled
+        tally["neighbours with too little"] += share.part < GOAL
     accepted = acceptance()
-    least = min([share.part for share in measured] + [accepted.kept / accepted.alone])
-    print(
-        f"floods tried {len(measured) + 1}, least share kept {least:.0%},"
-        f" under {GOAL:.0%} {sum(share.part < GOAL for share in measured)},"
-        f" throttled by SES {sum(share.throttled for share in measured)},"
-        f" recipients accepted of a flood {accepted.flood_recipients} (limit {accepted.limit})"
-    )
-    return int(least < GOAL or accepted.flood_recipients > accepted.limit)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    tally["neighbours with too little"] += accepted.kept < GOAL * accepted.alone
+    tally["recipients over the limit"] = max(accepted.flood_recipients - accepted.limit, 0)
+    return tally

@@ -5,16 +5,12 @@ that only the program moves. In each round of five seconds the flood does its wo
 later two neighbours send a message each: one from the attacker's address, one from another. Every
 second time they use a key that this server has not seen. Nobody tries again. So the figures are
 counts and do not depend on the speed of the machine.
-
-    .venv/bin/python -m verification.attacks.relay_floods
 """
 
-import argparse
 import contextlib
 import random
 import select
 import ssl
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,8 +29,11 @@ from tests.relay.running_relay import (
     plain,
     serve,
 )
+from verification.attacks.tally import Options, Tally
 
 _MIB: Final = 1024 * 1024
+#: Of five seconds each.
+_ROUNDS: Final = 60
 #: Seconds from the flood to the neighbours' messages, and from there to the next round.
 _STEPS: Final = (2.0, 3.0)
 _ATTACKER: Final = "127.0.0.2"
@@ -51,6 +50,8 @@ _LINE: Final = b"x" * 98 + b"\r\n"
 _HEADER: Final = f"From: {SENDER}\r\nSubject: Hello\r\n\r\n".encode()
 #: A usual message, and one of 900 KB.
 _MESSAGES: Final = (_HEADER + _LINE * 20, _HEADER + _LINE * 9_000)
+#: What a neighbour must keep, in per cent.
+_LEAST: Final = 90
 #: The items that a login reads: key and account.
 _ITEMS_OF_LOGIN: Final = 2
 
@@ -291,7 +292,7 @@ def floods() -> dict[str, Flood]:
     }
 
 
-def run(name: str, flood: Flood, rounds: int) -> Result:
+def flooded(name: str, flood: Flood, rounds: int) -> Result:
     """Run one flood against a new server."""
     result, clock, world = Result(name, rounds), ManualClock(), World()
     service = ThreadedService(lambda: world.smtp_submission)
@@ -325,39 +326,15 @@ def run(name: str, flood: Flood, rounds: int) -> Result:
     return result
 
 
-def run_all(rounds: int) -> list[Result]:
-    """Run every flood."""
-    return [run(name, flood, rounds) for name, flood in floods().items()]
-
-
-def summary(results: list[Result]) -> str:
-    """Return the last line of a run."""
-    forged, items = sum(each.forged for each in results), sum(each.items for each in results)
-    return (
-        f"bad inputs tried {sum(each.bad_inputs for each in results)},"
-        f" least share kept by a neighbour {min(each.least for each in results)} %,"
-        f" over a share {sum(each.over_share for each in results)},"
-        f" items read for a forged key {items / forged:.1f}"
-    )
-
-
-def main() -> int:
-    """Return 1 if a neighbour kept less than 90 %, or a bound was broken."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60, help="of five seconds each")
-    options = parser.parse_args()
-    results = run_all(options.rounds)
-    print("accepted of rounds: same address, elsewhere; bad inputs")  # noqa: T201
-    for each in results:
-        print(  # noqa: T201  the result of the program
-            f"{each.name}: {each.same_address}, {each.elsewhere} of {each.rounds};"
-            f" {each.bad_inputs}"
-        )
-    print(summary(results))  # noqa: T201  the same
-    kept = all(each.least >= 90 and not each.over_share for each in results)
-    cheap = all(each.items <= _ITEMS_OF_LOGIN * each.forged for each in results)
-    return 0 if kept and cheap else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def run(_: Options) -> Tally:
+    """Run every flood; count those that took more than a tenth from a neighbour."""
+    tally = Tally("neighbours with too little", "rounds over a share", "costly logins")
+    for name, flood in floods().items():
+        result = flooded(name, flood, _ROUNDS)
+        tally["bad inputs tried"] += result.bad_inputs
+        tally["logins with forged keys"] += result.forged
+        tally["rounds over a share"] += result.over_share
+        tally["costly logins"] += result.items > _ITEMS_OF_LOGIN * result.forged
+        if result.least < _LEAST:
+            tally.find("neighbours with too little", result)
+    return tally

@@ -4,13 +4,9 @@ Every field of a send and every variable of each starter is tried with hostile v
 pairs, also as batches and under names that the templates use inside. An accepted email is built as
 the worker builds it. It must be the one that the starter always makes, in every field and part,
 apart from the recipient and what identifies the message.
-
-    .venv/bin/python -m verification.attacks.self_service
 """
 
 import base64
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from email import message_from_bytes, policy
@@ -28,6 +24,7 @@ from pillarbox.http.wire import fields_of
 from pillarbox.rendering.starters import SLUGS, find_starter
 from tests.fakes import builders, stores
 from tests.fakes.world import World
+from verification.attacks.tally import Options, Tally
 
 #: Every hostile value contains one of these.
 MARKS: Final = ("qzx", "900555019900")
@@ -68,41 +65,23 @@ _VALUES: Final[tuple[Json, ...]] = (*_TEXTS, *_OTHERS)
 _INNER_NAMES: Final = ("attribution", "brand_name", "brandName", "is_test", "logo_url", "logoUrl")
 
 
-def attack(slugs: Iterable[str] = SLUGS) -> Counter[str]:
+def attack(slugs: Iterable[str] = SLUGS) -> Tally:
     """Run the attack with some starters, and return the counts."""
-    counts: Counter[str] = Counter()
+    tally = Tally("marked", "different", "no test", "recipients", "batches accepted", "5xx")
     for slug in slugs:
         usual = _shown(_send({"to": _VICTIM, "starterTemplate": slug} | _samples(slug)))
         for body in _bodies(slug):
-            counts["tried"] += 1
+            tally["tried"] += 1
             try:
                 world = _send(body)
             except ServiceError as error:
-                counts[str(error.status)] += 1
-                counts["5xx"] += error.status >= 500
+                tally["5xx" if error.status >= 500 else str(error.status)] += 1
             else:
-                counts["accepted"] += 1
-                counts.update(_faults(world, usual))
-            counts["batches accepted"] += _accepts_batch(body)
-    return counts
-
-
-def summary(counts: Mapping[str, int]) -> str:
-    """Return the last line."""
-    return (
-        f"self-service: requests tried {counts['tried']}, accepted {counts['accepted']},"
-        f" with a stranger's words or links {counts['marked']},"
-        f" unlike the starter's own email {counts['different']},"
-        f" not marked as tests {counts['no test']},"
-        f" to more than one recipient {counts['recipients']},"
-        f" batches accepted {counts['batches accepted']}, 5xx {counts['5xx']}"
-    )
-
-
-def is_broken(counts: Mapping[str, int]) -> bool:
-    """Return whether a count is not 0 that must be, or nothing was tried in earnest."""
-    bad = ("marked", "different", "no test", "recipients", "batches accepted", "5xx")
-    return any(counts[name] for name in bad) or not (counts["accepted"] and counts["403"])
+                tally["accepted"] += 1
+                for fault in _faults(world, usual):
+                    tally.find(fault, body)
+            tally["batches accepted"] += _accepts_batch(body)
+    return tally
 
 
 def _bodies(slug: str) -> Iterator[dict[str, Json]]:
@@ -159,7 +138,11 @@ def _world() -> World:
 
 
 def _faults(world: World, usual: object) -> Iterator[str]:
-    """Yield what is wrong with an accepted email."""
+    """Yield what is wrong with an accepted email.
+
+    It has a stranger's words or links, differs from the starter's own email, goes to more than one
+    recipient, or does not say that it is a test.
+    """
     shown = _shown(world)
     message = world.message()
     parsed = _built(world)
@@ -199,12 +182,6 @@ def _built(world: World) -> EmailMessage:
     return message_from_bytes(build_raw(mail, world.message()), policy=policy.default)
 
 
-def main() -> int:
-    """Return 1 if an email says what a stranger wrote."""
-    counts = attack()
-    print(summary(counts))  # noqa: T201  the result of a program that is run by hand
-    return int(is_broken(counts))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def run(_: Options) -> Tally:
+    """Try every starter."""
+    return attack()

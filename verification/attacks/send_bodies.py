@@ -1,7 +1,6 @@
-"""Makes bodies for POST /v1/emails at random: most are valid, some are slightly broken."""
+"""Makes valid bodies for POST /v1/emails at random."""
 
 import base64
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
@@ -11,11 +10,6 @@ _ADDRESSES: Final = (
     *("ada@customer.example", "Bob.B+x@customer.example", "o'neil@mail.example", "c_c@x.example"),
     *("d@a-b.example", "e=f@customer.example", "{g}@customer.example", "h@BÜCHER.example"),
     *("1@customer.example", "a" * 64 + "@customer.example", "i!#$%&*/?^`|~@customer.example"),
-)
-_BAD_ADDRESSES: Final = (
-    *("", "ada", "ada@", "@customer.example", "a..b@customer.example", "a@b.example, c@d.example"),
-    *("Ada <ada@customer.example>", "ä@customer.example", "a@gone.invalid", "a\r\nb@c.example"),
-    *('"a b"@customer.example', "a@[127.0.0.1]", "a@localhost", "a@customer.example\n"),
 )
 _WORDS: Final = (
     *(
@@ -33,9 +27,6 @@ _WORDS: Final = (
     *(";", ":", "=", "--", "=_", ".", "..", "From ", "%41", "{{x}}", "\u00a0", "é", "e\u0301"),
     *("ß" * 40, "x" * 90, "\U0010ffff", "&amp;", "'", "a@b.c"),
 )
-#: These are refused in everything that becomes a header.
-_BAD_WORDS: Final = ("\r\nBcc: eve@evil.example", "\x00", "\x7f", "\x85", "\u2028", "\u202e", "\t")
-_INVISIBLE: Final = ("\u200b", "\u200d\u200d", "\u3164", "\ufeff\u2060", " ", "\U000e0041")
 _HTML: Final = (
     *("<p>", "</p>", "<b>x</b>", "<br>", "\n", "\r\n", "\r", "\n.\n", "\n..\n", "\nFrom x\n"),
     *("\n--\n", "x" * 2000, " \n", "\t\n", "=", "=\n", "==3D", "é" * 300, "😀", "&lt;", "<", ">"),
@@ -47,28 +38,10 @@ _STEMS: Final = (
     *("%41", "a;b"),
 )
 _SUFFIXES: Final = (".pdf", ".PNG", ".txt", ".tar.gz", "", ".exe.pdf", ".csv", ".docx")
-_BAD_NAMES: Final = (
-    *("a.exe", "a.JS", "a.bat.", "a.lnk ", "a.hta", "..", "CON", "NUL.txt", "a:b", "a/b", "a\\b"),
-    *("a.", "a\u200b.pdf", "a\u202efdp.exe", "a\x00.pdf", "x" * 256, "", "a.\u200bexe"),
-    "a.\uff45\uff58\uff45",
-)
-_BAD_FILES: Final = (
-    *({"content": "YR=="}, {"content": "Y Q=="}, {"content": "_-8="}, {"content": "TVqQAA=="}),
-    *({"content": "f0VMRgIB"}, {"contentType": "text/html"}, {"contentType": "application/zip"}),
-    *({"inline": "yes"}, {"inline": True}, {"contentId": "x"}, {"filename": None}, {"extra": 1}),
-)
 
 
-@dataclass(frozen=True, slots=True)
-class SendBody:
-    """A body, and whether something in it should be refused."""
-
-    body: dict[str, Any]
-    broken: bool
-
-
-def send_body(random: Random) -> SendBody:
-    """Return a body; one in four is broken in one place."""
+def send_body(random: Random) -> dict[str, Any]:
+    """Return a body."""
     body: dict[str, Any] = {}
     addresses = random.sample(_ADDRESSES, random.randint(1, 6))
     cut = random.randint(1, len(addresses))
@@ -87,10 +60,7 @@ def send_body(random: Random) -> SendBody:
     ):
         if random.random() < chance:
             body[name] = value
-    if random.random() < 0.75:
-        return SendBody(body, broken=False)
-    _break(random, body)
-    return SendBody(body, broken=True)
+    return body
 
 
 def _text(random: Random, most: int) -> str:
@@ -114,23 +84,3 @@ def _file(random: Random, number: int) -> dict[str, Any]:
     if random.random() < 0.3:
         file |= {"inline": True, "contentId": f"logo{number}@{random.choice('ab.!#')}"}
     return file
-
-
-def _break(random: Random, body: dict[str, Any]) -> None:
-    field = random.choice(("to", "text", "invisible", "name", "file", "file", "unknown", "mode"))
-    text_field = random.choice(("subject", "fromName", "brandName"))
-    if field == "to":
-        body["to"] = [*_ADDRESSES[:2], random.choice(_BAD_ADDRESSES)]
-    elif field == "text":
-        body[text_field] = "x" + random.choice(_BAD_WORDS)
-    elif field == "invisible":
-        body[text_field] = random.choice(_INVISIBLE)
-    elif field == "name":
-        body["attachments"] = [_file(random, 0) | {"filename": random.choice(_BAD_NAMES)}]
-    elif field == "file":
-        plain = {"filename": "a.pdf", "contentType": "application/pdf", "content": "YQ=="}
-        body["attachments"] = [plain | random.choice(_BAD_FILES)]
-    elif field == "unknown":
-        body[random.choice(("replyto", "text", "headers", "\u200b"))] = "x"
-    else:
-        body["templateId"] = "not a UUID"

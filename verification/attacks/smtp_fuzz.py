@@ -4,19 +4,15 @@ A server runs in this process, with TLS, the real use case and fake stores. The 
 sent as RFC 5321 says: lines end with CR LF, each command gets one reply, and a message ends at a
 line with one dot. From that and the replies follows what must be stored: for each 250 after a
 message one email, with the recipients that got a 250 and the content as sent, apart from the
-documented changes. Nothing else may be stored.
-
-    .venv/bin/python -m verification.attacks.smtp_fuzz --seconds 600
+documented changes. Nothing else may be stored, and nothing without a login.
 """
 
-import argparse
 import contextlib
 import re
 import ssl
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import format_datetime
 from typing import Final
 from uuid import UUID
@@ -28,6 +24,7 @@ from tests.fakes import builders
 from tests.fakes.world import World
 from tests.relay.running_relay import Client, RunningRelay, serve
 from verification.attacks.smtp_grammar import SENDER, Grammar, Script
+from verification.attacks.tally import Options, Tally
 
 _REPLY: Final = re.compile(rb"(?:([2-5]\d\d)-[ -~]*\r\n)*([2-5]\d\d) ([ -~]*)\r\n")
 _PATH: Final = re.compile(rb"(MAIL FROM|RCPT TO):<([^<>]*)>.*", re.IGNORECASE | re.DOTALL)
@@ -57,31 +54,11 @@ class Accepted:
     content: bytes
 
 
-@dataclass(slots=True)
-class Counts:
-    """What a run did."""
-
-    sessions: int = 0
-    replies: int = 0
-    refused: int = 0
-    accepted: int = 0
-    repeated: int = 0
-    failures: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        """Return the last line of a run."""
-        return (
-            f"sessions {self.sessions}, replies {self.replies}, messages accepted {self.accepted},"
-            f" repeated under one Idempotency-Key {self.repeated}, refused {self.refused},"
-            f" mismatches {len(self.failures)}"
-        )
-
-
 class Fuzzer:
     """Sends scripts to a relay, and compares what it stores with what it was sent."""
 
     def __init__(self, seed: int) -> None:
-        self.counts = Counts()
+        self.tally = Tally("mismatches")
         self._world = World(builders.account(plan=Plan.ENTERPRISE))
         self._grammar = Grammar(seed, self._world.live)
         #: The recipients of each message that was accepted.
@@ -94,18 +71,18 @@ class Fuzzer:
         with serve(service=service, message_size=_SIZE, clock=lambda: 0.0) as relay:
             yield relay
 
-    def run(self, *, sessions: int | None = None, seconds: float = 0) -> Counts:
+    def run(self, *, sessions: int | None = None, seconds: float = 0) -> Tally:
         """Send a number of scripts, or as many as fit into a time."""
         end = time.monotonic() + seconds
         with self.running() as relay:
-            while self.counts.sessions < sessions if sessions else time.monotonic() < end:
+            while self.tally["sessions"] < sessions if sessions else time.monotonic() < end:
                 script = self._grammar.script()
-                self.counts.sessions += 1
+                self.tally["sessions"] += 1
                 try:
                     self.check(relay, script)
                 except (Mismatch, TimeoutError) as error:
-                    self.counts.failures.append(f"{error!r}: {script!r}")
-        return self.counts
+                    self.tally.find("mismatches", f"{error!r}: {script!r}")
+        return self.tally
 
     def check(self, relay: RunningRelay, script: Script) -> None:
         """Send one script.
@@ -117,10 +94,10 @@ class Fuzzer:
         store.messages.clear()
         store.queue.clear()
         replies = converse(relay, script)
-        self.counts.replies += len(replies)
+        self.tally["replies"] += len(replies)
         accepted = list(understand(script.secure, replies)) if replies else []
-        self.counts.refused += sum(reply[:1] in b"45" for reply in replies)
-        self.counts.accepted += len(accepted)
+        self.tally["refused"] += sum(reply[:1] in b"45" for reply in replies)
+        self.tally["accepted"] += len(accepted)
         first_ids = []
         for each in accepted:
             if each.message_id in self._known:
@@ -135,7 +112,7 @@ class Fuzzer:
             raise Mismatch(f"250 for {first_ids}, but stored {stored} and queued {queued}")
 
     def _check_repeated(self, accepted: Accepted) -> None:
-        self.counts.repeated += 1
+        self.tally["repeated under one Idempotency-Key"] += 1
         first = self._known[accepted.message_id]
         if not _IDEMPOTENCY.search(accepted.content) or first != accepted.recipients:
             raise Mismatch(f"{accepted.message_id} was accepted twice")
@@ -189,8 +166,9 @@ def _starts_tls(client: Client) -> bool:
 def understand(octets: bytes, replies: list[bytes]) -> Iterator[Accepted]:
     """Read what was sent as RFC 5321 says, and yield what the replies promise to have accepted."""
     recipients: list[bytes] = []
-    position, in_message, in_exchange = 0, False, False
+    position, in_message, in_exchange, logged_in = 0, False, False, False
     for reply in replies:
+        logged_in = logged_in or reply.startswith(b"235 ")
         if not _REPLY.fullmatch(reply):
             raise Mismatch(f"the reply {reply!r} is malformed")
         if reply.startswith((b"451", b"454")):
@@ -202,8 +180,8 @@ def understand(octets: bytes, replies: list[bytes]) -> Iterator[Accepted]:
             position, in_message = (len(octets) if end < 0 else end + 5), False
             queued = _QUEUED.fullmatch(reply)
             if queued:
-                if end < 0 or _BARE.search(content) or not recipients:
-                    raise Mismatch("250 for no message, for a bare CR, LF or NUL, or to nobody")
+                if end < 0 or _BARE.search(content) or not recipients or not logged_in:
+                    raise Mismatch("250 for no message, a bare CR, LF or NUL, nobody, or no login")
                 addresses = frozenset(path.decode().lower() for path in recipients)
                 yield Accepted(UUID(queued[1].decode()), addresses, unstuffed(content))
             recipients = []
@@ -260,17 +238,6 @@ def _header_and_rest(content: bytes) -> tuple[list[bytes], bytes]:
     return lines[:size], b"".join(lines[size:]) or b"\r\n"
 
 
-def main() -> int:
-    """Return 1 if anything did not match."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=600, help="how long to send")
-    parser.add_argument("--seed", type=int, default=1, help="another seed makes other sessions")
-    options = parser.parse_args()
-    counts = Fuzzer(options.seed).run(seconds=options.seconds)
-    print(*counts.failures, sep="\n")  # noqa: T201  the result of the program
-    print(counts)  # noqa: T201  the same
-    return 1 if counts.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def run(options: Options) -> Tally:
+    """Send as many scripts as fit into the time."""
+    return Fuzzer(options.seed).run(seconds=options.seconds)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from verification.clients.node import ROOT, WORK, install, run, tool
-from verification.kills.run import running
+from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
 _DOCUMENT: Final = str(ROOT / "docs" / "openapi.json")

@@ -1,8 +1,7 @@
 # ruff: noqa: T201  a program that is run by hand prints its results
 """Run the tests that use the table on DynamoDB Local: `make dynamodb-local`.
 
-The tests run twice. In the second run DynamoDB throttles the first try of every call of every
-table (see `throttled_tries.py`). Arguments replace the tests.
+Arguments replace the tests.
 """
 
 import os
@@ -17,33 +16,26 @@ from verification.dynamodb_local.server import ROOT, EngineMissing, running
 #: The adapters, and the whole service over HTTP.
 TESTS: Final = (
     "tests/ports",
-    "tests/integration/admin/test_admin_stores.py",
+    "tests/integration/admin/test_admin_account_stores.py",
+    "tests/integration/admin/test_admin_template_stores.py",
     "tests/contract",
     "tests/integration/http",
 )
 #: The fakes need no engine.
 _SELECTION: Final = ("-k", "not fakes", "-m", "not stack")
-_THROTTLED: Final = (
-    *("-p", "verification.dynamodb_local.throttled_tries"),
-    # They refuse calls themselves, as often as the SDK tries.
-    *("--ignore", "tests/ports/test_ports_refusals.py"),
-)
 
 
 def main() -> int:
-    """Return 1 if a test failed or the engine cannot run."""
+    """Return 0 if all tests passed, and 1 if the engine cannot run."""
     # An exit through `SystemExit` also ends the engine.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     tests = sys.argv[1:] or TESTS
     try:
         with running() as url:
-            failed = _pytest(url, *tests)
-            print("The same, and DynamoDB throttles the first try of each call:", flush=True)
-            failed += _pytest(url, *_THROTTLED, *tests)
+            return _pytest(url, *tests)
     except EngineMissing as error:
         print(error, file=sys.stderr)
         return 1
-    return min(failed, 1)
 
 
 def _pytest(url: str, *arguments: str) -> int:

@@ -6,10 +6,14 @@ from itertools import cycle
 from typing import Any, Final
 
 import schemathesis
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from local.template import ROOT
 from openapi.errors import ERRORS
 from openapi.shared import inlined
+
+# Tables of Unicode, which take a second to make, stay here for the next process.
+set_hypothesis_home_dir(ROOT / ".local/hypothesis")
 
 _DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
 #: The codes of 422 for bodies and queries that match the schema: rules that it cannot express.

@@ -11,7 +11,6 @@ import json
 import os
 import random
 import secrets
-import socket
 import subprocess
 import sys
 import threading
@@ -19,21 +18,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import boto3
 import psutil
 
-from tests.stack import free_port
+from tests.stack import free_port, is_open, wait_for
+from verification.stack import ROOT, client_of
 
-ROOT: Final = Path(__file__).parents[2]
 #: Seconds that a function runs before it may be killed, since a cold start takes some.
 _FUNCTION_AGE: Final = 2
 #: Seconds that the edge or the front serves before it may be killed, so that mail gets through.
 _SERVES_FOR: Final = 2
-#: Seconds; a busy machine is slow.
-_START_TIMEOUT: Final = 120
 
 
 @dataclass(frozen=True)
@@ -69,9 +64,7 @@ class Program:
 
     def answers(self) -> bool:
         """Return whether it accepts connections."""
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 5):
-            return True
-        return False
+        return is_open(self._port)
 
     def has_served(self) -> bool:
         """Return whether it has been up for a while; call this repeatedly."""
@@ -124,8 +117,8 @@ class Entrance:
 
 
 @contextlib.contextmanager
-def entrance(stack: dict[str, Any], front: tuple[str, ...] = ("-m", "front")) -> Iterator[Entrance]:
-    """Serve a running stack through a new entrance; `front` is the arguments of its front."""
+def entrance(stack: dict[str, Any]) -> Iterator[Entrance]:
+    """Serve a running stack through a new entrance."""
     port, front_port, secret = free_port(), free_port(), secrets.token_hex(16)
     settings = {
         "PILLARBOX_EDGE_SECRET": secret,
@@ -141,16 +134,13 @@ def entrance(stack: dict[str, Any], front: tuple[str, ...] = ("-m", "front")) ->
     }
     with contextlib.ExitStack() as parts:
         environment = os.environ | stack["environment"] | settings
-        front_program = Program("front", list(front), front_port, environment)
+        front_program = Program("front", ["-m", "front"], front_port, environment)
         parts.callback(front_program.end)
         command = ["-m", "verification.kills.edge_program"]
         command.append(json.dumps(arguments | {"front": front_program.url}))
         edge = Program("edge", command, port, os.environ)
         parts.callback(edge.end)
-        deadline = time.monotonic() + _START_TIMEOUT
-        while not (edge.answers() and front_program.answers()):
-            assert time.monotonic() < deadline, "the entrance does not answer"
-            time.sleep(0.1)
+        wait_for(lambda: edge.answers() and front_program.answers())
         yield Entrance(edge, front_program)
 
 
@@ -159,17 +149,6 @@ def _stage(environment: Mapping[str, str]) -> str:
     with contextlib.closing(client_of(environment, "apigateway")) as gateway:
         (api,) = gateway.get_rest_apis()["items"]
     return f"{environment['AWS_ENDPOINT_URL']}/restapis/{api['id']}/api/_user_request_"
-
-
-def client_of(environment: Mapping[str, str], service: str) -> Any:
-    """Return a client of the engine of a running stack."""
-    return boto3.client(  # type: ignore[call-overload]
-        service,
-        endpoint_url=environment["AWS_ENDPOINT_URL"],
-        region_name=environment["AWS_REGION"],
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def functions(engine: int) -> list[Target]:

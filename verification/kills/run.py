@@ -11,18 +11,14 @@ its event. So a run takes up to half an hour.
 
 import argparse
 import json
-import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -32,14 +28,12 @@ from verification.faults.verdict import Verdict
 from verification.kills.clients import ClientResult, Mail, ServiceView, judge, send_all
 from verification.kills.processes_to_kill import (
     Target,
-    client_of,
     entrance,
     functions,
     kill_at_random,
 )
-from verification.statistics_check import wrong_statistics
+from verification.stack import ROOT, depth, running, wrong_statistics
 
-ROOT: Final = Path(__file__).parents[2]
 STATE: Final = ROOT / ".local" / "kill"
 MAILS: Final = 200
 #: Seconds in which the mails are sent. The kills end after these seconds and this many kills.
@@ -47,8 +41,7 @@ SECONDS: Final = 60
 KILLS: Final = 60
 #: Seconds between two kills.
 PAUSE: Final = (0.5, 1.5)
-#: Seconds until the stack is up, until a client gives up, and until all mail is finished.
-START_TIMEOUT: Final = 300
+#: Seconds until a client gives up, and until all mail is finished.
 PATIENCE: Final = 600
 FINISH_TIMEOUT: Final = 2_400
 #: Seconds between mails of another account. A missing event of an uncertain mail means
@@ -67,29 +60,13 @@ class Options:
     seed: int = 20261121
     #: Clients use a new key for each try.
     unkeyed: bool = False
-    #: Handlers commit a mail before they queue its job; only front, handlers and edge are killed.
-    bug: bool = False
-    #: The same slow queue and the same kills as with `bug`, without the bug.
-    slow: bool = False
-
-    @property
-    def front(self) -> tuple[str, ...]:
-        """Return the arguments of the program that serves as the front."""
-        if self.bug or self.slow:
-            return ("-m", "verification.kills.slow_front", *(["--bug"] if self.bug else []))
-        return ("-m", "front")
 
 
 def main() -> int:
     """Return 1 if a promise was broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=Options.seed, help="of the order of kills")
-    for name, text in (
-        ("unkeyed", "let clients use a new key for each try: must fail"),
-        ("bug", "let handlers enqueue after the commit, with a slow queue: must fail"),
-        ("slow", "use the same slow queue without the bug: must pass"),
-    ):
-        parser.add_argument(f"--{name}", action="store_true", help=text)
+    parser.add_argument("--unkeyed", action="store_true", help="clients without a key: must fail")
     # An exit through `SystemExit` also ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     return int(bool(report("kills", [run(Options(**vars(parser.parse_args())))])))
@@ -97,12 +74,11 @@ def main() -> int:
 
 def run(options: Options) -> RunResult:
     """Send mail, kill processes, wait until all mail is finished, and print the outcome."""
-    only_front = options.bug or options.slow
-    with running() as stack, entrance(stack, options.front) as entrance_before:
+    with running(STATE) as stack, entrance(stack) as entrance_before:
         engine = json.loads((STATE / "engine.json").read_text())["pid"]
 
         def targets() -> list[Target]:
-            return entrance_before.targets() + ([] if only_front else functions(engine))
+            return entrance_before.targets() + functions(engine)
 
         started = time.monotonic()
         with ThreadPoolExecutor(1) as threads:
@@ -114,7 +90,7 @@ def run(options: Options) -> RunResult:
                 draw,
                 PAUSE,
             )
-            mails = [Mail("kill", n, front=only_front or n % 3 == 0) for n in range(MAILS)]
+            mails = [Mail("kill", n, front=n % 3 == 0) for n in range(MAILS)]
             results = send_all(
                 entrance_before.url,
                 stack["keys"]["live"],
@@ -128,7 +104,7 @@ def run(options: Options) -> RunResult:
         with closing(ServiceView(stack, stack["keys"]["live"])) as view:
             finished = wait_until_finished(stack, view, results)
             outcome = judge(results, view.inbox(), view.status)
-        dead = sum(depth(stack, f"{queue}_DEAD_LETTERS") for queue in ("JOBS", "EVENTS", "SWEEP"))
+        dead = depth(stack, "JOBS_DEAD_LETTERS", "EVENTS_DEAD_LETTERS", "SWEEP_DEAD_LETTERS")
         miscounted = wrong_statistics(STATE, STATISTICS_TIMEOUT)
     print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
     tries = sum(result.tries for result in results)
@@ -151,31 +127,6 @@ def run(options: Options) -> RunResult:
     return RunResult(str(options), killed.total(), verdict)
 
 
-@contextmanager
-def running(state: Path = STATE) -> Iterator[dict[str, Any]]:
-    """Start a stack for this run and return its stack.json."""
-    state.mkdir(parents=True, exist_ok=True)
-    description = state / "stack.json"
-    description.unlink(missing_ok=True)
-    ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "local"],
-        cwd=ROOT,
-        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(state), "PILLARBOX_SES_RATE": "1000"},
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        deadline = time.monotonic() + START_TIMEOUT
-        while not description.exists():
-            if process.poll() is not None or time.monotonic() > deadline:
-                sys.exit("The local stack did not start.")
-            time.sleep(0.2)
-        yield json.loads(description.read_text())
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(START_TIMEOUT)
-
-
 def wait_until_finished(
     stack: dict[str, Any], view: ServiceView, results: list[ClientResult]
 ) -> float | None:
@@ -193,7 +144,7 @@ def wait_until_finished(
             unfinished = sum(
                 statuses.get(message_id) != final for message_id, final in finals.items()
             )
-            jobs = depth(stack, "JOBS_QUEUE") + depth(stack, "URGENT_JOBS_QUEUE")
+            jobs = depth(stack, "JOBS_QUEUE", "URGENT_JOBS_QUEUE")
             events = depth(stack, "EVENTS_QUEUE")
             if now > last_mail + OTHER_MAIL_EVERY:
                 last_mail = now
@@ -213,13 +164,5 @@ def wait_until_finished(
     return None
 
 
-def depth(stack: dict[str, Any], queue: str) -> int:
-    """Return how many messages a queue holds, including received and delayed ones."""
-    environment = stack["environment"]
-    counts = ("", "NotVisible", "Delayed")
-    with closing(client_of(environment, "sqs")) as sqs:
-        attributes = sqs.get_queue_attributes(
-            QueueUrl=environment[f"PILLARBOX_{queue}_URL"],
-            AttributeNames=[f"ApproximateNumberOfMessages{count}" for count in counts],
-        )["Attributes"]
-    return sum(int(number) for number in attributes.values())
+if __name__ == "__main__":
+    sys.exit(main())

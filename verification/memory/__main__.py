@@ -12,7 +12,6 @@ cgroup.
 """
 
 import argparse
-import json
 import os
 import re
 import signal
@@ -23,14 +22,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from local.relay import self_signed
 from tests.stack import free_port
-from verification.kills.run import ROOT, running
 from verification.memory.cgroup import MemoryGroup, MissingCgroup, memory_group
 from verification.memory.clients import EDGE_SECRET, SENDER, Sender, front_body, relay_message
+from verification.stack import ROOT, new_sender, running
 
 STATE: Final = ROOT / ".local" / "memory"
 ACCOUNTS: Final = 8
@@ -65,7 +63,7 @@ def main() -> int:
 
 
 def _run(group: MemoryGroup, stack: dict[str, Any], options: argparse.Namespace) -> int:
-    keys = [_new_key(number) for number in range(ACCOUNTS)]
+    keys = [new_sender(STATE, f"Memory {number}", SENDER)[1] for number in range(ACCOUNTS)]
     variables = image_variables()
     if options.without_threshold:
         del variables["MALLOC_MMAP_THRESHOLD_"]
@@ -140,28 +138,6 @@ def _started(
         finally:
             process.terminate()
             process.wait()
-
-
-def _new_key(number: int) -> str:
-    """Create an account that may send as much as it likes, and return its key."""
-    account = _operate("account", "create", "--name", f"Memory {number}", "--plan", "enterprise")
-    to = ("--account", account["id"])
-    _operate("sender", "add", *to, SENDER, "--verified", "--default")
-    issued = _operate("key", "create", *to, "--name", "k", "--preset", "send")
-    key: str = issued["key"]
-    return key
-
-
-def _operate(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [Path(sys.executable).parent / "pillarbox", "--local", "--json", *arguments],
-        env=os.environ | {"PILLARBOX_STATE_DIR": str(STATE)},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
 
 
 if __name__ == "__main__":

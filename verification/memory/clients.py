@@ -3,7 +3,7 @@
 import contextlib
 import http.client
 import json
-import socket
+import smtplib
 import ssl
 import subprocess
 import time
@@ -11,7 +11,9 @@ from base64 import b64encode, encodebytes
 from collections import Counter
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import BinaryIO, Final
+from typing import Final
+
+from tests.stack import is_open, wait_for
 
 SENDER: Final = "shop@memory.example"
 EDGE_SECRET: Final = "a-secret-of-the-edge"
@@ -57,11 +59,7 @@ class Sender:
 
     def wait_until_listening(self) -> None:
         """Wait until the program accepts connections, or has ended."""
-        while self.process.poll() is None:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return
-            time.sleep(_PAUSE)
+        wait_for(lambda: is_open(self.port) or self.process.poll() is not None)
 
     def send(self, message: bytes, key: str, address: str) -> int:
         """Send a message and return the number of tries, or 0 if it was not accepted."""
@@ -72,7 +70,7 @@ class Sender:
             tries += 1
             try:
                 send_once(message, key, address)
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException) as error:  # SMTPException is an OSError
                 self.refusals[str(error)] += 1
                 time.sleep(_PAUSE)
             else:
@@ -80,33 +78,14 @@ class Sender:
         return 0
 
     def _by_smtp(self, message: bytes, key: str, address: str) -> None:
-        with (
-            socket.create_connection(
-                ("127.0.0.1", self.port), _PATIENCE, source_address=(address, 0)
-            ) as plain,
-            contextlib.ExitStack() as tls,
-        ):
-            replies = plain.makefile("rb")
-            _expect(_reply(replies), b"220")
-            for line, code in (("EHLO client.example", b"250"), ("STARTTLS", b"220")):
-                plain.sendall(f"{line}\r\n".encode())
-                _expect(_reply(replies), code)
-            context = ssl.create_default_context()
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            secure = tls.enter_context(context.wrap_socket(plain))
-            replies = secure.makefile("rb")
-            login = b64encode(f"\0apikey\0{key}".encode()).decode()
-            for line, code in (
-                ("EHLO client.example", b"250"),
-                (f"AUTH PLAIN {login}", b"235"),
-                (f"MAIL FROM:<{SENDER}>", b"250"),
-                (f"RCPT TO:<{_TO}>", b"250"),
-                ("DATA", b"354"),
-            ):
-                secure.sendall(f"{line}\r\n".encode())
-                _expect(_reply(replies), code)
-            secure.sendall(message + b".\r\n")
-            _expect(_reply(replies), b"250")
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with smtplib.SMTP(
+            "127.0.0.1", self.port, timeout=_PATIENCE, source_address=(address, 0)
+        ) as smtp:
+            smtp.starttls(context=context)
+            smtp.login("apikey", key)
+            smtp.sendmail(SENDER, _TO, message)
 
     def _by_http(self, message: bytes, key: str, address: str) -> None:
         headers = {
@@ -123,16 +102,3 @@ class Sender:
             if response.status != HTTPStatus.OK:
                 code = json.loads(response.read())["error"]["code"]
                 raise ConnectionError(f"{response.status} {code}")
-
-
-def _reply(replies: BinaryIO) -> bytes:
-    """Return the last line of the next reply."""
-    while (line := replies.readline())[3:4] == b"-":
-        pass
-    return line
-
-
-def _expect(reply: bytes, code: bytes) -> None:
-    """Raise `ConnectionError` if the server refuses, so that the client tries again."""
-    if not reply.startswith(code):
-        raise ConnectionError(reply.decode("ascii", "replace").strip())

@@ -52,6 +52,12 @@ _LEDGER: Final = " ".join(
     )
 )
 
+_STORES: Final = (
+    "tests/unit/admin/test_admin_use_cases.py tests/unit/admin/test_admin_templates.py"
+    " tests/integration/admin/test_admin_account_stores.py"
+    " tests/integration/admin/test_admin_template_stores.py"
+)
+
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
     "domain/messages/message.py": "tests/unit/domain/test_domain_message.py",
@@ -62,8 +68,10 @@ MODULES: Final = {
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
     "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
+    " tests/unit/application/test_application_erasure.py"
     " tests/unit/application/test_application_delivery_moments.py",
-    "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
+    "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py"
+    " tests/unit/application/test_application_erasure.py",
     "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
     "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
     "application/history/ledger_check.py": "tests/unit/history/test_history_check.py",
@@ -120,11 +128,10 @@ MODULES: Final = {
     "relay/memory.py": "tests/relay/test_shares.py",
     "relay/places.py": "tests/relay/test_logins.py",
     "relay/service.py": "tests/relay/test_service.py tests/relay/test_two_keys.py"
-    " tests/relay/test_log.py",
+    " tests/relay/test_log.py tests/relay/test_collection.py",
     "relay/framing.py": "tests/relay/test_framing_bounds.py tests/relay/test_content.py",
     "relay/limits.py": "tests/relay/test_default_limits.py tests/relay/test_shares.py"
-    " tests/relay/test_neighbours.py tests/relay/test_slow.py::test_default_time_limits"
-    " tests/relay/test_slow_messages.py::test_default_rate",
+    " tests/relay/test_neighbours.py",
     "relay/proxy.py": "tests/relay/test_proxy.py",
     "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_commands.py"
     " tests/relay/test_auth.py tests/relay/test_content.py tests/relay/test_use_case.py",
@@ -151,14 +158,14 @@ MODULES: Final = {
 }
 #: The same for modules in which only the conditions are changed.
 CONDITIONS: Final = {
-    "adapters/dynamodb/accounts/accounts.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/accounts/api_keys.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/accounts/accounts.py": _STORES,
+    "adapters/dynamodb/accounts/api_keys.py": _STORES,
+    "adapters/dynamodb/list_entries.py": _STORES,
     "adapters/dynamodb/messages/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
     "adapters/dynamodb/history/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
     "adapters/dynamodb/accounts/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
-    " tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/templates/templates.py": "tests/integration/admin/test_admin_stores.py",
+    f" {_STORES}",
+    "adapters/dynamodb/templates/templates.py": _STORES,
 }
 
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.

@@ -13,22 +13,19 @@ import json
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
 from admin.wiring import OperatorWiring
 from pillarbox.settings import Settings
-from verification.kills.run import ROOT, depth
-from verification.kills.run import running as running_stack
 from verification.overload.clients import Answers, Sending
 from verification.overload.views import History, Inbox, compare, recorded
+from verification.stack import ROOT, depth, new_sender, running, wrong_statistics
 
 STATE: Final = ROOT / ".local" / "overload"
 _SENDER: Final = "shop@overload.example"
@@ -50,22 +47,19 @@ def main() -> int:
     options = parser.parse_args()
     # An exit through `SystemExit` also ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with running_stack(STATE) as stack, _connected(stack):
+    with running(STATE) as stack, _connected(stack):
         return _run(stack, options)
 
 
 def _run(stack: dict[str, Any], options: argparse.Namespace) -> int:
     started = datetime.now(UTC) - timedelta(minutes=1)
-    account = _operate("account", "create", "--name", "Overload", "--plan", "enterprise")
-    account_id: str = account["id"]
-    _operate("sender", "add", "--account", account_id, _SENDER, "--verified", "--default")
-    issued = _operate("key", "create", "--account", account_id, "--name", "k", "--preset", "send")
+    account_id, key = new_sender(STATE, "Overload", _SENDER)
     wiring = OperatorWiring(Settings(stack["environment"]))
     inbox = Inbox(stack["inbox_url"])
     with inbox.followed():
         began = time.monotonic()
         with _busy_loops(options.busy):
-            sending = Sending(stack, issued["key"], _SENDER, options.messages, options.seconds)
+            sending = Sending(stack, key, _SENDER, options.messages, options.seconds)
             answers = sending.run()
         sent_in = time.monotonic() - began
         _keep(account_id, answers)
@@ -75,15 +69,14 @@ def _run(stack: dict[str, Any], options: argparse.Namespace) -> int:
         print(f"without an id: {dict(answers.errors.most_common(12))}", flush=True)
         rest = _wait_for_rest(stack, wiring, account_id, options.patience)
     print(f"at rest {rest:.0f} s after the last answer" if rest else "never at rest", flush=True)
-    with closing(History(stack["base_url"], issued["key"], started)) as history:
+    with closing(History(stack["base_url"], key, started)) as history:
         records = recorded(wiring, account_id)
         comparison = compare({*answers.acknowledged}, records, history, inbox)
-    verified = _pillarbox("stats", "verify", "--account", account_id)
-    dead = depth(stack, "JOBS_DEAD_LETTERS") + depth(stack, "EVENTS_DEAD_LETTERS")
-    print(f"dead letters {dead}, acknowledged twice {answers.repeated}")
-    print(f"stats verify: {' '.join(verified.stdout.split())}")
+    wrong = wrong_statistics(STATE, account_id=account_id)
+    dead = depth(stack, "JOBS_DEAD_LETTERS", "EVENTS_DEAD_LETTERS")
+    print(f"dead letters {dead}, acknowledged twice {answers.repeated}, wrong statistics {wrong}")
     print(comparison, flush=True)
-    return int(bool(comparison) or bool(verified.returncode) or bool(answers.repeated + dead))
+    return int(bool(comparison) or bool(answers.repeated + dead + wrong))
 
 
 def _ways(answers: Answers) -> dict[str, int]:
@@ -103,7 +96,7 @@ def _wait_for_rest(
     """Return after how many seconds the queues were empty and all changes counted."""
     began = time.monotonic()
     while (waited := time.monotonic() - began) < patience:
-        waiting = depth(stack, "JOBS_QUEUE") + depth(stack, "EVENTS_QUEUE")
+        waiting = depth(stack, "JOBS_QUEUE", "EVENTS_QUEUE")
         behind = 1 if waiting else wiring.statistics_audit.verify(account_id).lagging_messages
         print(f"after {waited:.0f} s in queues {waiting}", file=sys.stderr, flush=True)
         if not behind:
@@ -136,26 +129,6 @@ def _connected(stack: dict[str, Any]) -> Iterator[None]:
     """Let the AWS clients of this process call the stack's engine."""
     with mock.patch.dict(os.environ, stack["environment"]):
         yield
-
-
-def _pillarbox(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("pillarbox")), "--local", "--json", *arguments]
-    return subprocess.run(
-        command,
-        env={"PILLARBOX_STATE_DIR": str(STATE), "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-
-
-def _operate(*arguments: str) -> dict[str, Any]:
-    done = _pillarbox(*arguments)
-    if done.returncode:
-        sys.exit(f"pillarbox {' '.join(arguments)}: {done.stderr}")
-    answer: dict[str, Any] = json.loads(done.stdout or "{}")
-    return answer
 
 
 if __name__ == "__main__":

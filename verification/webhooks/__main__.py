@@ -28,13 +28,13 @@ def _runs(events: int, *, disturbed: bool) -> Iterator[Verdict]:
             return
 
 
-def find(bug: str) -> tuple[int, str]:
+def find(bug: str, most_tries: int = _MOST_TRIES, mails: int = _MAILS) -> tuple[int, str]:
     """Return after how many runs a bug was found, and what was wrong; 0 if it was not."""
     with KNOWN_BUGS[bug]():
-        for seed in range(_MOST_TRIES):
+        for seed in range(most_tries):
             for disturbed in (False, True):
                 try:
-                    verdict = run(seed, _MAILS, disturbed=disturbed)
+                    verdict = run(seed, mails, disturbed=disturbed)
                 except AssertionError as error:  # the tasks never end
                     return seed + 1, str(error)
                 if verdict.wrong:

@@ -3,13 +3,21 @@
 To use the fixture, a test module contains `from tests.integration.admin.aws_stubs import stubs`.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, Final
 
 import boto3
 import botocore.session
 import pytest
 from botocore.stub import Stubber
+
+from admin.aws import kept_table, stacks
+
+WHEN: Final = "2026-11-22T00:00:00Z"
+
+
+def stack_id(name: str) -> str:
+    return f"arn:aws:cloudformation:eu-west-1:123456789012:stack/{name}/1"
 
 
 class Stubs:
@@ -28,6 +36,44 @@ class Stubs:
     def refuse(self, service: str, method: str, code: str, message: str = "") -> None:
         """Prepare an error for the next request."""
         self._stubber(service).add_client_error(method, code, message)
+
+    def stack(self, name: str, status: str = "UPDATE_COMPLETE", **more: Any) -> None:
+        """Prepare the description of a stack."""
+        about = {"StackId": stack_id(name), "StackName": name, "StackStatus": status}
+        self.answer(
+            "cloudformation", "describe_stacks", {"Stacks": [about | {"CreationTime": WHEN} | more]}
+        )
+
+    def no_stack(self, name: str) -> None:
+        """Prepare the refusal to describe a stack that does not exist."""
+        message = f"Stack with id {name} does not exist"
+        self.refuse("cloudformation", "describe_stacks", "ValidationError", message)
+
+    def resources(
+        self,
+        named: Mapping[str, str],
+        stack: str | None = None,
+        *,
+        functions: Container[str] = (),
+        status: str = "CREATE_COMPLETE",
+    ) -> None:
+        """Prepare the resources of a stack: physical ids by names, of which some are functions."""
+        summaries = [
+            {
+                "LogicalResourceId": name,
+                "PhysicalResourceId": physical_id,
+                "ResourceType": f"AWS::Lambda::{'Function' if name in functions else 'Other'}",
+                "LastUpdatedTimestamp": WHEN,
+                "ResourceStatus": status,
+            }
+            for name, physical_id in named.items()
+        ]
+        self.answer(
+            "cloudformation",
+            "list_stack_resources",
+            {"StackResourceSummaries": summaries},
+            {"StackName": stack} if stack else None,
+        )
 
     def assert_asked(self) -> None:
         """Check that every prepared answer was used."""
@@ -50,6 +96,8 @@ class Stubs:
 @pytest.fixture
 def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stubs]:
     stubs = Stubs()
+    for module in (kept_table, stacks):
+        monkeypatch.setattr(module, "_POLL_SECONDS", 0)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     monkeypatch.setattr(boto3, "client", stubs.client)
     monkeypatch.setattr(boto3.Session, "client", lambda _, service: stubs.client(service))

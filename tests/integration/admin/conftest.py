@@ -4,7 +4,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from socketserver import ThreadingUDPServer
 from typing import Any
@@ -27,6 +27,35 @@ from tests.stack import PATIENCE
 TABLE = "pillarbox-table"
 CREDENTIALS = "pillarbox-credentials"
 SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS})
+
+
+def create_stack(name: str, parameters: Mapping[str, Any] | None = None, **outputs: str) -> None:
+    """Create a stack with a topic for alarms, and with outputs, in emulated AWS."""
+    body = {
+        "Parameters": parameters or {},
+        "Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}},
+        "Outputs": {output: {"Value": value} for output, value in outputs.items()},
+    }
+    boto3.client("cloudformation").create_stack(StackName=name, TemplateBody=json.dumps(body))
+
+
+@pytest.fixture
+def topic(table: Table) -> str:
+    """The topic of the stack `pillarbox-dev` in emulated AWS."""
+    assert table.name
+    create_stack("pillarbox-dev")
+    resource = boto3.client("cloudformation").describe_stack_resource(
+        StackName="pillarbox-dev", LogicalResourceId="AlarmTopic"
+    )
+    arn: str = resource["StackResourceDetail"]["PhysicalResourceId"]
+    return arn
+
+
+@pytest.fixture
+def deployed(table: Table, credentials: Table) -> str:
+    """The stack `pillarbox-dev`, which has both tables, in emulated AWS."""
+    create_stack("pillarbox-dev", TableName=table.name, CredentialsTableName=credentials.name)
+    return "pillarbox-dev"
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The operator's command, run in this process."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -36,8 +35,14 @@ class Operator:
         assert result.stderr == ""
         return json.loads(result.stdout)
 
+    def refused(self, *words: object) -> tuple[int, str]:
+        """Run a command that must fail; return its exit code and the code of its error."""
+        with pytest.raises(CommandFailure) as failed:
+            self(*words)
+        return failed.value.code, failed.value.error["code"]
 
-def refusal(attempt: Callable[[], object]) -> tuple[int, str]:
-    with pytest.raises(CommandFailure) as failed:
-        attempt()
-    return failed.value.code, failed.value.error["code"]
+
+def failure(result: Result) -> str:
+    """Return what a command that must have failed wrote to stderr."""
+    assert result.exit_code == 1
+    return result.stderr

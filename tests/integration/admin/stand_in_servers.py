@@ -22,7 +22,20 @@ LAMBDA: dict[str, tuple[int, bytes]] = {
 }
 
 
-class Api(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
+    """Writes whole answers, and logs nothing."""
+
+    def write(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+class Api(_Handler):
     """Accepts every email as delivered, and requires a key as the API does."""
 
     def do_GET(self) -> None:
@@ -33,31 +46,24 @@ class Api(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        if self.path == "/healthz":
+            self.write(200, b"{}")
+            return
         assert not self.headers["User-Agent"].startswith("Python-urllib")
-        if (
-            self.path == "/2016-08-19/account-settings"
-        ):  # an API of Lambda that moto does not implement
-            self._write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
+        # Lambda's calls that moto does not implement.
+        if self.path == "/2016-08-19/account-settings":
+            self.write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
         elif self.path.startswith("/2015-03-31/functions/"):
-            self._write(*LAMBDA[self.path.partition("?")[0].rpartition("/")[2]])
+            self.write(*LAMBDA[self.path.partition("?")[0].rpartition("/")[2]])
         elif self.path == "/api/broken":
-            self._write(502, b"<html>")
+            self.write(502, b"<html>")
         elif self.headers["X-API-Key"] is None:
-            self._write(401, json.dumps({"error": {"code": "missing_api_key"}}).encode())
+            self.write(401, json.dumps({"error": {"code": "missing_api_key"}}).encode())
         else:
-            self._write(200, json.dumps({"messageId": "m1", "status": "delivered"}).encode())
-
-    def _write(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+            self.write(200, json.dumps({"messageId": "m1", "status": "delivered"}).encode())
 
 
-class _Refusal(BaseHTTPRequestHandler):
+class _Refusal(_Handler):
     """Refuses every request of AWS's query protocol."""
 
     code: str
@@ -65,14 +71,7 @@ class _Refusal(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         error = f"<Error><Code>{self.code}</Code><Message>no</Message></Error>"
-        body = f"<ErrorResponse>{error}</ErrorResponse>".encode()
-        self.send_response(403)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+        self.write(403, f"<ErrorResponse>{error}</ErrorResponse>".encode())
 
 
 def refusal(code: str) -> ThreadingHTTPServer:

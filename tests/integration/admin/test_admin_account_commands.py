@@ -9,7 +9,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.wiring import Wiring, utc_now
 from tests.fakes.builders import messages
 from tests.integration.admin.conftest import SETTINGS
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 
 def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
@@ -29,7 +29,7 @@ def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
     assert day["resetsAt"] == window_end("day", now).isoformat(timespec="milliseconds")
     assert (month["used"], month["limit"], month["remaining"]) == (3, 2, 0)
     assert (windows["minute"]["limit"], windows["minute"]["remaining"]) == (None, None)
-    assert refusal(lambda: run("account", "usage", "0" * 12)) == (1, "account_not_found")
+    assert run.refused("account", "usage", "0" * 12) == (1, "account_not_found")
 
 
 def test_the_contact_of_an_account(run: Operator) -> None:
@@ -40,7 +40,7 @@ def test_the_contact_of_an_account(run: Operator) -> None:
     assert made["contact"] == "Owner@shop.example"
     account = made["id"]
     update = ("account", "update", account, "--contact")
-    assert refusal(lambda: run(*update, "nobody")) == (1, "validation_failed")
+    assert run.refused(*update, "nobody") == (1, "validation_failed")
     assert run(*update, "ops@shop.example")["contact"] == "ops@shop.example"
     assert run("account", "show", account)["contact"] == "ops@shop.example"
     assert run(*update, "")["contact"] is None
@@ -48,33 +48,21 @@ def test_the_contact_of_an_account(run: Operator) -> None:
 
 def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> None:
     """A suspended account shows since when and why; its keys work again after it is resumed."""
-    key = run("key", "create", "--account", account, "--name", "web", "--preset", "send")["key"]
+    create = ("key", "create", "--account", account, "--name", "web", "--preset", "send")
+    key, revoked = run(*create)["key"], run(*create)
+    run("key", "revoke", revoked["id"])
     authentication = Wiring(SETTINGS).authentication
     suspended = run("account", "suspend", account, "--reason", "bounces")
     assert suspended["suspensionReason"] == "bounces"
     assert suspended["suspendedAt"] is not None
     (listed,) = run("account", "list")["items"]
     assert (listed["id"], listed["suspendedAt"]) == (account, suspended["suspendedAt"])
-    with pytest.raises(ServiceError) as refused:
-        authentication.authenticate(key)
-    assert refused.value.code == "account_suspended"
+    # Only who has a valid key learns that the account is suspended.
+    for text, code in ((key, "account_suspended"), (revoked["key"], "invalid_api_key")):
+        with pytest.raises(ServiceError) as refused:
+            authentication.authenticate(text)
+        assert refused.value.code == code
     resumed = run("account", "resume", account)
     assert (resumed["suspendedAt"], resumed["suspensionReason"]) == (None, None)
     assert authentication.authenticate(key).account.account_id == account
-    assert refusal(lambda: run("account", "suspend", account, "--reason", "")) == (
-        1,
-        "validation_failed",
-    )
-
-
-def test_a_revoked_key_of_a_suspended_account_says_only_that_it_is_invalid(
-    run: Operator, account: str
-) -> None:
-    """Only who has a valid key learns that the account is suspended."""
-    made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
-    run("key", "revoke", made["id"])
-    run("account", "suspend", account)
-    authentication = Wiring(SETTINGS).authentication
-    with pytest.raises(ServiceError) as refused:
-        authentication.authenticate(made["key"])
-    assert refused.value.code == "invalid_api_key"
+    assert run.refused("account", "suspend", account, "--reason", "") == (1, "validation_failed")

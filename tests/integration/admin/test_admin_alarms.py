@@ -5,29 +5,13 @@ import json
 import boto3
 import pytest
 
-from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.operator_command import Operator
-
-STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 
 
 def subscribe(address: str, *options: str) -> tuple[int, str, str]:
     command = ("--stack-name", "pillarbox-dev", *options, "alarms", "subscribe", address)
     result = Operator().plain(*command)
     return result.exit_code, result.stdout, result.stderr
-
-
-@pytest.fixture
-def topic(table: Table) -> str:
-    """The topic of a stack in emulated AWS."""
-    assert table.name
-    cloudformation = boto3.client("cloudformation")
-    cloudformation.create_stack(StackName="pillarbox-dev", TemplateBody=json.dumps(STACK))
-    resource = cloudformation.describe_stack_resource(
-        StackName="pillarbox-dev", LogicalResourceId="AlarmTopic"
-    )
-    arn: str = resource["StackResourceDetail"]["PhysicalResourceId"]
-    return arn
 
 
 def test_an_address_is_subscribed_once(topic: str) -> None:

@@ -1,6 +1,6 @@
 """Subscriptions that wait for their confirmation, which moto does not have."""
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -11,27 +11,13 @@ from tests.integration.admin.operator_command import Operator
 __all__ = ["stubs"]
 
 TOPIC: Final = "arn:aws:sns:eu-west-1:123456789012:pillarbox-dev-AlarmTopic-1"
-STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1"
 
 
 @pytest.mark.parametrize("listed", [[], [{"SubscriptionArn": "PendingConfirmation"}]])
 def test_the_owner_confirms(stubs: Stubs, listed: list[dict[str, str]]) -> None:
     """Until then each run asks again; the output is the one of docs/operations.md."""
-    stack: dict[str, Any] = {
-        "StackId": STACK,
-        "StackName": "pillarbox-dev",
-        "StackStatus": "CREATE_COMPLETE",
-        "CreationTime": "2026-11-22T00:00:00Z",
-    }
-    resource = {
-        "LogicalResourceId": "AlarmTopic",
-        "PhysicalResourceId": TOPIC,
-        "ResourceType": "AWS::SNS::Topic",
-        "LastUpdatedTimestamp": "2026-11-22T00:00:00Z",
-        "ResourceStatus": "CREATE_COMPLETE",
-    }
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
-    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [resource]})
+    stubs.stack("pillarbox-dev")
+    stubs.resources({"AlarmTopic": TOPIC})
     found = [{"Endpoint": "ops@shop.example", **subscription} for subscription in listed]
     stubs.answer(
         "sns", "list_subscriptions_by_topic", {"Subscriptions": found}, {"TopicArn": TOPIC}

@@ -17,7 +17,7 @@ from pillarbox.domain.messages.mail import StarterBody
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookType
 from tests.fakes.builders import ACCOUNT, NOW, job, mail, message
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 QUEUES: Final = ("jobs", "urgent_jobs", "events", "sweep", "webhooks")
 SECRET: Final = "canary-4711"
@@ -171,4 +171,4 @@ def test_what_cannot_be_read_is_not_quoted(run: Operator, dead: dict[str, str], 
 def test_a_queue_without_dead_letters_is_named(run: Operator) -> None:
     """Urgent jobs are among those of `jobs`; other names are no queues."""
     for queue in ("urgent", "mail"):
-        assert refusal(lambda name=queue: run("queue", "show", name)) == (1, "validation_failed")  # type: ignore[misc]
+        assert run.refused("queue", "show", queue) == (1, "validation_failed")

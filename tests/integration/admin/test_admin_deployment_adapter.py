@@ -14,24 +14,7 @@ from tests.integration.admin.aws_stubs import Stubs, stubs
 __all__ = ["stubs"]
 
 IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/pillarbox/relay"
-FUNCTIONS = {
-    "StackResourceSummaries": [
-        {
-            "LogicalResourceId": "SweepMessages",
-            "PhysicalResourceId": "pillarbox-SweepMessages-1",
-            "ResourceType": "AWS::Lambda::Function",
-            "LastUpdatedTimestamp": "2026-11-22T00:00:00Z",
-            "ResourceStatus": "CREATE_COMPLETE",
-        },
-        {
-            "LogicalResourceId": "Table",
-            "PhysicalResourceId": "pillarbox-Table-1",
-            "ResourceType": "AWS::DynamoDB::Table",
-            "LastUpdatedTimestamp": "2026-11-22T00:00:00Z",
-            "ResourceStatus": "CREATE_COMPLETE",
-        },
-    ]
-}
+FUNCTIONS = {"SweepMessages": "pillarbox-SweepMessages-1", "Table": "pillarbox-Table-1"}
 NAME = {"FunctionName": "pillarbox-SweepMessages-1"}
 
 
@@ -211,12 +194,12 @@ def test_a_secret_of_another_form_has_no_fields(stubs: Stubs, content: str) -> N
     assert (needs.certificate, needs.fields) == (True, frozenset())
 
 
-def test_an_image_outside_of_ecr_is_not_looked_up(stubs: Stubs) -> None:
+@pytest.mark.usefixtures("stubs")
+def test_an_image_outside_of_ecr_is_not_looked_up() -> None:
     """Fargate could not pull it; and without a name no secret is looked up."""
     assert deployment.read_relay_needs("docker.io/relay:1", "") == RelayNeeds(
         image=None, certificate=False
     )
-    stubs.assert_asked()
 
 
 def test_the_prefix_list_and_the_zones_of_the_region(stubs: Stubs) -> None:
@@ -251,7 +234,7 @@ def test_the_prefix_list_and_the_zones_of_the_region(stubs: Stubs) -> None:
 
 def test_the_sweep_is_started_by_its_alias(stubs: Stubs) -> None:
     """A pass of the sweep begins at once, without waiting for its end."""
-    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS, {"StackName": "pillarbox"})
+    stubs.resources(FUNCTIONS, "pillarbox", functions=["SweepMessages"])
     expected = NAME | {"Qualifier": "live", "InvocationType": "Event"}
     stubs.answer("lambda", "invoke", {"StatusCode": 202}, expected)
     deployment.start_sweep("pillarbox")
@@ -270,7 +253,7 @@ def test_old_versions_are_removed(
     stubs: Stubs, versions: list[int], live: str, weights: dict[str, float], removed: list[int]
 ) -> None:
     """The last three versions and those that get traffic stay; numbers do not sort as text."""
-    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS, {"StackName": "pillarbox"})
+    stubs.resources(FUNCTIONS, "pillarbox", functions=["SweepMessages"])
     routing = {"RoutingConfig": {"AdditionalVersionWeights": weights}} if weights else {}
     stubs.answer(
         "lambda", "get_alias", {"FunctionVersion": live, **routing}, NAME | {"Name": "live"}
@@ -284,8 +267,7 @@ def test_old_versions_are_removed(
 
 def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
     """A stack that does not exist is no error; a wrong name and a missing right are."""
-    message = "Stack with id pillarbox does not exist"
-    stubs.refuse("cloudformation", "describe_stacks", "ValidationError", message)
+    stubs.no_stack("pillarbox")
     assert stacks.describe("pillarbox") is None
     for code in ("ValidationError", "AccessDenied"):
         stubs.refuse("cloudformation", "describe_stacks", code)
@@ -295,13 +277,7 @@ def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
 
 def test_the_error_page_is_written(stubs: Stubs) -> None:
     """The page is where the distribution looks for it, as JSON that nothing caches."""
-    (table, *_) = reversed(FUNCTIONS["StackResourceSummaries"])
-    bucket = table | {
-        "LogicalResourceId": "ErrorPages",
-        "PhysicalResourceId": "pillarbox-errors",
-        "ResourceType": "AWS::S3::Bucket",
-    }
-    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [bucket]})
+    stubs.resources({"ErrorPages": "pillarbox-errors"})
     stubs.answer(
         "s3",
         "put_object",
@@ -315,11 +291,9 @@ def test_the_error_page_is_written(stubs: Stubs) -> None:
         },
     )
     deployment.write_error_page("pillarbox", "{}")
-    stubs.assert_asked()
 
 
 def test_a_stack_without_an_edge_gets_no_error_page(stubs: Stubs) -> None:
     """With EdgeService=none there is no bucket, and nothing is written."""
-    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS)
+    stubs.resources(FUNCTIONS)
     deployment.write_error_page("pillarbox", "{}")
-    stubs.assert_asked()

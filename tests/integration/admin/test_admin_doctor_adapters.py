@@ -1,8 +1,8 @@
 """The adapters of the doctor: SES, the table, CloudWatch, the API and the relay."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -22,11 +22,20 @@ from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
 from pillarbox.application.operator.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.conftest import create_stack
 from tests.integration.admin.stand_in_servers import api, relay, serving
 
 __all__ = ["stubs"]
 
-STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
+ALARM: Final[dict[str, Any]] = {
+    "Namespace": "A",
+    "MetricName": "b",
+    "Statistic": "Sum",
+    "Period": 60,
+    "EvaluationPeriods": 1,
+    "Threshold": 1.0,
+    "ComparisonOperator": "GreaterThanThreshold",
+}
 
 
 def test_ses_returns_status_and_configuration_sets(
@@ -86,35 +95,14 @@ def test_an_error_has_the_message_of_aws(table: Table) -> None:
         DynamoTableProtection(Table("another")).read()
 
 
-@pytest.fixture
-def topic(table: Table) -> str:
-    """The alarm topic of the stack `pillarbox`."""
-    assert table.name
-    cloudformation = boto3.client("cloudformation")
-    cloudformation.create_stack(StackName="pillarbox", TemplateBody=json.dumps(STACK))
-    arn: str = cloudformation.describe_stack_resource(
-        StackName="pillarbox", LogicalResourceId="AlarmTopic"
-    )["StackResourceDetail"]["PhysicalResourceId"]
-    return arn
-
-
 def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
     """Only firing alarms that notify the stack's topic are returned."""
     cloudwatch = make_client("cloudwatch")
-    alarm = {
-        "Namespace": "A",
-        "MetricName": "b",
-        "Statistic": "Sum",
-        "Period": 60,
-        "EvaluationPeriods": 1,
-        "Threshold": 1.0,
-        "ComparisonOperator": "GreaterThanThreshold",
-    }
     for name, action in (("late", topic), ("well", topic), ("other", f"{topic[:-1]}x")):
-        cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **alarm)
+        cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **ALARM)
     for name in ("late", "other"):
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
-    monitoring = CloudWatchMonitoring("pillarbox")
+    monitoring = CloudWatchMonitoring("pillarbox-dev")
     assert monitoring.firing_alarms() == ["late"]
     assert monitoring.silent_alarms() == {}
     assert monitoring.alarm_subscribers() == 0
@@ -128,21 +116,12 @@ def test_alarms_that_need_data_and_have_none(topic: str) -> None:
     before = wiring.utc_now()
     for name, actions in (("sweep", [topic]), ("mail", [])):
         cloudwatch.put_metric_alarm(
-            AlarmName=name,
-            AlarmActions=[topic],
-            InsufficientDataActions=actions,
-            Namespace="A",
-            MetricName="b",
-            Statistic="Sum",
-            Period=60,
-            EvaluationPeriods=1,
-            Threshold=1.0,
-            ComparisonOperator="GreaterThanThreshold",
+            AlarmName=name, AlarmActions=[topic], InsufficientDataActions=actions, **ALARM
         )
         cloudwatch.set_alarm_state(
             AlarmName=name, StateValue="INSUFFICIENT_DATA", StateReason="test"
         )
-    monitoring = CloudWatchMonitoring("pillarbox")
+    monitoring = CloudWatchMonitoring("pillarbox-dev")
     ((name, since),) = monitoring.silent_alarms().items()
     assert name == "sweep"
     assert timedelta() <= since - before < timedelta(minutes=1)
@@ -176,28 +155,17 @@ def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> N
     """The limit is that of the AWS account."""
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        assert CloudWatchMonitoring("pillarbox").function_concurrency() == 10
-
-
-def create_stack(name: str, outputs: dict[str, str], share: int | None = None) -> None:
-    """Create a stack with outputs, and with a share of SES's rate unless its release is older."""
-    parameters = {"SesRateShare": {"Type": "Number", "Default": share}} if share else {}
-    body = {
-        "Parameters": parameters,
-        "Resources": STACK["Resources"],
-        "Outputs": {output: {"Value": value} for output, value in outputs.items()},
-    }
-    boto3.client("cloudformation").create_stack(StackName=name, TemplateBody=json.dumps(body))
+        assert CloudWatchMonitoring("pillarbox-dev").function_concurrency() == 10
 
 
 @pytest.mark.usefixtures("table")
 def test_the_shares_of_all_stacks_are_read() -> None:
     """Each Pillarbox of the region counts, and no other stack."""
     outputs = {"TableName": "table", "ConfigurationSetName": "set"}
-    create_stack("pillarbox", outputs, 75)
-    create_stack("pillarbox-2", outputs, 100)
-    create_stack("pillarbox-Alarms-1", {})
-    create_stack("shop", {"TableName": "orders"})
+    for name, share in (("pillarbox", 75), ("pillarbox-2", 100)):
+        create_stack(name, {"SesRateShare": {"Type": "Number", "Default": share}}, **outputs)
+    create_stack("pillarbox-Alarms-1")
+    create_stack("shop", TableName="orders")
     assert CloudFormationShares().read() == {"pillarbox": 75, "pillarbox-2": 100}
 
 

@@ -12,7 +12,7 @@ from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import utc_now
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.stand_in_servers import api, serving
 
 
@@ -100,7 +100,7 @@ def test_a_missing_queue_does_not_stop_the_other_checks(doctor_run: Operator) ->
 
 def test_the_error_names_a_missing_setting(run: Operator) -> None:
     """An older stack does not provide every setting, and the error names the missing one."""
-    assert refusal(lambda: run("doctor")) == (1, "service_unavailable")
+    assert run.refused("doctor") == (1, "service_unavailable")
     message = run.plain("--local", "doctor").stderr
     assert message.startswith("PILLARBOX_")
     assert "is not set" in message

@@ -11,7 +11,6 @@ from local.ses.store import MailStore
 from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.domains import SesDomains
-from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.domain_port_suites import (
     TEXT,
@@ -116,8 +115,3 @@ def test_dns_lookups(name_server: str) -> None:
     assert records.look_up("mail.example", "TXT") == ()
     assert records.look_up("gone.example", "TXT") == ()
     assert records.look_up("broken.example", "TXT") is None
-
-
-def test_records_differ_by_their_purpose() -> None:
-    """Two records that differ only in their purpose are not equal."""
-    assert DnsRecord("SPF", "TXT", "a.example", "b") != DnsRecord("DKIM", "TXT", "a.example", "b")

@@ -5,7 +5,7 @@ import json
 import boto3
 
 from local.ses.store import MailStore
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 
 def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
@@ -29,16 +29,13 @@ def test_a_pending_domain_sets_the_exit_code(run: Operator) -> None:
     pending = run.plain("--local", "--json", "domain", "verify", "unverified.example")
     assert pending.exit_code == 1
     assert json.loads(pending.stdout)["verified"] is False
-    assert refusal(lambda: run("domain", "show", "other.example")) == (1, "validation_failed")
-    assert refusal(lambda: run("domain", "add", "pаypal.example")) == (1, "validation_failed")  # noqa: RUF001  a Cyrillic a is the point
+    assert run.refused("domain", "show", "other.example") == (1, "validation_failed")
+    assert run.refused("domain", "add", "pаypal.example") == (1, "validation_failed")  # noqa: RUF001  a Cyrillic a is the point
 
 
 def test_records_are_created_in_route_53(run: Operator) -> None:
     """With --route53 missing records are created; without a hosted zone it is an error."""
-    assert refusal(lambda: run("domain", "add", "shop.example", "--route53")) == (
-        1,
-        "validation_failed",
-    )
+    assert run.refused("domain", "add", "shop.example", "--route53") == (1, "validation_failed")
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     made = run("domain", "add", "shop.example", "--route53")
     assert {record["dns"]["status"] for record in made["records"]} == {"created"}

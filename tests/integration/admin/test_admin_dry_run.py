@@ -22,12 +22,11 @@ from pillarbox.adapters.aws import sdk_session
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.operator_command import Operator
-from tests.integration.admin.test_admin_alarms import topic
 from tests.integration.admin.test_admin_relay import CHAIN, files
 from tests.integration.admin.test_admin_restore_everything import AT, NOW, SHOP, lost, rows
 from tests.unit.admin.certificates import certificate, ec_key, key_pem
 
-__all__ = ["files", "lost", "topic"]
+__all__ = ["files", "lost"]
 
 DEV: Final = ("--stack-name", "pillarbox-dev")
 READS: Final = ("BatchGet", "Describe", "Get", "List", "Query", "Scan")
@@ -161,14 +160,6 @@ def test_a_restore(table: Table, lost: dict[str, list[Item]], options: tuple[str
     assert_same(planned, made)
     assert sum(operation == "PutItem" for _, operation, _ in made) > 10
     assert table.name in lost
-
-
-def test_a_replacement(lost: dict[str, list[Item]]) -> None:
-    """One row is put; the copies are deleted at the end."""
-    words = ("restore", "rows", "--at", AT, "--account", SHOP, "--replace", "accounts", SHOP)
-    planned = dry(*words)
-    assert [rows(name) for name in lost] == [[], []]
-    assert_same(planned, run(*words, "--yes"))
 
 
 def test_a_restore_without_copies(

@@ -4,21 +4,20 @@ from typing import Any, Final
 
 import pytest
 
-from admin.aws import edge_parts, stacks
+from admin.aws import edge_parts
 from admin.aws.edge_parts import AwsEdgeParts
 from local import template
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
-STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1"
-RELAY: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev-Relay/2"
-RULES: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev-EdgeRules/3"
+STACK: Final = stack_id("pillarbox-dev")
+RELAY: Final = stack_id("pillarbox-dev-Relay")
+RULES: Final = stack_id("pillarbox-dev-EdgeRules")
 SECRET: Final = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:EdgeSecret-1"
-WHEN: Final = "2026-11-22T00:00:00Z"
 PARTS: Final = {
     "Edge": "E1",
     "EdgeSecret": SECRET,
@@ -31,25 +30,6 @@ WATCH: Final = {
     "SampledRequestsEnabled": False,
     "MetricName": "edge-only",
 }
-
-
-def resources(stubs: Stubs, named: dict[str, str], stack: str = STACK) -> None:
-    summaries = [
-        {
-            "LogicalResourceId": name,
-            "PhysicalResourceId": physical_id,
-            "ResourceType": "AWS::Any::Thing",
-            "LastUpdatedTimestamp": WHEN,
-            "ResourceStatus": "CREATE_COMPLETE",
-        }
-        for name, physical_id in named.items()
-    ]
-    stubs.answer(
-        "cloudformation",
-        "list_stack_resources",
-        {"StackResourceSummaries": summaries},
-        {"StackName": stack},
-    )
 
 
 def match(value: str) -> dict[str, Any]:
@@ -82,7 +62,7 @@ ACL: Final = {"Name": "api", "Scope": "REGIONAL", "Id": "11111111-1111-1111-1111
 
 def firewall(stubs: Stubs, *values: str) -> None:
     """Prepare the firewall as it is."""
-    resources(stubs, FIREWALLS, RULES)
+    stubs.resources(FIREWALLS, RULES)
     acl = {
         "Name": "api",
         "Id": ACL["Id"],
@@ -162,23 +142,13 @@ def service(*states: str) -> dict[str, Any]:
 
 
 def restart(stubs: Stubs, *answers: dict[str, Any]) -> None:
-    resources(stubs, {"RelayCluster": "cluster", "RelayService": "service"}, RELAY)
+    stubs.resources({"RelayCluster": "cluster", "RelayService": "service"}, RELAY)
     expected = {"cluster": "cluster", "service": "service", "forceNewDeployment": True}
     stubs.answer("ecs", "update_service", {}, expected)
     for answer in answers or (service("COMPLETED"),):
         stubs.answer(
             "ecs", "describe_services", answer, {"cluster": "cluster", "services": ["service"]}
         )
-
-
-def stack(stubs: Stubs, status: str = "UPDATE_COMPLETE") -> None:
-    found = {
-        "StackId": STACK,
-        "StackName": "pillarbox-dev",
-        "StackStatus": status,
-        "CreationTime": WHEN,
-    }
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [found]})
 
 
 @pytest.fixture
@@ -195,8 +165,8 @@ def rotate() -> Any:
 
 def test_a_rotation_makes_these_calls(stubs: Stubs, waits: list[float]) -> None:
     """Every call fits botocore's models; the output is the one of docs/operations.md."""
-    stack(stubs)
-    resources(stubs, PARTS)
+    stubs.stack("pillarbox-dev")
+    stubs.resources(PARTS, STACK)
     secret(stubs, "s0")
     distribution(stubs, "s0")
     firewall(stubs, "s0")
@@ -222,8 +192,8 @@ def test_a_rotation_makes_these_calls(stubs: Stubs, waits: list[float]) -> None:
 
 def test_a_finished_edge_is_not_changed_again(stubs: Stubs, waits: list[float]) -> None:
     """A run after an interruption at the end changes only what is left."""
-    stack(stubs)
-    resources(stubs, {name: PARTS[name] for name in ("Edge", "EdgeSecret", "EdgeRules")})
+    stubs.stack("pillarbox-dev")
+    stubs.resources({name: PARTS[name] for name in ("Edge", "EdgeSecret", "EdgeRules")})
     secret(stubs, "s1")
     distribution(stubs, "s1")
     firewall(stubs, "s0", "s1")
@@ -238,7 +208,7 @@ def test_a_finished_edge_is_not_changed_again(stubs: Stubs, waits: list[float]) 
 
 def test_containers_that_do_not_start_end_the_rotation(stubs: Stubs) -> None:
     """The error has the reason of ECS; both secrets stay accepted."""
-    resources(stubs, PARTS)
+    stubs.resources(PARTS, STACK)
     restart(stubs, service("FAILED", "COMPLETED"))
     with pytest.raises(ServiceError, match="The containers do not start"):
         AwsEdgeParts(STACK, lambda _: None).restart_containers()
@@ -246,13 +216,11 @@ def test_containers_that_do_not_start_end_the_rotation(stubs: Stubs) -> None:
 
 def test_a_stack_without_an_edge_has_nothing_to_rotate(stubs: Stubs, waits: list[float]) -> None:
     """A stack that lacks the edge, the secret or the header has nothing to rotate."""
-    stack(stubs)
-    resources(stubs, {"Edge": "E1"})
-    result = rotate()
-    assert result.exit_code == 1
-    assert result.stderr == "The stack has no EdgeSecret: there is nothing to rotate.\n"
-    stack(stubs)
-    resources(stubs, PARTS)
+    stubs.stack("pillarbox-dev")
+    stubs.resources({"Edge": "E1"})
+    assert failure(rotate()) == "The stack has no EdgeSecret: there is nothing to rotate.\n"
+    stubs.stack("pillarbox-dev")
+    stubs.resources(PARTS, STACK)
     secret(stubs, "s0")
     bare = config("s0")
     del bare["Origins"]["Items"][0]["CustomHeaders"]
@@ -264,17 +232,17 @@ def test_a_stack_without_an_edge_has_nothing_to_rotate(stubs: Stubs, waits: list
 
 def test_a_stack_that_changes_is_not_rotated(stubs: Stubs) -> None:
     """CloudFormation and a rotation at once would undo each other."""
-    stack(stubs, "UPDATE_IN_PROGRESS")
+    stubs.stack("pillarbox-dev", "UPDATE_IN_PROGRESS")
     assert "changes now (UPDATE_IN_PROGRESS)" in rotate().stderr
 
 
 @pytest.mark.parametrize(("text", "rotating"), [("s0", False), ("s0 s1", True)])
 def test_a_rotation_that_has_not_ended_is_seen(stubs: Stubs, text: str, *, rotating: bool) -> None:
     """A deployment waits for it, since two values are stored."""
-    resources(stubs, PARTS)
+    stubs.resources(PARTS, STACK)
     secret(stubs, text)
     assert edge_parts.is_rotating(STACK) is rotating
-    resources(stubs, {})
+    stubs.resources({})
     assert not edge_parts.is_rotating(STACK)
 
 
@@ -296,8 +264,3 @@ def test_the_template_has_the_parts() -> None:
         (rule,) = (rule for rule in found if rule["Name"] == edge_parts._RULE)
         (only,) = edge_parts._matches(rule)
         assert only["FieldToMatch"] == {"SingleHeader": {"Name": "x-pillarbox-edge"}}
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)

@@ -10,12 +10,11 @@ from admin.aws import stacks
 from admin.connection import StackConnection
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 
 __all__ = ["stubs"]
 
-STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/1"
-WHEN: Final = "2026-11-22T00:00:00Z"
+STACK: Final = stack_id("pillarbox")
 TABLES: Final = {"Table": "pillarbox-Table-1", "Credentials": "pillarbox-Credentials-1"}
 UNVERIFIED: Final = (
     "Resource handler returned message: \"Access denied for operation 'CreateDistribution: Your"
@@ -23,22 +22,6 @@ UNVERIFIED: Final = (
     ' please contact AWS Support."'
 )
 SESSION: Final = StackConnection(stack_name="pillarbox", json=False)
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
-
-
-def described(status: str, reason: str = "", **more: Any) -> dict[str, Any]:
-    stack = {
-        "StackId": STACK,
-        "StackName": "pillarbox",
-        "StackStatus": status,
-        "StackStatusReason": reason,
-        "CreationTime": WHEN,
-    }
-    return {"Stacks": [stack | more]}
 
 
 def event(
@@ -73,17 +56,7 @@ def table(*, protected: bool) -> dict[str, Any]:
 
 def left(stubs: Stubs, *, protected: bool | None, rows: list[str]) -> None:
     """Prepare what the stack left: tables with rows, or none (`protected` is None)."""
-    summaries = [
-        {
-            "LogicalResourceId": name,
-            "PhysicalResourceId": physical_id,
-            "ResourceType": "AWS::DynamoDB::Table",
-            "LastUpdatedTimestamp": WHEN,
-            "ResourceStatus": "DELETE_FAILED",
-        }
-        for name, physical_id in TABLES.items()
-    ]
-    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries})
+    stubs.resources(TABLES, status="DELETE_FAILED")
     for name in TABLES.values():
         if protected is None:
             stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
@@ -107,8 +80,8 @@ def scans(stubs: Stubs, rows: list[str]) -> None:
 def deletion(stubs: Stubs, status: str, reason: str = "") -> None:
     """Prepare the deletion of the stack, which ends in a status."""
     stubs.answer("cloudformation", "delete_stack", {}, {"StackName": STACK})
-    stubs.answer("cloudformation", "describe_stacks", described("DELETE_IN_PROGRESS"))
-    stubs.answer("cloudformation", "describe_stacks", described(status, reason))
+    stubs.stack("pillarbox", "DELETE_IN_PROGRESS")
+    stubs.stack("pillarbox", status, StackStatusReason=reason)
 
 
 def unprotection(stubs: Stubs) -> None:
@@ -134,11 +107,10 @@ def table_deletion(stubs: Stubs) -> None:
 
 def test_a_new_stack_and_one_at_rest_need_nothing(stubs: Stubs) -> None:
     """Nothing is said, asked or removed, also after an update that was undone."""
-    message = "Stack with id pillarbox does not exist"
-    stubs.refuse("cloudformation", "describe_stacks", "ValidationError", message)
+    stubs.no_stack("pillarbox")
     assert failed_stack.make_way(SESSION, yes=False) is None
     for status in ("CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"):
-        stubs.answer("cloudformation", "describe_stacks", described(status))
+        stubs.stack("pillarbox", status)
         stack = failed_stack.make_way(SESSION, yes=False)
         assert stack is not None
         assert stack.status == status
@@ -148,14 +120,14 @@ def test_review_in_progress_is_a_new_stack(
     stubs: Stubs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Changes without a confirmation created nothing: nothing is removed, without a question."""
-    stubs.answer("cloudformation", "describe_stacks", described("REVIEW_IN_PROGRESS"))
+    stubs.stack("pillarbox", "REVIEW_IN_PROGRESS")
     assert failed_stack.make_way(SESSION, yes=False) is None
     assert "is in REVIEW_IN_PROGRESS. An earlier deployment was never" in capsys.readouterr().err
 
 
 def test_rollback_complete_is_removed(stubs: Stubs, capsys: pytest.CaptureFixture[str]) -> None:
     """CloudFormation removed the resources, so only the stack is deleted; the first cause shows."""
-    stubs.answer("cloudformation", "describe_stacks", described("ROLLBACK_COMPLETE"))
+    stubs.stack("pillarbox", "ROLLBACK_COMPLETE")
     failed_at(stubs, ("Edge", UNVERIFIED), ("Api", "Resource creation cancelled"))
     left(stubs, protected=None, rows=[])
     deletion(stubs, "DELETE_COMPLETE")
@@ -179,11 +151,8 @@ def test_a_failed_stack_with_empty_tables_is_removed(
     stubs: Stubs, status: str, rows: list[str]
 ) -> None:
     """Protected tables block CloudFormation, so their protection goes first; notes are no data."""
-    stubs.answer(
-        "cloudformation",
-        "describe_stacks",
-        described(status, "The following resource(s) failed to delete: [Table, Credentials]. "),
-    )
+    reason = "The following resource(s) failed to delete: [Table, Credentials]. "
+    stubs.stack("pillarbox", status, StackStatusReason=reason)
     failed_at(stubs, ("Edge", UNVERIFIED))
     left(stubs, protected=True, rows=rows)
     unprotection(stubs)
@@ -195,7 +164,7 @@ def test_a_failed_stack_with_empty_tables_is_removed(
 
 def test_tables_that_cloudformation_deleted_are_not_missed(stubs: Stubs) -> None:
     """The deletion of the stack may include its tables: then there is nothing left to delete."""
-    stubs.answer("cloudformation", "describe_stacks", described("ROLLBACK_FAILED"))
+    stubs.stack("pillarbox", "ROLLBACK_FAILED")
     failed_at(stubs)
     left(stubs, protected=True, rows=[])
     unprotection(stubs)
@@ -207,7 +176,7 @@ def test_tables_that_cloudformation_deleted_are_not_missed(stubs: Stubs) -> None
 
 def test_rows_that_come_after_the_check_stay(stubs: Stubs) -> None:
     """A stack that was left half created may still write until it is gone: its tables stay then."""
-    stubs.answer("cloudformation", "describe_stacks", described("CREATE_FAILED"))
+    stubs.stack("pillarbox", "CREATE_FAILED")
     failed_at(stubs)
     left(stubs, protected=True, rows=[])
     unprotection(stubs)
@@ -220,7 +189,7 @@ def test_rows_that_come_after_the_check_stay(stubs: Stubs) -> None:
 @pytest.mark.parametrize("status", ["ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"])
 def test_a_stack_with_rows_is_never_removed(stubs: Stubs, status: str) -> None:
     """One row of an account is enough, also with --yes; the error says how to keep it."""
-    stubs.answer("cloudformation", "describe_stacks", described(status, "no"))
+    stubs.stack("pillarbox", status, StackStatusReason="no")
     if status != "DELETE_FAILED":
         failed_at(stubs)
     left(stubs, protected=True, rows=["DUES", keys.account("qh4ybvcvbqzk")["pk"]["S"]])
@@ -240,7 +209,7 @@ def test_without_an_answer_nothing_is_removed(
         return False
 
     monkeypatch.setattr("typer.confirm", no)
-    stubs.answer("cloudformation", "describe_stacks", described("ROLLBACK_FAILED"))
+    stubs.stack("pillarbox", "ROLLBACK_FAILED")
     failed_at(stubs)
     left(stubs, protected=False, rows=[])
     with pytest.raises(typer.Abort):
@@ -250,8 +219,7 @@ def test_without_an_answer_nothing_is_removed(
 
 def test_termination_protection_is_respected(stubs: Stubs) -> None:
     """AWS would refuse the deletion, and the operator learns it before anything is asked."""
-    protected = described("ROLLBACK_COMPLETE", EnableTerminationProtection=True)
-    stubs.answer("cloudformation", "describe_stacks", protected)
+    stubs.stack("pillarbox", "ROLLBACK_COMPLETE", EnableTerminationProtection=True)
     failed_at(stubs)
     left(stubs, protected=None, rows=[])
     with pytest.raises(ServiceError, match="termination protection"):
@@ -261,7 +229,7 @@ def test_termination_protection_is_respected(stubs: Stubs) -> None:
 def test_delete_failed_goes_on(stubs: Stubs, capsys: pytest.CaptureFixture[str]) -> None:
     """A removal that could not delete everything is repeated, with AWS's reason."""
     reason = "The following resource(s) failed to delete: [Edge]. "
-    stubs.answer("cloudformation", "describe_stacks", described("DELETE_FAILED", reason))
+    stubs.stack("pillarbox", "DELETE_FAILED", StackStatusReason=reason)
     left(stubs, protected=None, rows=[])
     deletion(stubs, "DELETE_FAILED", reason)
     with pytest.raises(ServiceError, match="could not delete everything: DELETE_FAILED"):
@@ -286,7 +254,7 @@ def test_a_stack_that_cannot_be_updated_stops_the_command(
     stubs: Stubs, status: str, words: str
 ) -> None:
     """The error has the status, what it means and what to do, and nothing was built."""
-    stubs.answer("cloudformation", "describe_stacks", described(status))
+    stubs.stack("pillarbox", status)
     with pytest.raises(ServiceError) as error:
         failed_stack.make_way(SESSION, yes=True)
     assert error.value.message.startswith(f"The stack pillarbox is in {status}. ")
@@ -299,7 +267,7 @@ def test_a_first_deployment_that_fails_is_explained(
     stubs: Stubs, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
     """The first resource that failed, its reason, and what the next run does."""
-    stubs.answer("cloudformation", "describe_stacks", described(status))
+    stubs.stack("pillarbox", status)
     failed_at(stubs, ("Edge", UNVERIFIED))
     failed_stack.explain("pillarbox")
     said = capsys.readouterr().err
@@ -312,7 +280,7 @@ def test_an_update_that_fails_needs_no_explanation(
     stubs: Stubs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """CloudFormation went back by itself, and sam's output has the reason."""
-    stubs.answer("cloudformation", "describe_stacks", described("UPDATE_ROLLBACK_COMPLETE"))
+    stubs.stack("pillarbox", "UPDATE_ROLLBACK_COMPLETE")
     failed_stack.explain("pillarbox")
     assert capsys.readouterr().err == ""
 

@@ -15,7 +15,7 @@ from pillarbox.domain.accounts.key import KeyType, new_key_text
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import MessageOrigin
 from tests.fakes.builders import message
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator, failure
 
 USED = datetime(2026, 3, 14, 15, tzinfo=UTC)
 
@@ -80,8 +80,7 @@ def test_what_is_no_key_is_not_quoted(run: Operator, account: str) -> None:
         (new_key_text("0" * 12, KeyType.LIVE), "The account 000000000000 has no such key any more"),
     ):
         result = find(text)
-        assert result.exit_code == 1
-        assert result.stderr.startswith(said)
+        assert failure(result).startswith(said)
         assert not text or text not in result.output
 
 
@@ -103,4 +102,4 @@ def test_the_messages_of_a_key_are_found(run: Operator, table: Table, account: s
     assert ids("--account", account, "--subject", "hi") == [sent[0]]
     assert ids("--since", "90m") == [sent[2]]
     for words in (("--account", "0" * 12), ("--key", "web")):
-        assert refusal(lambda words=words: run(*command, *words)) == (1, "validation_failed")  # type: ignore[misc]
+        assert run.refused(*command, *words) == (1, "validation_failed")

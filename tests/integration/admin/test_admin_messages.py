@@ -10,7 +10,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes.builders import message
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 
 def put(table: Table, account_id: str, ago: timedelta, shards: int = 1, **changes: object) -> str:
@@ -60,13 +60,10 @@ def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str
     message_id = put(table, account, minutes(5))
     unknown = new_id(datetime.now(UTC))
     show = ("message", "show")
-    assert refusal(lambda: run(*show, unknown)) == (1, "message_not_found")
-    assert refusal(lambda: run(*show, message_id, "--account", other)) == (1, "message_not_found")
-    assert refusal(lambda: run(*show, message_id, "--account", "0" * 12)) == (
-        1,
-        "account_not_found",
-    )
-    assert refusal(lambda: run(*show, "hello")) == (1, "validation_failed")
+    assert run.refused(*show, unknown) == (1, "message_not_found")
+    assert run.refused(*show, message_id, "--account", other) == (1, "message_not_found")
+    assert run.refused(*show, message_id, "--account", "0" * 12) == (1, "account_not_found")
+    assert run.refused(*show, "hello") == (1, "validation_failed")
 
 
 def test_messages_are_found_by_recipient_subject_and_time(
@@ -94,7 +91,7 @@ def test_messages_are_found_by_recipient_subject_and_time(
     assert ids("--to", "nn*") == []
     for wrong in ("yesterday", "1m"):
         words = (*find, "--since", wrong, "--until", "5m")
-        assert refusal(lambda words=words: run(*words)) == (1, "validation_failed")  # type: ignore[misc]
+        assert run.refused(*words) == (1, "validation_failed")
 
 
 def test_the_search_says_what_it_read_and_how_to_go_on(

@@ -8,7 +8,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import message
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 
 def send(table: Table, account_id: str, hours_ago: int, *kinds: EventKind) -> None:
@@ -50,7 +50,7 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
         "complaintRate": 0.0,
         "suspendedAt": None,
     }
-    assert refusal(lambda: run("stats", "top", "--since", "2999-01-01")) == (1, "validation_failed")
+    assert run.refused("stats", "top", "--since", "2999-01-01") == (1, "validation_failed")
     assert ids["Busy"] in run.plain("--local", "stats", "top").stdout
 
 

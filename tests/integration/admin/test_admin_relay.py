@@ -9,11 +9,10 @@ from typing import Any, Final
 import pytest
 
 from admin import programs
-from admin.use_cases.image_sources import image_tag
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem
 
 __all__ = ["stubs"]
@@ -134,8 +133,7 @@ def test_a_build_that_fails_ends_the_command(stubs: Stubs, machine: Machine) -> 
     repository(stubs, exists=True)
     no_image(stubs)
     result = Operator().plain("relay", "image", "--base", BASE)
-    assert result.exit_code == 1
-    assert result.stderr.endswith("make image ended with 2. Its output above says why.\n")
+    assert failure(result).endswith("make image ended with 2. Its output above says why.\n")
 
 
 @pytest.mark.parametrize(
@@ -162,12 +160,6 @@ def test_a_missing_or_failing_docker_is_one_line(
         programs.Docker().read_digest("python:3.13-slim")
 
 
-def test_the_tag_is_that_of_the_sources() -> None:
-    """The tag of this repository's sources can be computed."""
-    dockerfile = programs.ROOT / "relay" / "Dockerfile"
-    assert len(image_tag(programs.ROOT, dockerfile, BASE)) == 16
-
-
 KEY: Final = ec_key()
 ISSUER: Final = ("Root", ec_key())
 CHAIN: Final = certificate("smtp", KEY, ISSUER, names=("smtp.shop.example",)) + certificate(*ISSUER)
@@ -185,14 +177,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def stack(stubs: Stubs, **parameters: str) -> None:
     found = [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()]
-    stack: dict[str, Any] = {
-        "StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1",
-        "StackName": "pillarbox-dev",
-        "StackStatus": "CREATE_COMPLETE",
-        "CreationTime": "2026-11-22T00:00:00Z",
-        "Parameters": found,
-    }
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
+    stubs.stack("pillarbox-dev", Parameters=found)
 
 
 COMMAND: Final = "relay certificate --chain fullchain.pem --key privkey.pem"
@@ -247,9 +232,7 @@ def test_the_same_certificate_changes_nothing(stubs: Stubs) -> None:
 def test_a_certificate_for_another_name_is_not_stored(stubs: Stubs) -> None:
     """The relay's name is the one that the stack has, or the one that is given."""
     stack(stubs, RelayImage="x", RelayName="mail.shop.example")
-    result = store()
-    assert result.exit_code == 1
-    assert result.stderr == ("--chain: is for smtp.shop.example, not for mail.shop.example\n")
+    assert failure(store()) == ("--chain: is for smtp.shop.example, not for mail.shop.example\n")
     stack(stubs)
     assert store("--host", "other.example").exit_code == 1
 

@@ -43,9 +43,9 @@ from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import create_table
 from tests.fakes.builders import account, message
 from tests.fakes.webhooks import FakeWebhookQueue, endpoint
-from tests.integration.admin.conftest import CREDENTIALS, SETTINGS
-from tests.integration.admin.operator_command import Operator
-from tests.unit.admin.port_suites import add, api_key, draft, template
+from tests.integration.admin.conftest import SETTINGS
+from tests.integration.admin.operator_command import Operator, failure
+from tests.integration.admin.records import add, api_key, draft, template
 
 NOW: Final = datetime(2026, 11, 22, 9, tzinfo=UTC)
 AT: Final = "2026-11-22T08:00"
@@ -113,19 +113,10 @@ def by_key(items: list[Item]) -> dict[tuple[str, str], Item]:
 
 @pytest.fixture
 def lost(
-    table: Table, credentials: Table, monkeypatch: pytest.MonkeyPatch
+    table: Table, credentials: Table, deployed: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, list[Item]]:
     """What both tables had, of which there are copies now; the tables themselves are empty."""
-    outputs = {
-        "TableName": {"Value": table.name},
-        "CredentialsTableName": {"Value": CREDENTIALS},
-    }
-    boto3.client("cloudformation").create_stack(
-        StackName="pillarbox-dev",
-        TemplateBody=json.dumps(
-            {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
-        ),
-    )
+    assert deployed
     monkeypatch.setattr("admin.restore.utc_now", lambda: NOW)
     fill(table, credentials)
     former = {}
@@ -336,9 +327,7 @@ def test_what_may_not_be_replaced_is_refused_before_the_copy(table: Table) -> No
         (("quotas", "x"), "is not the kind and the id of a row of this account"),
         (("suppressions", "bob@example.com"), "was not there then"),
     ):
-        result = replace_row(*words, "--yes")
-        assert result.exit_code == 1
-        assert said in result.stderr
+        assert said in failure(replace_row(*words, "--yes"))
     assert len(boto3.client("dynamodb").list_tables()["TableNames"]) == before
     assert rows(table.name) == []
 

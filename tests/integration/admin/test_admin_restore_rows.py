@@ -19,7 +19,7 @@ from pillarbox.domain.ids import new_id
 from tests.aws import create_table
 from tests.integration.admin.conftest import CREDENTIALS
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 NOW: Final = datetime(2026, 11, 22, 9, tzinfo=UTC)
 AT: Final = "2026-11-22T08:00"
@@ -58,16 +58,9 @@ FORMER: Final = [
 
 
 @pytest.fixture
-def live(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
+def live(table: Table, deployed: str, monkeypatch: pytest.MonkeyPatch) -> Table:
     """A stack whose table has lost everything but one account, which changed since then."""
-    outputs = {
-        "TableName": {"Value": table.name},
-        "CredentialsTableName": {"Value": CREDENTIALS},
-    }
-    template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
-    boto3.client("cloudformation").create_stack(
-        StackName="pillarbox-dev", TemplateBody=json.dumps(template)
-    )
+    assert deployed
     for name in (table.name, CREDENTIALS):
         boto3.client("dynamodb").update_continuous_backups(
             TableName=name,
@@ -262,9 +255,7 @@ def test_a_copy_that_is_not_known_at_once_is_waited_for(live: Table) -> None:
 
 def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
     """The error says from when to when the table can be recovered."""
-    result = restore("--all-accounts", "--yes")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("--at: must be from 20")
+    assert failure(restore("--all-accounts", "--yes")).startswith("--at: must be from 20")
     assert tables() == [live.name, CREDENTIALS]
 
 

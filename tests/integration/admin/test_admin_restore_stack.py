@@ -6,19 +6,18 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from admin.aws import kept_table, stacks
+from admin.aws import kept_table
 from local import template
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
 NAME: Final = "pillarbox-Table-1MRWQ7"
 CREDENTIALS: Final = "pillarbox-Credentials-8KX2"
-STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/2"
+STACK: Final = stack_id("pillarbox")
 CHANGES: Final = "arn:aws:cloudformation:eu-west-1:123456789012:changeSet/restore/3"
-WHEN: Final = "2026-11-22T00:00:00Z"
 TABLE: Final[dict[str, Any]] = {
     "AttributeDefinitions": [
         {"AttributeName": "pk", "AttributeType": "S"},
@@ -32,24 +31,6 @@ TABLE: Final[dict[str, Any]] = {
     "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     "DeletionProtectionEnabled": True,
 }
-
-
-def stack(status: str, **more: Any) -> dict[str, Any]:
-    return {
-        "StackId": STACK,
-        "StackName": "pillarbox",
-        "StackStatus": status,
-        "CreationTime": WHEN,
-    } | more
-
-
-def no_stack(stubs: Stubs) -> None:
-    stubs.refuse(
-        "cloudformation",
-        "describe_stacks",
-        "ValidationError",
-        "Stack with id pillarbox does not exist",
-    )
 
 
 def kept(
@@ -86,18 +67,12 @@ def imported(stubs: Stubs, *statuses: str) -> None:
         stubs.answer("cloudformation", "describe_change_set", {"Status": status})
     stubs.answer("cloudformation", "execute_change_set", {}, {"ChangeSetName": CHANGES})
     for status in statuses:
-        stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack(status)]})
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (stacks, kept_table):
-        monkeypatch.setattr(module, "_POLL_SECONDS", 0)
+        stubs.stack("pillarbox", status)
 
 
 def test_the_stack_begins_with_the_tables(stubs: Stubs) -> None:
     """The tables are imported, and the output is the one of docs/operations.md."""
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
     former_address(stubs)
@@ -158,69 +133,58 @@ def restore(*options: str, tables: tuple[str, ...] = (NAME, CREDENTIALS)) -> Any
 
 def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
     """A stack in review is imported into; one that is imported needs only its deployment."""
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("REVIEW_IN_PROGRESS")]})
+    stubs.stack("pillarbox", "REVIEW_IN_PROGRESS")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
     former_address(stubs)
     imported(stubs, "IMPORT_COMPLETE")
     assert restore("--yes").exit_code == 0
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("IMPORT_COMPLETE")]})
-    resource = {
-        "LogicalResourceId": "Table",
-        "PhysicalResourceId": NAME,
-        "ResourceType": "AWS::DynamoDB::Table",
-        "LastUpdatedTimestamp": WHEN,
-        "ResourceStatus": "IMPORT_COMPLETE",
-    }
-    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [resource]})
+    stubs.stack("pillarbox", "IMPORT_COMPLETE")
+    stubs.resources({"Table": NAME})
     assert NAME in restore("--yes").stdout
 
 
 def test_a_stack_that_exists_is_refused(stubs: Stubs) -> None:
     """A deployed stack has a table of its own."""
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("UPDATE_COMPLETE")]})
+    stubs.stack("pillarbox", "UPDATE_COMPLETE")
     result = restore("--yes")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("--stack-name: pillarbox exists already (UPDATE_COMPLETE)")
+    assert failure(result).startswith("--stack-name: pillarbox exists already (UPDATE_COMPLETE)")
 
 
 def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
     """A table that is missing, has other keys or belongs to a stack is not imported."""
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
     assert restore("--yes").stderr.startswith(f"TABLES: there is no table {NAME}")
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     keys = TABLE["KeySchema"][:1]
     stubs.answer("dynamodb", "describe_table", {"Table": TABLE | {"KeySchema": keys}})
     assert "its keys are others" in restore("--yes").stderr
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     stubs.answer("dynamodb", "describe_table", {"Table": TABLE})
     outputs = [{"OutputKey": "TableName", "OutputValue": NAME}]
-    owner = stack("CREATE_COMPLETE", Outputs=outputs)
-    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [owner]})
+    stubs.stack("pillarbox", Outputs=outputs)
     assert f"the stack pillarbox uses {NAME}" in restore("--yes").stderr
 
 
 @pytest.mark.parametrize("tables", [(NAME,), (NAME, CREDENTIALS, "another")])
 def test_both_tables_are_named(stubs: Stubs, tables: tuple[str, ...]) -> None:
     """Without `Credentials` a stack would refuse every key."""
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     assert restore("--yes", tables=tables).exit_code == 2
 
 
 def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     """The error has CloudFormation's reason, from the change set or from its execution."""
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
     former_address(stubs)
     stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
     failed = {"Status": "FAILED", "StatusReason": "Resources [Table] is already in a stack"}
     stubs.answer("cloudformation", "describe_change_set", failed)
-    result = restore("--yes")
-    assert result.exit_code == 1
-    assert result.stderr.endswith("Resources [Table] is already in a stack\n")
-    no_stack(stubs)
+    assert failure(restore("--yes")).endswith("Resources [Table] is already in a stack\n")
+    stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
     former_address(stubs)
@@ -230,7 +194,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
 
 def test_json_needs_a_yes(stubs: Stubs) -> None:
     """With --json the command ends at once, since a program cannot answer."""
-    no_stack(stubs)
+    stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
     command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME, CREDENTIALS)

@@ -5,16 +5,14 @@ from typing import Any, Final
 
 import pytest
 
-from admin.aws import stacks
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
-STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1"
+STACK: Final = stack_id("pillarbox-dev")
 FUNCTION: Final = "arn:aws:lambda:eu-west-1:123456789012:function"
-WHEN: Final = "2026-11-22T00:00:00Z"
 URL: Final = "https://s3.eu-west-1.amazonaws.com/bucket/pillarbox-dev/1a.template"
 
 
@@ -43,16 +41,9 @@ class Deployment:
     def __init__(self, stubs: Stubs) -> None:
         self.stubs = stubs
 
-    def status(self, status: str, **outputs: str) -> None:
-        stack = {
-            "StackId": STACK,
-            "StackName": "pillarbox-dev",
-            "StackStatus": status,
-            "CreationTime": WHEN,
-            "Parameters": [{"ParameterKey": "LogLevel", "ParameterValue": "INFO"}],
-            "Outputs": [{"OutputKey": name, "OutputValue": text} for name, text in outputs.items()],
-        }
-        self.stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
+    def status(self, status: str) -> None:
+        parameters = [{"ParameterKey": "LogLevel", "ParameterValue": "INFO"}]
+        self.stubs.stack("pillarbox-dev", status, Parameters=parameters)
 
     def read(
         self,
@@ -76,19 +67,7 @@ class Deployment:
             "SendEmailVersion": f"{FUNCTION}:dev-SendEmail-1:7",
             "SendBatchVersion": f"{FUNCTION}:dev-SendBatch-1:4",
         }
-        summaries = [
-            {
-                "LogicalResourceId": name,
-                "PhysicalResourceId": physical_id,
-                "ResourceType": "AWS::Lambda::Function",
-                "LastUpdatedTimestamp": WHEN,
-                "ResourceStatus": "CREATE_COMPLETE",
-            }
-            for name, physical_id in ids.items()
-        ]
-        self.stubs.answer(
-            "cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries}
-        )
+        self.stubs.resources(ids, functions=ids)
         for name, version in zip(("SendBatch", "SendEmail"), reversed(live), strict=True):
             function = f"dev-{name}-1"
             weights = {"RoutingConfig": {"AdditionalVersionWeights": shared}} if shared else {}
@@ -172,8 +151,7 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(stubs: Stubs, monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
+def deployment(stubs: Stubs) -> Deployment:
     return Deployment(stubs)
 
 
@@ -268,8 +246,7 @@ def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> No
     deployment.read()
     deployment.both_deployed()
     result = rollback("rollback", typed="\n")
-    assert result.exit_code == 1
-    assert "CloudFormation has undone the last update itself." in result.stderr
+    assert "CloudFormation has undone the last update itself." in failure(result)
 
 
 def test_yes_does_not_go_further_than_cloudformation_did(deployment: Deployment) -> None:
@@ -314,8 +291,7 @@ def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> 
     deployment.read()
     deployment.both_deployed(exist=False)
     result = rollback("rollback", "--yes")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Version 6 of SendEmail was deleted. Nothing was moved.")
+    assert failure(result).startswith("Version 6 of SendEmail was deleted. Nothing was moved.")
 
 
 def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
@@ -326,18 +302,13 @@ def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
     deployment.learns_versions()
     deployment.status("UPDATE_ROLLBACK_COMPLETE")
     result = rollback("rollback", "--yes")
-    assert result.exit_code == 1
-    assert "did not take the update: UPDATE_ROLLBACK_COMPLETE" in result.stderr
+    assert "did not take the update: UPDATE_ROLLBACK_COMPLETE" in failure(result)
 
 
 def test_a_stack_that_does_not_exist_is_one_line(deployment: Deployment) -> None:
     """The error names the option that chooses the stack."""
-    deployment.stubs.refuse(
-        "cloudformation", "describe_stacks", "ValidationError", "Stack x does not exist"
-    )
-    result = rollback("rollback")
-    assert result.exit_code == 1
-    assert result.stderr == (
+    deployment.stubs.no_stack("pillarbox-dev")
+    assert failure(rollback("rollback")) == (
         "There is no stack pillarbox-dev in this account and region. Check --stack-name.\n"
     )
     assert Operator().plain("--local", "rollback").exit_code == 2

@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from pillarbox.wiring import utc_now
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 _ADDRESS: Final = "ada@shop.example"
 
@@ -50,7 +50,7 @@ def test_a_request_is_listed_and_approved(run: Operator, sign_ups: DynamoSignUps
     (owner,) = run("member", "list", "--account", approved["accountId"])["items"]
     assert (owner["email"], owner["role"]) == (_ADDRESS, "owner")
     assert run("signup", "list") == {"items": []}
-    assert refusal(lambda: run("signup", "approve", _ADDRESS)) == (1, "validation_failed")
+    assert run.refused("signup", "approve", _ADDRESS) == (1, "validation_failed")
     sqs = boto3.client("sqs")
     url = sqs.get_queue_url(QueueName="jobs")["QueueUrl"]
     (job,) = sqs.receive_message(QueueUrl=url)["Messages"]
@@ -61,13 +61,10 @@ def test_a_request_is_listed_and_approved(run: Operator, sign_ups: DynamoSignUps
 def test_a_request_is_refused(run: Operator, sign_ups: DynamoSignUps) -> None:
     """It needs --yes with --json, and an address that nobody asked with is not valid."""
     refuse = ("signup", "refuse", _ADDRESS)
-    assert refusal(lambda: run(*refuse)) == (2, "validation_failed")
+    assert run.refused(*refuse) == (2, "validation_failed")
     assert run(*refuse, "--yes")["status"] == "refused"
     assert run("signup", "list") == {"items": []}
-    assert refusal(lambda: run("signup", "refuse", "bob@shop.example", "--yes")) == (
-        1,
-        "validation_failed",
-    )
+    assert run.refused("signup", "refuse", "bob@shop.example", "--yes") == (1, "validation_failed")
     assert sign_ups.get("bob@shop.example") is None
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.admin.operator_command import CommandFailure, Operator, refusal
+from tests.integration.admin.operator_command import CommandFailure, Operator
 
 
 def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: Path) -> None:
@@ -27,10 +27,10 @@ def test_a_file_is_not_overwritten(run: Operator, account: str, tmp_path: Path) 
     """An export neither replaces a file nor leaves one behind after a failure."""
     file = tmp_path / "list.csv"
     export = ("suppression", "export", "--account")
-    assert refusal(lambda: run(*export, "0" * 12, file)) == (1, "account_not_found")
+    assert run.refused(*export, "0" * 12, file) == (1, "account_not_found")
     assert not file.exists()
     file.write_text("mine")
-    assert refusal(lambda: run(*export, account, file)) == (2, "validation_failed")
+    assert run.refused(*export, account, file) == (2, "validation_failed")
     assert file.read_text() == "mine"
 
 
@@ -88,6 +88,6 @@ def test_a_file_that_is_not_text(run: Operator, account: str, tmp_path: Path) ->
     """A file that is not UTF-8, and one that does not exist, are errors."""
     file = tmp_path / "list.csv"
     read = ("suppression", "import", "--account", account, file)
-    assert refusal(lambda: run(*read)) == (2, "validation_failed")
+    assert run.refused(*read) == (2, "validation_failed")
     file.write_bytes(b"gr\xfc\xdfe@example.com\n")
-    assert refusal(lambda: run(*read)) == (1, "validation_failed")
+    assert run.refused(*read) == (1, "validation_failed")

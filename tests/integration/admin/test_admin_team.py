@@ -1,9 +1,8 @@
 """The commands `pillarbox dashboard …`, `pillarbox member …` and `pillarbox operator …`."""
 
 import re
-from functools import partial
 
-from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.operator_command import Operator
 
 _ADDRESS = "ada@shop.example"
 
@@ -21,9 +20,9 @@ def test_members_are_added_listed_and_removed(run: Operator, account: str) -> No
     )
     assert run("member", "list", *of_account) == {"items": [changed]}
     remove = ("member", "remove", _ADDRESS, *of_account)
-    assert refusal(lambda: run(*remove)) == (2, "validation_failed")
+    assert run.refused(*remove) == (2, "validation_failed")
     assert run(*remove, "--yes") == {"email": _ADDRESS, "accountId": account, "removed": True}
-    assert refusal(lambda: run(*remove, "--yes")) == (1, "member_not_found")
+    assert run.refused(*remove, "--yes") == (1, "member_not_found")
     assert run("member", "list", *of_account) == {"items": []}
 
 
@@ -34,7 +33,7 @@ def test_an_unknown_account_has_no_members(run: Operator) -> None:
         ("member", "add", _ADDRESS),
         ("dashboard", "link", "a@b.c"),
     ):
-        refused = refusal(partial(run, *command, "--account", "0" * 12))
+        refused = run.refused(*command, "--account", "0" * 12)
         assert refused == (1, "account_not_found")
 
 
@@ -58,14 +57,14 @@ def test_an_operator_is_added_and_removed(run: Operator) -> None:
     assert run("operator", "add", _ADDRESS) == added
     assert run("operator", "add", _ADDRESS) == added
     assert run("operator", "remove", _ADDRESS, "--yes") == added | {"operator": False}
-    unknown = refusal(lambda: run("operator", "remove", "bob@shop.example", "--yes"))
+    unknown = run.refused("operator", "remove", "bob@shop.example", "--yes")
     assert unknown == (1, "member_not_found")
 
 
 def test_what_is_no_address_is_refused(run: Operator, account: str) -> None:
     """An address is checked before anything is stored."""
     for command in (("operator", "add"), ("dashboard", "link")):
-        refused = refusal(partial(run, *command, "Ada <a@shop.example>"))
+        refused = run.refused(*command, "Ada <a@shop.example>")
         assert refused == (1, "validation_failed")
     add = ("member", "add", "ada", "--account", account)
-    assert refusal(lambda: run(*add)) == (1, "validation_failed")
+    assert run.refused(*add) == (1, "validation_failed")

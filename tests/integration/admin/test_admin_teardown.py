@@ -10,8 +10,9 @@ from botocore.exceptions import ClientError
 from admin.aws import kept_data, stacks
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.conftest import create_stack
 from tests.integration.admin.documented_output import documented, readable
-from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.operator_command import Operator, failure
 
 __all__ = ["stubs"]
 
@@ -127,9 +128,7 @@ def test_emails_that_wait_are_not_lost() -> None:
     """The command refuses while emails wait, unless the operator says to drop them."""
     queue = stacks.require("pillarbox-dev").outputs["UrgentJobsQueueUrl"]
     boto3.client("sqs").send_message(QueueUrl=queue, MessageBody="job")
-    refused = teardown("--confirm", "pillarbox-dev")
-    assert refused.exit_code == 1
-    assert "1 accepted emails still wait" in refused.stderr
+    assert "1 accepted emails still wait" in failure(teardown("--confirm", "pillarbox-dev"))
     assert exist() == (True, True, True)
     assert teardown("--drop-pending", "--confirm", "pillarbox-dev").exit_code == 0
 
@@ -139,16 +138,9 @@ def test_emails_that_wait_are_not_lost() -> None:
 def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
     """A stack that was restored over a kept table needs it."""
     used = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}[output]
-    other = {
-        "Resources": {"Other": {"Type": "AWS::SQS::Queue"}},
-        "Outputs": {output: {"Value": used}},
-    }
-    boto3.client("cloudformation").create_stack(
-        StackName="pillarbox-new", TemplateBody=json.dumps(other)
-    )
+    create_stack("pillarbox-new", {}, **{output: used})
     refused = teardown("--delete-data", "--confirm", "pillarbox-dev")
-    assert refused.exit_code == 1
-    assert f"the stack pillarbox-new uses the table {TABLE} or {CREDENTIALS}" in refused.stderr
+    assert f"the stack pillarbox-new uses the table {TABLE} or {CREDENTIALS}" in failure(refused)
     assert exist() == (True, True, True)
 
 
@@ -156,8 +148,7 @@ def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
 def test_a_stack_that_never_was_is_one_line() -> None:
     """The error names the option that chooses the stack."""
     result = teardown("--confirm", "pillarbox-dev")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("There is no stack pillarbox-dev in this account")
+    assert failure(result).startswith("There is no stack pillarbox-dev in this account")
 
 
 @pytest.mark.usefixtures("table")
@@ -174,18 +165,8 @@ def test_a_missing_right_is_an_error(stubs: Stubs) -> None:
         kept_data.delete_table("pillarbox")
 
 
-def described(status: str, **more: Any) -> dict[str, Any]:
-    stack = {
-        "StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1",
-        "StackName": "pillarbox-dev",
-        "StackStatus": status,
-        "CreationTime": "2026-11-22T00:00:00Z",
-    }
-    return {"Stacks": [stack | more]}
-
-
 def nothing_kept(stubs: Stubs) -> None:
-    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": []})
+    stubs.resources({})
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": []})
 
 
@@ -200,31 +181,22 @@ def test_a_stack_that_aws_would_not_delete_is_refused(
     stubs: Stubs, status: str, more: dict[str, Any], message: str
 ) -> None:
     """The operator learns why before anything is deleted."""
-    stubs.answer("cloudformation", "describe_stacks", described(status, **more))
+    stubs.stack("pillarbox-dev", status, **more)
     nothing_kept(stubs)
-    result = teardown("--confirm", "pillarbox-dev")
-    assert result.exit_code == 1
-    assert message in result.stderr
+    assert message in failure(teardown("--confirm", "pillarbox-dev"))
 
 
-def test_a_deletion_that_fails_can_be_repeated(
-    stubs: Stubs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_that_fails_can_be_repeated(stubs: Stubs) -> None:
     """The error has AWS's reason; the next run deletes the rest."""
-    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
     for before, after in (
         ("CREATE_COMPLETE", "DELETE_FAILED"),
         ("DELETE_FAILED", "DELETE_COMPLETE"),
     ):
-        stubs.answer("cloudformation", "describe_stacks", described(before))
+        stubs.stack("pillarbox-dev", before)
         nothing_kept(stubs)
         stubs.answer("cloudformation", "delete_stack", {})
-        stubs.answer("cloudformation", "describe_stacks", described("DELETE_IN_PROGRESS"))
-        stubs.answer(
-            "cloudformation",
-            "describe_stacks",
-            described(after, StackStatusReason="Edge is not disabled yet."),
-        )
+        stubs.stack("pillarbox-dev", "DELETE_IN_PROGRESS")
+        stubs.stack("pillarbox-dev", after, StackStatusReason="Edge is not disabled yet.")
         result = teardown("--confirm", "pillarbox-dev")
         assert (result.exit_code == 1) == (after == "DELETE_FAILED")
     assert "could not" not in result.stderr

@@ -19,7 +19,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.wiring import utc_now
 from tests.fakes.builders import message
-from tests.integration.admin.operator_command import CommandFailure, Operator, refusal
+from tests.integration.admin.operator_command import CommandFailure, Operator, failure
 
 URL = "http://127.0.0.1:9000/hooks"
 
@@ -50,7 +50,7 @@ def test_an_endpoint_is_created_changed_and_removed(run: Operator, account: str)
     assert rotated.pop("secret") not in {secret, None}
     assert rotated == changed
     remove = ("webhook", "remove", made["id"], *of_account)
-    assert refusal(lambda: run(*remove)) == (2, "validation_failed")
+    assert run.refused(*remove) == (2, "validation_failed")
     assert run(*remove, "--yes") == {"id": made["id"], "removed": True}
     assert run("webhook", "list", *of_account) == {"items": []}
 
@@ -66,9 +66,7 @@ def test_a_person_sees_the_secret_once_and_is_asked_before_a_removal(
     assert URL in listed.stdout
     assert "whsec_" not in listed.stdout
     remove = ("--local", "webhook", "remove", webhook, "--account", account)
-    refused = run.plain(*remove, typed="n\n")
-    assert refused.exit_code == 1
-    assert URL in refused.stderr
+    assert URL in failure(run.plain(*remove, typed="n\n"))
     assert run("webhook", "show", webhook, "--account", account)["id"] == webhook
     assert run.plain(*remove, typed="y\n").exit_code == 0
     assert len(run("webhook", "list", "--account", account)["items"]) == 1
@@ -88,13 +86,9 @@ def test_a_wrong_endpoint_is_refused(run: Operator, account: str, webhook: str) 
         assert failed.value.error["code"] == "validation_failed"
         assert [error["field"] for error in failed.value.error["details"]["errors"]] == [field]
     other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
-    absent = {
-        "webhook_not_found": lambda: run("webhook", "show", webhook, "--account", other),
-        "account_not_found": lambda: run("webhook", "list", "--account", "0" * 12),
-    }
-    for code, attempt in absent.items():
-        assert refusal(attempt) == (1, code)
-    unknown = refusal(lambda: run("webhook", "rotate", uuid4(), *of_account))
+    assert run.refused("webhook", "show", webhook, "--account", other) == (1, "webhook_not_found")
+    assert run.refused("webhook", "list", "--account", "0" * 12) == (1, "account_not_found")
+    unknown = run.refused("webhook", "rotate", uuid4(), *of_account)
     assert unknown == (1, "webhook_not_found")
 
 
@@ -138,7 +132,7 @@ def test_deliveries_are_shown_and_replayed(
     replay = ("webhook", "replay", webhook, "--account", account)
     replayed = run(*replay, "--delivery", newest["id"])
     assert replayed == {name: newest[name] for name in ("id", "eventId", "type")}
-    assert refusal(lambda: run(*replay, "--delivery", "x")) == (1, "delivery_not_found")
+    assert run.refused(*replay, "--delivery", "x") == (1, "delivery_not_found")
 
 
 def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, webhook: str) -> None:
@@ -146,12 +140,12 @@ def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, web
     accepted = message(account, new_id(utc_now() - timedelta(hours=1)))
     table.put(message_item(accepted))
     replay = ("webhook", "replay", webhook, "--account", account)
-    assert refusal(lambda: run(*replay)) == (2, "validation_failed")
+    assert run.refused(*replay) == (2, "validation_failed")
     both = ("--since", "2h", "--delivery", "x")
-    assert refusal(lambda: run(*replay, *both)) == (2, "validation_failed")
+    assert run.refused(*replay, *both) == (2, "validation_failed")
     replayed = run(*replay, "--since", "2h", "--type", "email.accepted")
     assert replayed == {"queued": 1, "nextTo": None}
-    assert refusal(lambda: run(*replay, "--since", "2h")) == (1, "rate_limit_exceeded")
+    assert run.refused(*replay, "--since", "2h") == (1, "rate_limit_exceeded")
 
 
 def test_a_test_is_queued(run: Operator, account: str, webhook: str) -> None:

@@ -6,17 +6,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from typer.testing import CliRunner
 
 from admin.local_stack import read_local_stack
-from admin.main import app
 from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.operator_command import Operator, failure
+from tests.integration.admin.stand_in_servers import api, serving
 
 
 @pytest.fixture
@@ -35,25 +34,9 @@ def this_process(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def healthy() -> Iterator[str]:
-    """Return the address of a server that answers every GET with 200."""
-
-    class Healthy(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_arguments: object) -> None:
-            """Log nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Healthy)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join(20)
-        server.server_close()
+    """Return the address of a server whose /healthz answers with 200."""
+    with serving(api()) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def test_a_running_stack_is_read(description: Path) -> None:
@@ -84,7 +67,7 @@ def test_ready_waits_for_an_answer(description: Path, healthy: str) -> None:
     state = this_process(base_url=healthy, inbox_url="http://127.0.0.1:8025")
     appears = threading.Timer(0.5, lambda: description.write_text(json.dumps(state)))
     appears.start()
-    done = CliRunner().invoke(app, ["--local", "--json", "ready", "--timeout", "20"])
+    done = Operator().plain("--local", "--json", "ready", "--timeout", "20")
     appears.join()
     assert (done.exit_code, json.loads(done.stdout)) == (
         0,
@@ -97,13 +80,10 @@ def test_ready_gives_up(description: Path) -> None:
     for state in (None, this_process(base_url="http://127.0.0.1:9", inbox_url="")):
         if state:
             description.write_text(json.dumps(state))
-        done = CliRunner().invoke(app, ["--local", "ready", "--timeout", "0.1"])
-        assert done.exit_code == 1
-        assert done.stderr == "The local stack was not ready within 0.1 seconds.\n"
+        done = Operator().plain("--local", "ready", "--timeout", "0.1")
+        assert failure(done) == "The local stack was not ready within 0.1 seconds.\n"
 
 
 def test_ready_is_only_for_the_local_stack() -> None:
     """Without --local, `ready` fails and says what is missing."""
-    done = CliRunner().invoke(app, ["ready"])
-    assert done.exit_code == 1
-    assert "--local" in done.stderr
+    assert "--local" in failure(Operator().plain("ready"))

@@ -9,55 +9,38 @@ from tests.integration.feedback.ses_records import records
 
 __all__ = ["dns_server", "service"]
 
+type Effect = tuple[str, str | None, str | None, bool]
+
+
+def _transient(code: str) -> Effect:
+    return "bounced", "bounced_transient", code, False
+
+
+def _permanent(code: str, *, suppressed: bool = True) -> Effect:
+    return "bounced", "bounced", code, suppressed
+
+
 #: By record: the status it leads to from `sent`, the event's type and code, and whether the
 #: address is suppressed after it.
-EXPECTED = {
+EXPECTED: dict[str, Effect] = {
     "send": ("sent", "sent", None, False),
     "delivery": ("delivered", "delivered", None, False),
     "reject": ("failed", "failed", "rejected", False),
     "rendering_failure": ("failed", "failed", "rendering_failed", False),
-    "bounce_permanent_general": ("bounced", "bounced", "general", True),
-    "bounce_permanent_no_email": ("bounced", "bounced", "no_email", True),
-    "bounce_permanent_suppressed": ("bounced", "bounced", "suppressed", True),
-    "bounce_permanent_on_account_suppression_list": (
-        "bounced",
-        "bounced",
-        "on_account_suppression_list",
-        False,
+    "bounce_permanent_general": _permanent("general"),
+    "bounce_permanent_no_email": _permanent("no_email"),
+    "bounce_permanent_suppressed": _permanent("suppressed"),
+    "bounce_permanent_on_account_suppression_list": _permanent(
+        "on_account_suppression_list", suppressed=False
     ),
-    "bounce_permanent_unsubscribed_recipient": (
-        "bounced",
-        "bounced",
-        "unsubscribed_recipient",
-        True,
-    ),
-    "bounce_transient_general": ("bounced", "bounced_transient", "general", False),
-    "bounce_transient_mailbox_full": ("bounced", "bounced_transient", "mailbox_full", False),
-    "bounce_transient_message_too_large": (
-        "bounced",
-        "bounced_transient",
-        "message_too_large",
-        False,
-    ),
-    "bounce_transient_custom_timeout_exceeded": (
-        "bounced",
-        "bounced_transient",
-        "custom_timeout_exceeded",
-        False,
-    ),
-    "bounce_transient_content_rejected": (
-        "bounced",
-        "bounced_transient",
-        "content_rejected",
-        False,
-    ),
-    "bounce_transient_attachment_rejected": (
-        "bounced",
-        "bounced_transient",
-        "attachment_rejected",
-        False,
-    ),
-    "bounce_undetermined": ("bounced", "bounced_transient", "undetermined", False),
+    "bounce_permanent_unsubscribed_recipient": _permanent("unsubscribed_recipient"),
+    "bounce_transient_general": _transient("general"),
+    "bounce_transient_mailbox_full": _transient("mailbox_full"),
+    "bounce_transient_message_too_large": _transient("message_too_large"),
+    "bounce_transient_custom_timeout_exceeded": _transient("custom_timeout_exceeded"),
+    "bounce_transient_content_rejected": _transient("content_rejected"),
+    "bounce_transient_attachment_rejected": _transient("attachment_rejected"),
+    "bounce_undetermined": _transient("undetermined"),
     "complaint_abuse": ("complained", "complained", "abuse", True),
     "complaint_not_spam": ("sent", None, None, False),
     "complaint_auth_failure": ("complained", "complained", "auth_failure", True),

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from verification.attacks import large_requests
-from verification.attacks.large_requests import Counts, Target
-
-MIB = 1024 * 1024
+from verification.attacks.large_requests import Target, new_tally
 
 
 @pytest.fixture(scope="module")
@@ -21,29 +19,26 @@ def test_costly_bodies_stay_cheap(target: Target) -> None:
 
     A machine that is slower than usual may take longer.
     """
-    counts = Counts()
-    large_requests.attack_parser(target, counts, step=53)
-    assert counts.findings == []
-    assert counts.tried >= 10
-    assert (counts.server_errors, counts.slow) == (0, 0)
-    assert counts.largest_response <= 1_000_000
-    assert 0 < counts.peak <= 400 * MIB
+    tally = new_tally()
+    large_requests.attack_parser(target, tally, step=53)
+    assert not tally.failed, tally.findings
+    assert tally["bad inputs tried"] >= 10
+    assert tally["bytes of the largest response"] <= 1_000_000
+    assert 0 < tally["MiB of the worker at most"] <= 400
 
 
 def test_held_sockets_block_nobody(target: Target) -> None:
     """While idle, stalled and slow sockets hold the front, large sends are accepted."""
-    counts = Counts()
-    large_requests.attack_sockets(target, counts, number=10)
-    assert counts.findings == []
-    assert (counts.sockets, counts.accepted) == (30, counts.sent)
-    assert counts.sent == 15
+    tally = new_tally()
+    large_requests.attack_sockets(target, tally, number=10)
+    assert not tally.failed, tally.findings
+    assert (tally["sockets held"], tally["large sends"]) == (30, 15)
 
 
 def test_a_flood_of_one_key_blocks_nobody(target: Target) -> None:
     """While one key floods the front with large sends, those of another key are accepted."""
-    counts = Counts()
-    large_requests.attack_by_flood(target, counts, number=12)
-    assert counts.findings == []
-    assert counts.tried > 12
-    assert (counts.server_errors, counts.accepted) == (0, counts.sent)
-    assert counts.sent == 5
+    tally = new_tally()
+    large_requests.attack_by_flood(target, tally, number=12)
+    assert not tally.failed, tally.findings
+    assert tally["requests of the flood"] > 12
+    assert tally["large sends"] == 5

@@ -168,23 +168,6 @@ def test_the_program_enforces_its_limits(
         assert health.main() == 1
 
 
-def test_a_killed_worker_is_replaced(aws: socket.socket) -> None:
-    """A request whose worker is killed gets 503, and a new worker answers the next one."""
-    with program(port_of(aws)) as (process, port):
-        pending = begin(port)
-        aws_request, _ = aws.accept()  # the handler looks up the key
-        with aws_request:
-            killed = worker_of(process)
-            killed.kill()
-            code, error = finish(pending)
-        assert (code, error["code"]) == (503, "service_unavailable")
-        again = begin(port)
-        aws_request, _ = aws.accept()
-        with aws_request:
-            assert worker_of(process).pid != killed.pid
-        assert finish(again)[0] == 503
-
-
 def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
     """The front logs that it listens; after SIGTERM only the pending request gets a response."""
     with program(port_of(aws)) as (process, port):

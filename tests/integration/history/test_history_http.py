@@ -200,30 +200,19 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
             "bucket": "hour",
             "statuses": _statuses(bounced=1, complained=1, failed=1),
             "volume": [
-                {
-                    "timestamp": "2026-06-10T12:00:00.000+00:00",
-                    "count": 2,
-                    "sent": 2,
-                    "delivered": 1,
-                    "bounced": 1,
-                    "complained": 1,
-                    "failed": 0,
-                    "statuses": _statuses(bounced=1, complained=1),
-                },
-                {
-                    "timestamp": "2026-06-10T13:00:00.000+00:00",
-                    "count": 1,
-                    "sent": 0,
-                    "delivered": 0,
-                    "bounced": 0,
-                    "complained": 0,
-                    "failed": 1,
-                    "statuses": _statuses(failed=1),
-                },
+                _hour("12", 2, _statuses(bounced=1, complained=1), [2, 1, 1, 1, 0]),
+                _hour("13", 1, _statuses(failed=1), [0, 0, 0, 0, 1]),
             ],
             "topErrors": [{"code": "mailbox_full", "message": "Mailbox full.", "count": 3}],
         }
         assert aggregate(account) == {"batchItemFailures": []}
+
+
+def _hour(hour: str, count: int, statuses: dict[str, int], reached: list[int]) -> dict[str, Any]:
+    """Return the row of an hour; `reached` has how many were sent, delivered and so on."""
+    row = {"timestamp": f"2026-06-10T{hour}:00:00.000+00:00", "count": count, "statuses": statuses}
+    names = ("sent", "delivered", "bounced", "complained", "failed")
+    return row | dict(zip(names, reached, strict=True))
 
 
 def _statuses(**counts: int) -> dict[str, int]:

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from pillarbox.settings import SettingError
-from tests.aws import forget_wiring
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service
@@ -129,93 +127,12 @@ def test_attachments_and_inline_images_arrive(service: Service, api: Api) -> Non
     assert (png["Content-ID"], png.get_content_disposition()) == ("<logo@shop>", "inline")
 
 
-def test_a_large_mail_goes_through_the_spool(service: Service, api: Api) -> None:
-    """Over 200 KB the job names an object of the spool, which is deleted once the mail is sent."""
-    data = os.urandom(400_000)
-    sent = api.send(otp(attachments=[attachment(data)]))
-    assert len(service.spooled()) == 1
-    assert service.deliver() == []
-    (part,) = parsed(service.ses.mails[0]).iter_attachments()
-    assert part.get_payload(decode=True) == data
-    assert service.spooled() == []
-    assert api.get(sent.json["messageId"]).json["status"] == "sent"
-
-
-def test_the_queue_carries_no_large_mail(service: Service, api: Api) -> None:
-    """SQS takes 1 MiB: a mail with 10 MB of files makes a job of less than 1 KB."""
-    half = attachment(os.urandom(5 * 1024 * 1024))
-    api.send(otp(attachments=[half, half]))
-    (job,) = service.jobs()
-    assert len(job["body"]) < 1024
-
-
-@pytest.mark.parametrize("kind", ["Bounce", "Complaint"])
-def test_who_bounced_or_complained_is_not_mailed_again(
-    service: Service, api: Api, kind: str
-) -> None:
-    """A permanent bounce or a complaint refuses the next send, whatever its case."""
-    parts: dict[str, dict[str, Any]] = {
-        "Bounce": {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": TO}]},
-        "Complaint": {"complainedRecipients": [{"emailAddress": TO}]},
-    }
-    api.send(otp())
-    service.deliver()
-    service.report(event(service.ses.mails[0], kind, parts[kind]))
-    for spelling in (TO, TO.upper(), TO.title()):
-        answer = api.send(otp(to=spelling))
-        assert (answer.status, answer.code) == (400, "recipient_suppressed")
-    assert api.send(otp(to="other@customer.example")).status == 200
-
-
-def test_who_is_suppressed_while_the_mail_is_queued_is_not_mailed(
-    service: Service, account: str, api: Api
-) -> None:
-    """Promise 7: the worker looks at the suppressions once more."""
-    message_id = api.send(otp(cc=["cc@customer.example"])).json["messageId"]
-    alone = api.send(otp()).json["messageId"]
-    service.suppress(account, TO)
-    service.deliver()
-    (mail,) = service.ses.mails
-    assert recipients(mail) == ["cc@customer.example"]
-    assert api.get(alone).json["status"] == "failed"
-    failed = [e for e in api.get(message_id).json["events"] if e["type"] == "failed"]
-    assert [e["recipient"] for e in failed] == [TO]
-
-
 def test_a_revoked_key_stops_while_its_mail_goes_on(service: Service, api: Api) -> None:
     """Promise 11: a revoked key is refused at once; what was accepted is still delivered."""
     api.send(otp())
     service.revoke(api.key or "")
     assert api.send(otp()).code == "invalid_api_key"
     service.deliver()
-    assert len(service.ses.mails) == 1
-
-
-@pytest.mark.parametrize(
-    ("failure", "status", "again"),
-    [
-        ((400, "MessageRejected"), "failed", 0),
-        ((429, "TooManyRequestsException"), "pending", 1),
-        ((500, "InternalServerError"), "pending", 1),
-    ],
-)
-def test_what_ses_does_not_take(
-    service: Service, api: Api, failure: tuple[int, str], status: str, again: int
-) -> None:
-    """Refused for good: failed with the reason. Throttled or uncertain: pending, and it returns."""
-    message_id = api.send(otp()).json["messageId"]
-    service.ses.failure, service.ses.message = failure, "Address is not verified."
-    assert len(service.deliver()) == again
-    detail = api.get(message_id).json
-    assert detail["status"] == status
-    assert detail["errorMessage"] == ("Address is not verified." if status == "failed" else None)
-
-
-def test_a_job_that_comes_twice_is_sent_once(service: Service, api: Api) -> None:
-    """Promise 2: a duplicated queue message finds the mail sent already."""
-    api.send(otp())
-    (job,) = service.jobs()
-    assert service.consume("deliver_message", job["body"], job["body"]) == []
     assert len(service.ses.mails) == 1
 
 
@@ -228,15 +145,3 @@ def test_the_preview_address_never_shows_the_key(service: Service) -> None:
     assert mail["FromEmailAddress"] == "preview@pillarbox.example"
     assert b"Sent with Pillarbox" in mail["raw"]
     assert base64.b64encode((api.key or "").encode()) not in mail["raw"]
-
-
-def test_a_missing_setting_ends_the_worker_with_its_name(
-    service: Service, api: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker that lacks a setting fails as a whole and says which; the mail waits."""
-    api.send(otp())
-    forget_wiring()
-    monkeypatch.delenv("PILLARBOX_CONFIGURATION_SET")
-    with pytest.raises(SettingError, match="PILLARBOX_CONFIGURATION_SET"):
-        service.deliver()
-    assert service.ses.mails == []

@@ -314,14 +314,6 @@ def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:
     assert inbox.delete(f"/messages/{deleted}").status_code == 404
 
 
-def test_links_and_codes(send: Send, inbox: httpx.Client) -> None:
-    """An email names its links and codes, so that a test need not parse it."""
-    mail = full_mail()
-    mail.replace_header("Subject", "481516 is your code")
-    latest = inbox.get(f"/messages/{send(raw=mail.as_bytes())}").json()
-    assert (latest["codes"], latest["links"]) == (["481516"], [])
-
-
 def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
     """The document is valid OpenAPI, and it has exactly the routes that programs use."""
     document = inbox.get("/openapi.json").json()

@@ -14,9 +14,9 @@ from tests.stack import wait_for
 ROOT: Final = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("port", ["abc", "-1", "65536"])
 @pytest.mark.parametrize(
-    "variable", ["PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"]
+    ("variable", "port"),
+    [("PILLARBOX_PORT", "abc"), ("PILLARBOX_INBOX_PORT", "-1"), ("PILLARBOX_SMTP_PORT", "65536")],
 )
 def test_an_invalid_port(tmp_path: Path, variable: str, port: str) -> None:
     """An invalid port gives one line that names the variable, and no state."""

@@ -140,21 +140,8 @@ def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
 def test_the_seeded_account_has_an_endpoint(
     receiver: SeededReceiver, stack: dict[str, Any]
 ) -> None:
-    """It points at the inbox, gets all types, and its deliveries can be read."""
+    """It points at the inbox, and gets all types."""
     assert receiver.url == f"{stack['inbox_url']}/hooks/shop"
-    message_id = receiver.send()
-    receiver.wait_for(messageId=message_id, type="email.delivered")
     endpoints = receiver.api.get("/webhooks").json()["items"]
     (seeded,) = [each for each in endpoints if each["url"] == receiver.url]
     assert (seeded["types"], seeded["enabled"]) == (["*"], True)
-    path = f"/webhooks/{seeded['id']}/deliveries"
-
-    def delivered() -> Any:
-        items = receiver.api.get(path, params={"limit": 100}).json()["items"]
-        own = [each for each in items if each["messageId"] == message_id]
-        return {each["type"] for each in own if each["status"] == "delivered"} >= {
-            "email.sent",
-            "email.delivered",
-        }
-
-    assert wait_for(delivered)

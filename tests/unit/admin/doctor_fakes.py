@@ -4,14 +4,21 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from admin.use_cases.ports import TableProtectionState
 from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
-from admin.use_cases.ses_plans import ChosenPlan, SesPlan
+from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.errors import Json, ServiceError
-from tests.unit.admin.fakes import NOW
+from tests.fakes.builders import NOW
+
+
+def verdicts(findings: list[Finding]) -> list[str]:
+    """Return the verdicts; assert that a problem has a remedy, and other findings have none."""
+    for finding in findings:
+        assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
+    return [finding.verdict.value for finding in findings]
 
 
 def sending_status(**changes: Any) -> SendingStatus:
@@ -51,30 +58,18 @@ class FakeProvider:
 
 
 @dataclass
-class FakePlans:
-    """Implements `SesPlans`."""
+class Reads[T]:
+    """Implements the ports from which the doctor reads one thing."""
 
-    chosen: ChosenPlan = field(default_factory=lambda: ChosenPlan("NONE"))
+    state: T
 
-    def read(self) -> ChosenPlan:
-        return self.chosen
-
-    def change(self, plan: SesPlan) -> None:
-        raise NotImplementedError
-
-
-@dataclass
-class FakeTableProtection:
-    """Implements `TableProtection`."""
-
-    state: TableProtectionState = field(
-        default_factory=lambda: TableProtectionState(
-            point_in_time_recovery=True, deletion_protection=True, expiry_attribute="expires_at"
-        )
-    )
-
-    def read(self) -> TableProtectionState:
+    def read(self) -> T:
         return self.state
+
+
+PROTECTED: Final = TableProtectionState(
+    point_in_time_recovery=True, deletion_protection=True, expiry_attribute="expires_at"
+)
 
 
 def queue_policies(found: str | None = None) -> dict[str, QueuePolicy]:
@@ -85,26 +80,6 @@ def queue_policies(found: str | None = None) -> dict[str, QueuePolicy]:
         text = json.dumps(required) if found is None else found
         policies[name] = QueuePolicy(queue=name, found=text, required=required)
     return policies
-
-
-@dataclass
-class FakeQueuePolicies:
-    """Implements `QueuePolicies`."""
-
-    policies: dict[str, QueuePolicy] = field(default_factory=queue_policies)
-
-    def read(self) -> Mapping[str, QueuePolicy]:
-        return self.policies
-
-
-@dataclass
-class FakeShares:
-    """Implements `StackShares`."""
-
-    shares: dict[str, int] = field(default_factory=lambda: {"pillarbox": 100})
-
-    def read(self) -> Mapping[str, int]:
-        return self.shares
 
 
 @dataclass

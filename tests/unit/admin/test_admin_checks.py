@@ -10,8 +10,6 @@ from admin.use_cases import checks
 from admin.use_cases.ports import TableProtectionState
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.application.operator.checks import (
-    Finding,
-    Verdict,
     check_dead_letters,
     check_events,
     check_limits,
@@ -22,15 +20,8 @@ from pillarbox.application.operator.checks import (
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus
 from pillarbox.domain.accounts.account import Plan
 from tests.fakes import builders
-from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
-from tests.unit.admin.fakes import NOW
-
-
-def verdicts(findings: list[Finding]) -> list[str]:
-    """Return the verdicts; assert that a problem has a remedy, and other findings have none."""
-    for finding in findings:
-        assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
-    return [finding.verdict.value for finding in findings]
+from tests.fakes.builders import NOW
+from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status, verdicts
 
 
 @pytest.mark.parametrize(

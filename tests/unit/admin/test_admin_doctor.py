@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.round_trip import RoundTrip
+from admin.use_cases.ses_plans import ChosenPlan
 from admin.use_cases.workers import WorkerMaximums
-from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
+from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.operator.checks import Finding, Verdict
@@ -20,20 +22,18 @@ from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import Granularity, Rollup
 from pillarbox.domain.timing import milliseconds
+from tests.fakes.builders import NOW
 from tests.unit.admin.doctor_fakes import (
+    PROTECTED,
     FakeApi,
     FakeCertificate,
     FakeMonitoring,
-    FakePlans,
     FakeProvider,
-    FakeQueuePolicies,
     FakeQueues,
-    FakeShares,
-    FakeTableProtection,
+    Reads,
     queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.fakes import NOW, FakeQueueLog
 from tests.unit.admin.test_admin_capacity import DEPLOYED
 from tests.unit.admin.use_cases import UseCases
 
@@ -47,13 +47,13 @@ class HealthyStack(UseCases):
     def __init__(self) -> None:
         super().__init__()
         self.now = NOW
-        self.table, _ = metered_table()
         self.ledger = DynamoLedger(self.table)
-        self.provider, self.protection = FakeProvider(), FakeTableProtection()
-        self.protection_of_credentials = FakeTableProtection()
+        self.provider = FakeProvider()
+        self.protection, self.protection_of_credentials = Reads(PROTECTED), Reads(PROTECTED)
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
-        self.queue_policies, self.shares = FakeQueuePolicies(), FakeShares()
+        self.plans: Any = Reads(ChosenPlan("NONE"))
+        self.queue_policies, self.shares = Reads(queue_policies()), Reads({"pillarbox": 100})
         self.open_widget = self.protected = False
         self.stored_address: str | None = ADDRESS
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
@@ -73,10 +73,10 @@ class HealthyStack(UseCases):
     def pause(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
-    def findings(self, **not_applicable: str) -> list[Finding]:
+    def findings(self) -> list[Finding]:
         doctor = Doctor(
             provider=self.provider,
-            plans=FakePlans(),
+            plans=self.plans,
             accounts=self.account_records,
             ledger=self.ledger,
             domains=Domains(
@@ -89,7 +89,7 @@ class HealthyStack(UseCases):
             queues=QueueOperations(
                 queues=self.queues,
                 ages=self.monitoring,
-                log=FakeQueueLog(),
+                log=DynamoQueueLog(self.table),
                 clock=self.clock,
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
@@ -111,7 +111,7 @@ class HealthyStack(UseCases):
             protected=self.protected,
             capacity=lambda: self.capacity,
         )
-        return list(doctor.run(not_applicable))
+        return list(doctor.run({}))
 
     def problems(self) -> list[tuple[str, str]]:
         """Return the check and verdict of each finding that neither passes nor is skipped."""
@@ -162,11 +162,11 @@ def test_the_doctor_knows_what_the_table_and_the_region_take(stack: HealthyStack
 
 def test_the_doctor_sees_the_other_stacks(stack: HealthyStack) -> None:
     """Two stacks that both use the whole rate of SES are a warning, with their names."""
-    stack.shares.shares = {"pillarbox": 100, "pillarbox-dev": 100}
+    stack.shares.state = {"pillarbox": 100, "pillarbox-dev": 100}
     assert stack.problems() == [("rate", "warn")]
     message = next(f.message for f in stack.findings() if f.verdict is Verdict.WARN)
     assert message.endswith("200 % of SES's rate: pillarbox 100 %, pillarbox-dev 100 %.")
-    stack.shares.shares = {"pillarbox": 90, "pillarbox-dev": 10}
+    stack.shares.state = {"pillarbox": 90, "pillarbox-dev": 10}
     assert stack.problems() == []
 
 
@@ -175,7 +175,7 @@ def test_the_doctor_reads_the_policies_of_the_queues_of_events(
     stack: HealthyStack, found: str
 ) -> None:
     """A queue to which EventBridge may not write fails, and `deploy` is the remedy."""
-    stack.queue_policies.policies["EventsDeadLetters"] = queue_policies(found)["EventsDeadLetters"]
+    stack.queue_policies.state["EventsDeadLetters"] = queue_policies(found)["EventsDeadLetters"]
     assert stack.problems() == [("policies", "fail")]
     finding = next(f for f in stack.findings() if f.verdict is Verdict.FAIL)
     assert finding.message.startswith("EventsDeadLetters has ")
@@ -222,27 +222,12 @@ def test_links_in_emails_must_lead_to_the_stack(stack: HealthyStack, stored: str
     assert (stored or "no code or invitation is sent") in finding.message
 
 
-def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:
-    """The finding says which table it is."""
-    protection = stack.protection_of_credentials
-    protection.state = replace(protection.state, point_in_time_recovery=False)
-    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
-    assert finding.message == "The table Credentials has no point-in-time recovery."
-
-
 def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:
     """The doctor warns if the keys that visitors get send to any address."""
     stack.open_widget = True
     (warning,) = (one for one in stack.findings() if one.verdict is Verdict.WARN)
     assert "its keys send test mail to any address" in warning.message
     assert "PreviewRecipients=own" in (warning.remedy)
-
-
-def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:
-    """A check that does not apply is not run, and the finding gives the reason."""
-    stack.protection.state = replace(stack.protection.state, point_in_time_recovery=False)
-    (table,) = [f for f in stack.findings(table="Not here.") if f.check == "table"]
-    assert table == Finding("table", Verdict.SKIPPED, "Not here.")
 
 
 def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
@@ -340,7 +325,7 @@ def test_a_test_email_is_delivered(stack: HealthyStack) -> None:
     assert isinstance(body, dict)
     assert body["to"] == "success@simulator.amazonses.com"
     assert polls == [("GET", "/v1/emails/m1", key, None)] * 3
-    (record,) = stack.key_records.keys.values()
+    (record,) = stack.keys.of_account(stack.shop)
     assert record.revoked_at is not None
 
 
@@ -367,7 +352,8 @@ def test_a_test_email_that_is_refused(stack: HealthyStack) -> None:
         Verdict.FAIL,
         True,
     )
-    assert [record.revoked_at is None for record in stack.key_records.keys.values()] == [False]
+    (record,) = stack.keys.of_account(stack.shop)
+    assert record.revoked_at is not None
 
 
 def test_the_sending_account_must_be_clear(stack: HealthyStack) -> None:
@@ -379,4 +365,4 @@ def test_the_sending_account_must_be_clear(stack: HealthyStack) -> None:
     with pytest.raises(ServiceError) as refused:
         stack.round_trip().run("000000000000")
     assert refused.value.code == "account_not_found"
-    assert stack.key_records.keys == {}
+    assert [*stack.keys.of_account(stack.shop), *stack.keys.of_account(other)] == []

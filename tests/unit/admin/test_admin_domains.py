@@ -8,9 +8,9 @@ from pillarbox.application.accounts.dns_records import SPF, RecordState, require
 from pillarbox.application.accounts.domains import Domain, Domains
 from pillarbox.application.accounts.ports import HostedZone
 from pillarbox.domain.errors import ValidationFailed
+from tests.fakes.builders import NOW
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
 from tests.unit.admin.domain_port_suites import AddZone, DomainIdentitiesSuite, HostedZonesSuite
-from tests.unit.admin.fakes import NOW
 from tests.unit.admin.use_cases import errors
 
 

@@ -22,7 +22,7 @@ def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, use_cases: 
     assert result.new_key.record.scopes == {"emails:send", "emails:read"}
     assert (result.account.name, result.account.plan.paid) == ("Shop", True)
     assert result.sender is not None
-    assert [*use_cases.account_records.accounts[result.account.account_id].senders] == [SENDER]
+    assert [*use_cases.accounts.get(result.account.account_id).senders] == [SENDER]
 
 
 def test_a_second_run_creates_nothing(steps: FirstSteps, use_cases: UseCases) -> None:
@@ -33,7 +33,8 @@ def test_a_second_run_creates_nothing(steps: FirstSteps, use_cases: UseCases) ->
     assert again.new_key is None
     assert again.account.account_id == first.account.account_id
     assert again.account.default_sender == SENDER
-    assert (len(use_cases.account_records.accounts), len(use_cases.key_records.keys)) == (1, 1)
+    (account,) = use_cases.accounts.all()
+    assert len([*use_cases.keys.of_account(account.account_id)]) == 1
 
 
 def test_a_run_continues_after_one_that_failed(steps: FirstSteps, use_cases: UseCases) -> None:
@@ -44,7 +45,7 @@ def test_a_run_continues_after_one_that_failed(steps: FirstSteps, use_cases: Use
     assert result.account.account_id == oldest
     assert result.new_key is not None
     assert result.sender is None
-    assert len(use_cases.account_records.accounts) == 2
+    assert len([*use_cases.accounts.all()]) == 2
 
 
 def test_only_a_live_key_for_sending_counts(steps: FirstSteps, use_cases: UseCases) -> None:
@@ -62,6 +63,6 @@ def test_a_bad_name_or_address_is_refused(steps: FirstSteps, use_cases: UseCases
     """A blank name or a misleading address is refused, and no account is created."""
     with pytest.raises(ValidationFailed):
         steps.run(" ")
-    assert use_cases.account_records.accounts == {}
+    assert [*use_cases.accounts.all()] == []
     with pytest.raises(ValidationFailed):
         steps.run("Shop", "pаypal@pаypal.example")  # noqa: RUF001  Cyrillic letters are the point

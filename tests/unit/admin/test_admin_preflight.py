@@ -9,7 +9,7 @@ import pytest
 from admin.use_cases import preflight
 from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 from local import template
-from pillarbox.application.operator.checks import Finding, Verdict
+from tests.unit.admin.doctor_fakes import verdicts
 
 ACCOUNT = AwsAccount(
     account_id="123456789012",
@@ -26,13 +26,6 @@ NEEDS = RelayNeeds(
     certificate=True,
     fields=frozenset({"certificate", "key"}),
 )
-
-
-def verdicts(findings: list[Finding]) -> list[str]:
-    """Return the verdicts; assert that a problem has a remedy, and other findings have none."""
-    for finding in findings:
-        assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
-    return [finding.verdict.value for finding in findings]
 
 
 def test_the_account_is_shown() -> None:

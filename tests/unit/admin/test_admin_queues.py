@@ -2,10 +2,12 @@
 
 import pytest
 
+from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.application.operator.ports import QueueStatus
 from pillarbox.application.operator.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import Unavailable, ValidationFailed
-from tests.unit.admin.fakes import NOW, FakeQueueLog
+from tests.fakes.builders import NOW
+from tests.fakes.engine_tables import EngineTable
 
 
 class FakeQueues:
@@ -35,7 +37,7 @@ def queues() -> FakeQueues:
 @pytest.fixture
 def operations(queues: FakeQueues) -> QueueOperations:
     urls = {name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")}
-    log = FakeQueueLog()
+    log = DynamoQueueLog(EngineTable("table"))
     return QueueOperations(queues=queues, ages=queues, log=log, clock=lambda: NOW, urls=urls)
 
 

@@ -3,22 +3,26 @@
 from io import StringIO
 
 from admin.use_cases.suppression_files import SuppressionFiles
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.domain.accounts.suppression import Suppression
-from tests.unit.admin.fakes import ACCOUNT, NOW, FakeAccounts, FakeSuppressions
+from tests.fakes.builders import ACCOUNT, NOW, account
+from tests.fakes.engine_tables import EngineTable
 
 _STARTS = ("=", "+", "-", "@", "'=", "''-", "'", "")
 
 
 def files(*addresses: str) -> SuppressionFiles:
     """Return the files of an account with suppressed addresses."""
-    account = Account(account_id=ACCOUNT, name="Shop", plan=Plan.FREE, created_at=NOW)
-    records = FakeSuppressions()
+    table = EngineTable("table")
+    table.put(account_item(account()))
+    records = DynamoSuppressions(table)
     for address in addresses:
         records.add(ACCOUNT, Suppression(address=address, reason="manual", at=NOW))
     return SuppressionFiles(
         records=records,
-        accounts=FakeAccounts({ACCOUNT: account}),
+        accounts=DynamoAccounts(table),
         clock=lambda: NOW,
         for_each=lambda work, items: [*map(work, items)],
     )

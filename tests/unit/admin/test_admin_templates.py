@@ -6,19 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.templates.authoring import (
-    TemplateAuthoring,
-    TemplateChanges,
-    TemplateSource,
-)
+from pillarbox.adapters.dynamodb.records import template_item
+from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
+from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
-from tests.unit.admin.fakes import (
-    NOW,
-    FakeTemplates,
-    TickingClock,
-)
+from tests.fakes.builders import NOW
 from tests.unit.admin.use_cases import UseCases, errors
 
 SOURCE = TemplateSource(
@@ -89,7 +83,7 @@ def test_every_change_makes_a_later_version(use_cases: UseCases) -> None:
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
     ahead = replace(saved, updated_at=NOW + timedelta(days=1))
-    use_cases.template_records.add(ahead)
+    use_cases.table.put(template_item(ahead))
     changed = use_cases.templates.update(
         account_id, UUID(saved.template_id), TemplateChanges(name="Bill")
     )
@@ -99,26 +93,19 @@ def test_every_change_makes_a_later_version(use_cases: UseCases) -> None:
 def test_two_changes_at_the_same_time(use_cases: UseCases) -> None:
     """The second of two changes to one version is refused with a retryable error."""
     account_id = use_cases.create_account()
-    saved = use_cases.templates.create(account_id, SOURCE)
+    template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
 
-    class ConcurrentlyChanged(FakeTemplates):
+    class ConcurrentlyChanged(DynamoTemplates):
         def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
             template = super().get(account_id, template_id)
-            assert template is not None
-            self.add(replace(template, updated_at=template.updated_at + timedelta(seconds=1)))
+            use_cases.templates.update(account_id, template_id, TemplateChanges(name="Other"))
             return template
 
-    authoring = TemplateAuthoring(
-        records=ConcurrentlyChanged(use_cases.template_records.templates),
-        drafts=use_cases.template_records.drafts,
-        versions=use_cases.template_records.versions,
-        accounts=use_cases.account_records,
-        clock=TickingClock(),
-    )
+    authoring = replace(use_cases.templates, records=ConcurrentlyChanged(use_cases.table))
     with pytest.raises(ServiceError) as refused:
-        authoring.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
+        authoring.update(account_id, template_id, TemplateChanges(name="Bill"))
     assert refused.value.code == "service_unavailable"
-    assert use_cases.templates.get(account_id, UUID(saved.template_id)).name == "Receipt"
+    assert use_cases.templates.get(account_id, template_id).name == "Other"
 
 
 def test_pages_have_no_internal_copies(use_cases: UseCases) -> None:
@@ -138,9 +125,10 @@ def test_a_template_in_use_is_not_deleted(use_cases: UseCases) -> None:
     """A template with a reference is not deleted; after the deletion it is not found."""
     account_id = use_cases.create_account()
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
-    assert use_cases.templates.reference(account_id, template_id, "campaign-1").references == {
-        "campaign-1"
-    }
+    for _ in range(2):
+        referenced = use_cases.templates.reference(account_id, template_id, "campaign-1")
+        assert referenced.references == {"campaign-1"}
+    use_cases.templates.update(account_id, template_id, TemplateChanges(name="Bill"))
     with pytest.raises(ServiceError) as refused:
         use_cases.templates.delete(account_id, template_id)
     assert (refused.value.code, refused.value.status) == ("template_in_use", 409)

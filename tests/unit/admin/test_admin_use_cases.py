@@ -10,16 +10,12 @@ from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
-from pillarbox.domain.accounts.limits import MAX_KEYS
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from tests.unit.admin.fakes import (
-    ACCOUNT,
-    NOW,
-)
-from tests.unit.admin.port_suites import limits
+from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED
 from tests.unit.admin.use_cases import UseCases, errors
 
 # Accounts
@@ -27,10 +23,10 @@ from tests.unit.admin.use_cases import UseCases, errors
 
 def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
     """A new account has no senders, and its own limits override the plan's."""
-    made = use_cases.accounts.create("Shop", Plan.FREE, limits=limits(per_day=0))
+    made = use_cases.accounts.create("Shop", Plan.FREE, limits=replace(UNLIMITED, per_day=0))
     assert made == use_cases.accounts.get(made.account_id)
     assert (made.created_at, made.senders, made.default_sender) == (NOW, {}, None)
-    assert made.limits == limits(60, 0, 9_000)
+    assert made.limits == Limits(per_minute=60, per_day=0, per_month=9_000)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +55,7 @@ def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) ->
         with pytest.raises(ValidationFailed) as failed:
             attempt()
         assert errors(failed) == [("name", code)]
-    assert use_cases.key_records.keys == {}
+    assert [*use_cases.keys.of_account(account_id)] == []
 
 
 def test_a_name_of_128_characters_is_accepted(use_cases: UseCases) -> None:
@@ -69,7 +65,7 @@ def test_a_name_of_128_characters_is_accepted(use_cases: UseCases) -> None:
 
 def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
     """Every limit out of range is reported when an account is created or changed."""
-    wrong = limits(-1, 5, 10**12 + 1)
+    wrong = Limits(per_minute=-1, per_day=5, per_month=10**12 + 1)
     expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
     with pytest.raises(ValidationFailed) as failed:
         use_cases.accounts.create("Shop", Plan.FREE, limits=wrong)
@@ -98,6 +94,9 @@ def test_a_brand_is_set_and_removed(use_cases: UseCases) -> None:
     removed = AccountChanges(brand=Brand(accent="", from_name=""))
     left = Brand(name="Acme", logo_url="https://a.example/l.png")
     assert use_cases.accounts.update(account_id, removed).brand == left
+    nothing = AccountChanges(brand=Brand(name="", logo_url=""))
+    assert use_cases.accounts.update(account_id, nothing) == use_cases.accounts.get(account_id)
+    assert use_cases.accounts.get(account_id).brand == NO_BRAND
 
 
 @pytest.mark.parametrize(
@@ -193,7 +192,8 @@ def test_a_key_is_stored_only_as_its_digest(use_cases: UseCases) -> None:
     assert issued.record.digest == digest_of_key(issued.text)
     assert issued.record.key_id.startswith(f"key_{account_id}")
     assert issued.text not in repr(issued)
-    assert issued.text not in repr(use_cases.key_records.keys)
+    (stored,) = use_cases.keys.of_account(account_id)
+    assert issued.text not in repr(stored)
 
 
 def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
@@ -263,10 +263,11 @@ def test_only_custom_keys_take_scopes(
     use_cases: UseCases, preset: Preset, scopes: list[str], code: str
 ) -> None:
     """A custom key needs known scopes, and other presets take none."""
+    account_id = use_cases.create_account()
     with pytest.raises(ValidationFailed) as failed:
-        use_cases.keys.issue_live(use_cases.create_account(), "web", preset, scopes)
+        use_cases.keys.issue_live(account_id, "web", preset, scopes)
     assert errors(failed) == [("scopes", code)]
-    assert use_cases.key_records.keys == {}
+    assert [*use_cases.keys.of_account(account_id)] == []
 
 
 def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
@@ -280,17 +281,18 @@ def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
     assert revoked.revoked_at is not None
 
 
-def test_an_account_has_a_hundred_keys(use_cases: UseCases) -> None:
+def test_an_account_has_so_many_keys(use_cases: UseCases, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more is refused, also a preview key; a revoked key makes room."""
+    monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_KEYS", 3)
     account_id = use_cases.create_account()
-    issued = [use_cases.keys.issue_preview(account_id, str(n)) for n in range(MAX_KEYS)]
+    issued = [use_cases.keys.issue_preview(account_id, str(n)) for n in range(3)]
     with pytest.raises(ServiceError) as refused:
         use_cases.keys.issue_live(account_id, "web", Preset.SEND)
     shown = refused.value.code, refused.value.details
-    assert shown == ("key_limit_exceeded", {"limit": MAX_KEYS})
-    with pytest.raises(ServiceError, match="at most 100 keys"):
+    assert shown == ("key_limit_exceeded", {"limit": 3})
+    with pytest.raises(ServiceError, match="at most 3 keys"):
         use_cases.keys.issue_preview(account_id, "web")
-    use_cases.keys.revoke(issued[7].record.key_id)
+    use_cases.keys.revoke(issued[1].record.key_id)
     assert use_cases.keys.issue_live(account_id, "web", Preset.SEND)
 
 
@@ -334,6 +336,9 @@ def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
     assert unasked == AccountSender("orders@shop.example", verified=True, default=False)
     assert use_cases.identities.addresses == ["hello@shop.example"] * 2
     assert use_cases.senders.of_account(account_id) == (verified, unasked)
+    assert use_cases.senders.add(
+        account_id, "orders@shop.example", verified=True, default=True
+    ).default
 
 
 def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
@@ -408,11 +413,3 @@ def test_suppressions_ignore_case(use_cases: UseCases) -> None:
     with pytest.raises(ServiceError) as refused:
         use_cases.suppressions.remove(account_id, "ann@example.com")
     assert refused.value.code == "suppression_not_found"
-
-
-def test_all_accounts_are_listed(use_cases: UseCases) -> None:
-    """All accounts are listed as they were created."""
-    created: list[Account] = [use_cases.accounts.create(f"Shop {n}", Plan.FREE) for n in range(3)]
-    assert {account.account_id: account for account in use_cases.accounts.all()} == {
-        account.account_id: account for account in created
-    }

@@ -1,7 +1,18 @@
-"""The use cases of accounts and templates over one set of fakes."""
+"""The use cases of accounts and templates over empty tables."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import pytest
 
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.templates.drafts import (
+    DynamoTemplateDrafts,
+    DynamoTemplateVersions,
+)
+from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
@@ -9,37 +20,59 @@ from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import ValidationFailed
-from tests.unit.admin.fakes import (
-    FakeAccounts,
-    FakeIdentities,
-    FakeKeys,
-    FakeSuppressions,
-    FakeTemplates,
-    TickingClock,
-)
+from tests.fakes.builders import NOW
+from tests.fakes.engine_tables import EngineTable
+
+
+class TickingClock:
+    """Returns NOW, and one second more at each further call."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        now = self.now
+        self.now += timedelta(seconds=1)
+        return now
+
+
+@dataclass
+class FakeIdentities:
+    """Implements `SenderIdentities`, and records the addresses it gets."""
+
+    verified: set[str] = field(default_factory=set)
+    addresses: list[str] = field(default_factory=list)
+
+    def ensure_identity(self, address: str) -> bool:
+        self.addresses.append(address)
+        return address in self.verified
 
 
 class UseCases:
-    """The use cases, and the fakes behind them."""
+    """The use cases, and the stores behind them."""
 
     def __init__(self) -> None:
-        self.account_records = FakeAccounts()
-        self.key_records = FakeKeys()
+        self.table = EngineTable("table")
+        self.account_records = DynamoAccounts(self.table)
         self.identities = FakeIdentities()
-        self.template_records = FakeTemplates()
+        self.template_records = DynamoTemplates(self.table)
         clock = TickingClock()
         self.accounts = Accounts(records=self.account_records, clock=clock)
-        self.keys = Keys(records=self.key_records, accounts=self.account_records, clock=clock)
+        self.keys = Keys(
+            records=DynamoApiKeys(EngineTable("credentials", self.table)),
+            accounts=self.account_records,
+            clock=clock,
+        )
         self.senders = Senders(accounts=self.account_records, identities=self.identities)
         self.templates = TemplateAuthoring(
             records=self.template_records,
-            drafts=self.template_records.drafts,
-            versions=self.template_records.versions,
+            drafts=DynamoTemplateDrafts(self.table),
+            versions=DynamoTemplateVersions(self.table),
             accounts=self.account_records,
             clock=clock,
         )
         self.suppressions = SuppressionList(
-            records=FakeSuppressions(), accounts=self.account_records, clock=clock
+            records=DynamoSuppressions(self.table), accounts=self.account_records, clock=clock
         )
 
     def create_account(self, plan: Plan = Plan.STANDARD) -> str:

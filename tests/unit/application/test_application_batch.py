@@ -23,19 +23,11 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import CLAIM_LEASE as LEASE
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
+from tests.refusals import refusal
 
-LOOK_UP, ACQUIRE, READ, DNS = (
-    "directory.look_up",
-    "claims.acquire",
-    "messages.get_all",
-    "domains.look_up",
-)
-RESERVE, PUT, COMMIT, FINISH = (
-    "quotas.reserve",
-    "jobs.put_all",
-    "messages.commit_all",
-    "claims.finish",
-)
+LOOK_UP, ACQUIRE, READ = "directory.look_up", "claims.acquire", "messages.get_all"
+DNS, RESERVE, PUT = "domains.look_up", "quotas.reserve", "jobs.put_all"
+COMMIT, FINISH = "messages.commit_all", "claims.finish"
 QUOTA_EXCEEDED = "daily_limit_exceeded"
 INVALID = ValidationFailed(FieldError("to", "is required", "required"))
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
@@ -78,9 +70,7 @@ def codes(results: list[Any]) -> list[str | None]:
 def error_of(
     world: World, batch_request: Any, digest: str | None = None, **ports: Any
 ) -> ServiceError:
-    with pytest.raises(ServiceError) as error:
-        submit(world, batch_request, digest, **ports)
-    return error.value
+    return refusal(submit, world, batch_request, digest, **ports)
 
 
 def fail_last(world: World, *calls: str, when: Literal["before", "after"] = "before") -> None:
@@ -278,7 +268,9 @@ def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
     error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, 1))
     reserve_elsewhere(world, 2)
     world.advance(LEASE)
+    world.gate.calls.clear()
     assert codes(submit(world, batch_request, DIGEST)) == [None, QUOTA_EXCEEDED, QUOTA_EXCEEDED]
+    assert DNS not in world.gate.calls
 
 
 def test_a_takeover_without_valid_rest_reserves_nothing(world: World) -> None:
@@ -449,14 +441,11 @@ def test_authentication_comes_before_the_validation_error(world: World) -> None:
 
 
 def test_preview_keys_cannot_send_batches(world: World) -> None:
-    """A preview key gets 403 with the upgrade URL, before the limits are checked."""
+    """A preview key gets 403 with the upgrade URL, before limits and recipients are looked at."""
     for count in (1, 101):
-        with pytest.raises(ServiceError) as error:
-            world.batch_send.submit(world.preview, batch(*[request()] * count), None, batch_result)
-        assert (error.value.code, error.value.upgrade_url) == (
-            "upgrade_required",
-            builders.UPGRADE_URL,
-        )
+        error = refusal(world.send_batch, *[request()] * count, key=world.preview)
+        assert (error.code, error.upgrade_url) == ("upgrade_required", builders.UPGRADE_URL)
+    assert world.store.max_addresses == 0
 
 
 def test_a_stale_owner_changes_no_answer(world: World) -> None:

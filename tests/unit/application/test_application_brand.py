@@ -9,12 +9,12 @@ import pytest
 from pillarbox.application.templates.starters import render_with_samples
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import Brand
-from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import Mail, SavedBody, StarterBody
 from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, request, starter_request
 from tests.fakes.world import World
+from tests.refusals import faults
 
 LOGO = "https://acme.example/logo.png"
 OTHER_LOGO = "https://other.example/logo.png"
@@ -150,8 +150,5 @@ def test_a_preview_has_the_footer_of_the_plan(plan: Plan) -> None:
 def test_a_preview_checks_the_logo() -> None:
     """A logoUrl that a send would refuse is refused in a preview, too."""
     given = RenderValues(logo_url="http://acme.example/logo.png")
-    with pytest.raises(ValidationFailed) as failed:
-        render_with_samples("otp", given, builders.account(), NOW)
-    assert [(error.field, error.code) for error in failed.value.errors] == [
-        ("logoUrl", "invalid_url")
-    ]
+    refused = faults(render_with_samples, "otp", given, builders.account(), NOW)
+    assert refused == [("logoUrl", "invalid_url")]

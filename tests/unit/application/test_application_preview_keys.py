@@ -1,6 +1,5 @@
 """Preview keys of the widget: limits, replacement, reports and expiry, with fakes."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -13,7 +12,6 @@ from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
-from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.sign_in.codes import FlowToken
 from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_ADDRESS,
@@ -24,7 +22,7 @@ from pillarbox.domain.sign_in.preview_key import (
     is_unused,
     new_report,
 )
-from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, MAX_NUMBER, Proof, check_proof
+from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.sign_in import (
     FakeCodeRequests,
@@ -34,6 +32,10 @@ from tests.fakes.sign_in import (
     FakeSignInCounts,
 )
 from tests.fakes.stores import FakeDomains
+from tests.refusals import refusal
+from tests.unit.application.proofs import few_tries, solve
+
+__all__ = ["few_tries"]
 
 ADA: Final = "ada@shop.example"
 
@@ -60,8 +62,10 @@ class World:
         )
 
     def request(self, address: str = ADA, client: str = "") -> FlowToken:
-        proof = solve(self.keys, address)
-        return self.keys.request_code(address, proof, client)
+        return self.keys.request_code(address, self.proof(address), client)
+
+    def proof(self, address: str = ADA) -> Proof:
+        return solve(self.keys.challenge(address), folded_digest(address), self.now)
 
     def issue(self, address: str = ADA, client: str = "") -> str:
         token = self.request(address)
@@ -71,31 +75,6 @@ class World:
     def account(self) -> Account:
         (account,) = self.accounts.accounts.values()
         return account
-
-
-def solve(keys: PreviewKeys, address: str) -> Proof:
-    """Solve a challenge as the check in the service does."""
-    given, now = keys.challenge(address), keys.clock()
-    for number in range(MAX_NUMBER + 1):
-        proof = Proof(given.challenge, given.salt, given.signature, ALGORITHM, number)
-        try:
-            check_proof(proof, b"key", folded_digest(address), now)
-        except ValidationFailed:
-            continue
-        return proof
-    raise AssertionError("no number is right")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the search short."""
-    monkeypatch.setattr("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 20)
-
-
-def refusal(action: Callable[[], object]) -> str:
-    with pytest.raises(ServiceError) as refused:
-        action()
-    return refused.value.code
 
 
 @pytest.mark.parametrize(
@@ -129,19 +108,19 @@ def test_five_guesses_are_checked() -> None:
     token = world.request()
     right = world.queue.requests[-1].code
     wrong = "000000" if right != "000000" else "111111"
-    codes = [refusal(lambda: world.keys.issue(token, wrong, "")) for _ in range(5)]
-    assert {*codes, refusal(lambda: world.keys.issue(token, right, ""))} == {"invalid_code"}
+    codes = [refusal(world.keys.issue, token, wrong, "").code for _ in range(5)]
+    assert {*codes, refusal(world.keys.issue, token, right, "").code} == {"invalid_code"}
     assert not world.accounts.keys
 
 
 def test_a_proof_is_for_one_address_and_works_once() -> None:
     """Another address or a second use is refused, and mails nothing."""
     world = World()
-    proof = solve(world.keys, ADA)
+    proof = world.proof()
     other = "bob@shop.example"
-    assert refusal(lambda: world.keys.request_code(other, proof, "")) == "validation_failed"
+    assert refusal(world.keys.request_code, other, proof, "").code == "validation_failed"
     world.keys.request_code(ADA, proof, "")
-    assert refusal(lambda: world.keys.request_code(ADA, proof, "")) == "validation_failed"
+    assert refusal(world.keys.request_code, ADA, proof, "").code == "validation_failed"
     assert len(world.queue.requests) == 1
 
 
@@ -151,7 +130,7 @@ def test_a_network_gets_three_keys_a_day() -> None:
     for number in range(3):
         world.issue(f"u{number}@gmail.com", f"192.0.2.{number + 1}")
     late = "late@gmail.com"
-    assert refusal(lambda: world.issue(late, "192.0.2.9")) == "rate_limit_exceeded"
+    assert refusal(world.issue, late, "192.0.2.9").code == "rate_limit_exceeded"
     assert world.issue(late, "203.0.113.1")
 
 
@@ -160,10 +139,10 @@ def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty() -> None:
     world = World()
     for number in range(20):
         world.issue(f"u{number}@shop.example")
-    assert refusal(lambda: world.issue("u20@shop.example")) == "rate_limit_exceeded"
+    assert refusal(world.issue, "u20@shop.example").code == "rate_limit_exceeded"
     for number in range(10):
         world.issue(f"u{number}@gmail.com")
-    assert refusal(lambda: world.issue("u10@gmail.com")) == "rate_limit_exceeded"
+    assert refusal(world.issue, "u10@gmail.com").code == "rate_limit_exceeded"
 
 
 def test_an_address_gets_fifteen_codes_a_day() -> None:
@@ -174,8 +153,7 @@ def test_an_address_gets_fifteen_codes_a_day() -> None:
         world.request("victim@gmail.com", f"192.0.{number}.1")
     world.now = at(1_200 * CODES_PER_ADDRESS)
     assert (
-        refusal(lambda: world.request("v.ictim+x@gmail.com", "203.0.113.1"))
-        == "rate_limit_exceeded"
+        refusal(world.request, "v.ictim+x@gmail.com", "203.0.113.1").code == "rate_limit_exceeded"
     )
     assert len(world.queue.requests) == CODES_PER_ADDRESS
 
@@ -186,16 +164,16 @@ def test_the_codes_of_a_day_are_limited_in_all() -> None:
     world.keys = replace(world.keys, per_day=1)
     world.domains.verdicts["no.example"] = DomainVerdict.NO_MX
     for number in range(CODES_PER_KEY):
-        assert refusal(lambda: world.request("x@no.example")) == "validation_failed"
+        assert refusal(world.request, "x@no.example").code == "validation_failed"
         world.request(f"u{number}@shop.example")
-    assert refusal(lambda: world.request("late@shop.example")) == "rate_limit_exceeded"
+    assert refusal(world.request, "late@shop.example").code == "rate_limit_exceeded"
     assert len(world.queue.requests) == CODES_PER_KEY
 
 
 @pytest.mark.parametrize("domain", [min(blocklist), f"x.{min(blocklist)}"])
 def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
     """Neither a listed domain nor one below it is accepted."""
-    assert refusal(lambda: World().keys.challenge(f"ada@{domain}")) == "validation_failed"
+    assert refusal(World().keys.challenge, f"ada@{domain}").code == "validation_failed"
 
 
 @pytest.mark.parametrize(
@@ -205,21 +183,21 @@ def test_a_domain_needs_an_mx_record(verdict: DomainVerdict) -> None:
     """Without one no code is mailed."""
     world = World()
     world.domains.verdicts["shop.example"] = verdict
-    assert refusal(world.request) == "validation_failed"
+    assert refusal(world.request).code == "validation_failed"
     assert world.queue.requests == []
 
 
 def test_without_the_widget_no_key_is_given() -> None:
     """A challenge, a code and a key are refused."""
     world = World()
-    token, proof = world.request(), solve(world.keys, ADA)
+    token, proof = world.request(), world.proof()
     closed = replace(world.keys, is_open=False)
     for action in (
         lambda: closed.challenge(ADA),
         lambda: closed.request_code(ADA, proof, ""),
         lambda: closed.issue(token, world.queue.requests[-1].code, ""),
     ):
-        assert refusal(action) == "preview_keys_closed"
+        assert refusal(action).code == "preview_keys_closed"
 
 
 def test_a_report_stops_the_mail_and_the_key() -> None:
@@ -234,7 +212,7 @@ def test_a_report_stops_the_mail_and_the_key() -> None:
     replace(world.keys, is_open=False).report(report)
     assert world.accounts.stopped == {"bob@other.example": NOW}
     assert world.account.suspension is not None
-    assert refusal(world.issue) == "account_suspended"
+    assert refusal(world.issue).code == "account_suspended"
 
 
 class _Stale(FakePreviewAccounts):
@@ -280,7 +258,7 @@ def test_own_recipients(owner: str, to: str, allowed: bool) -> None:  # noqa: FB
     if allowed:
         PreviewRecipients.OWN.check(owner, [to])
     else:
-        assert refusal(lambda: PreviewRecipients.OWN.check(owner, [to])) == "recipient_not_allowed"
+        assert refusal(PreviewRecipients.OWN.check, owner, [to]).code == "recipient_not_allowed"
 
 
 def test_a_key_expires_after_90_days_without_a_send() -> None:

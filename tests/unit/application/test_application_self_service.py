@@ -9,7 +9,7 @@ import pytest
 from pillarbox.application.sending.self_service import as_test
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Mail, StarterBody
-from pillarbox.rendering.starters import SLUGS, find_starter
+from pillarbox.rendering.starters import SLUGS, get_starter
 from tests.fakes import builders, stores
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL, attachment, starter_request
 from tests.fakes.world import World
@@ -80,8 +80,7 @@ def test_a_key_of_an_operator_keeps_the_contract(name: str) -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_email_is_a_test_with_samples(world: World, slug: str) -> None:
     """Whatever the variables are, the email has the samples, the prefix and no name."""
-    starter = find_starter(slug)
-    assert starter is not None
+    starter = get_starter(slug)
     samples = {variable.name: variable.sample for variable in starter.variables}
     hostile = dict.fromkeys(samples, "https://evil.example")
     mail = submit(world, starter_template=slug, variables=hostile)

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.accounts.sender_domains import SenderDomains
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.errors import Unavailable
 from tests.fakes.builders import ACCOUNT, NOW, account, at
+from tests.fakes.engine_tables import EngineTable
 from tests.unit.admin.domain_fakes import FakeDomains
-from tests.unit.admin.fakes import FakeAccounts
 
 VERIFIED, PENDING = DomainState.VERIFIED, DomainState.PENDING
 
@@ -60,8 +62,10 @@ class Look:
 
     def __call__(self, seconds: int = 0) -> None:
         stored = replace(account(), senders=self.senders, has_webhooks=self.has_webhooks)
+        table = EngineTable("table")
+        table.put(account_item(stored))
         SenderDomains(
-            accounts=FakeAccounts({ACCOUNT: stored}),
+            accounts=DynamoAccounts(table),
             records=self,
             domains_of_members=self.domains_of_members,
             provider=self,
@@ -112,7 +116,7 @@ def test_an_absent_account_is_no_error() -> None:
     """The account may be deleted while its task waits."""
     look = Look({})
     SenderDomains(
-        accounts=FakeAccounts(),
+        accounts=DynamoAccounts(EngineTable("table")),
         records=look,
         domains_of_members=look.domains_of_members,
         provider=look,

@@ -42,14 +42,6 @@ def test_a_raise_takes_effect_at_its_time() -> None:
     assert shard_count(submit(world)) == 16
 
 
-def test_a_function_whose_clock_is_behind_agrees_with_the_others() -> None:
-    """The time in an id decides, not the time of day: a slow clock makes an id of before."""
-    world = World(sharded())
-    for seconds, shards in ((-30, 1), (30, 8), (-1, 1), (0, 8)):
-        world.now = FROM + timedelta(seconds=seconds)
-        assert shard_count(submit(world)) == shards
-
-
 def test_a_replay_after_the_raise_names_the_same_message() -> None:
     """The response of a claim that was made before a raise names the same message after it."""
     world = World(sharded())

@@ -1,6 +1,5 @@
 """Signing up, with fakes: who may create an account, and what the operator decides."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -13,14 +12,8 @@ from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
-from pillarbox.domain.sign_in.proof_of_work import (
-    ALGORITHM,
-    MAX_NUMBER,
-    Challenge,
-    Proof,
-    check_proof,
-)
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.sign_in.proof_of_work import Challenge, Proof
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user, user_digest
 from pillarbox.domain.sign_in.sign_up import (
@@ -40,6 +33,10 @@ from tests.fakes.sign_in import (
     FakeUsers,
 )
 from tests.fakes.stores import FakeJobs, FakeMessages, Store
+from tests.refusals import refusal
+from tests.unit.application.proofs import few_tries, solve
+
+__all__ = ["few_tries"]
 
 ADA: Final = "Ada@shop.example"
 
@@ -111,32 +108,14 @@ class World:
     def create(self, address: str = ADA, name: str = "Acme", client: str = "") -> SignUpStatus:
         user = self.user(address)
         challenge = self.sign_up.offer(user).challenge
-        proof = proof_of(challenge, address) if challenge else Proof("", "", "", "", 0)
+        proof = (
+            solve(challenge, user_digest(address), NOW) if challenge else Proof("", "", "", "", 0)
+        )
         return self.sign_up.create(user, name, proof, client).status
 
 
-def proof_of(challenge: Challenge, address: str = ADA) -> Proof:
-    """Solve a challenge as the check in the service does."""
-    for number in range(MAX_NUMBER + 1):
-        proof = Proof(challenge.challenge, challenge.salt, challenge.signature, ALGORITHM, number)
-        try:
-            check_proof(proof, b"key", user_digest(address), NOW)
-        except ValidationFailed:
-            continue
-        return proof
-    raise AssertionError("no number is right")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the search short."""
-    monkeypatch.setattr("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 20)
-
-
-def refusal(action: Callable[[], object]) -> str:
-    with pytest.raises(ServiceError) as refused:
-        action()
-    return refused.value.code
+def solved(challenge: Challenge, address: str = ADA) -> Proof:
+    return solve(challenge, user_digest(address), NOW)
 
 
 @pytest.mark.parametrize(
@@ -187,14 +166,14 @@ def test_an_account_has_the_user_as_its_owner() -> None:
     assert (member.address, member.role) == (ADA, Role.OWNER)
     assert member.user_id == world.user().session.user_id
     assert world.status() is SignUpStatus.CREATED
-    assert refusal(world.create) == "sign_up_closed"
+    assert refusal(world.create).code == "sign_up_closed"
 
 
 @pytest.mark.parametrize("name", [" ", "x" * 129, "a\nb"])
 def test_a_bad_name_costs_no_proof(name: str) -> None:
     """The name is checked first, so the same proof still works with a better one."""
     world = World()
-    assert refusal(lambda: world.create(name=name)) == "validation_failed"
+    assert refusal(world.create, name=name).code == "validation_failed"
     assert world.proofs.used == {}
 
 
@@ -204,11 +183,11 @@ def test_a_proof_works_once_and_for_one_user() -> None:
     user, other = world.user(), world.user("bob@shop.example")
     challenge = world.sign_up.offer(user).challenge
     assert challenge
-    proof = proof_of(challenge)
-    assert refusal(lambda: world.sign_up.create(other, "B", proof, "")) == "validation_failed"
+    proof = solved(challenge)
+    assert refusal(world.sign_up.create, other, "B", proof, "").code == "validation_failed"
     assert world.proofs.used == {}
     world.proofs.used[proof.challenge] = None
-    assert refusal(lambda: world.sign_up.create(user, "A", proof, "")) == "validation_failed"
+    assert refusal(world.sign_up.create, user, "A", proof, "").code == "validation_failed"
     assert world.accounts == {}
 
 
@@ -219,7 +198,7 @@ def test_a_network_creates_five_accounts_a_day() -> None:
         client = f"198.51.100.{number}"
         assert world.create(f"u{number}@shop.example", client=client) is SignUpStatus.CREATED
     late = "late@shop.example"
-    assert refusal(lambda: world.create(late, client="198.51.100.9")) == "rate_limit_exceeded"
+    assert refusal(world.create, late, client="198.51.100.9").code == "rate_limit_exceeded"
     assert world.create(late, client="203.0.113.1") is SignUpStatus.CREATED
 
 
@@ -236,7 +215,7 @@ def test_of_two_requests_at_the_same_time_one_wins() -> None:
     user, stale = world.user(), _Stale(world.members, world.accounts)
     both = replace(world.sign_up, sign_ups=stale)
     challenges = [both.offer(user).challenge for _ in range(2)]
-    first, second = (proof_of(challenge) for challenge in challenges if challenge)
+    first, second = (solved(challenge) for challenge in challenges if challenge)
     created = both.create(user, "First", first, "")
     with pytest.raises(Unavailable):
         both.create(user, "Second", second, "")
@@ -249,7 +228,7 @@ def test_the_operator_approves_a_request() -> None:
     assert world.create(name="Acme") is SignUpStatus.PENDING
     assert world.accounts == {}
     assert world.status() is SignUpStatus.PENDING
-    assert refusal(world.create) == "sign_up_closed"
+    assert refusal(world.create).code == "sign_up_closed"
     (request,) = world.approval.pending()
     assert (request.address, request.name) == (ADA, "Acme")
     account = world.approval.approve(ADA.upper(), Plan.STANDARD, by="root@shop.example")
@@ -259,8 +238,8 @@ def test_the_operator_approves_a_request() -> None:
     (member,) = world.members.of_account(account.account_id)
     assert (member.address, member.role) == (ADA, Role.OWNER)
     assert world.approval.pending() == []
-    assert refusal(lambda: world.approval.approve(ADA)) == "validation_failed"
-    assert refusal(lambda: world.approval.refuse(ADA)) == "validation_failed"
+    assert refusal(world.approval.approve, ADA).code == "validation_failed"
+    assert refusal(world.approval.refuse, ADA).code == "validation_failed"
     (job,) = world.store.queue
     assert job.mail
     assert (job.mail.to, job.mail.subject) == ((ADA,), "Your account of Pillarbox is ready")
@@ -272,7 +251,7 @@ def test_the_operator_refuses_a_request_and_can_change_that() -> None:
     world.create()
     assert world.approval.refuse(ADA).state is SignUpState.REFUSED
     assert world.status() is SignUpStatus.REFUSED
-    assert refusal(world.create) == "sign_up_closed"
+    assert refusal(world.create).code == "sign_up_closed"
     assert world.approval.pending() == []
     assert world.approval.approve(ADA).plan is Plan.FREE
 
@@ -280,11 +259,11 @@ def test_the_operator_refuses_a_request_and_can_change_that() -> None:
 def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
     """Nobody else can; the operator may take it back, or invite the same user again."""
     world = World(SignUpMode.INVITED)
-    assert refusal(world.create) == "sign_up_closed"
+    assert refusal(world.create).code == "sign_up_closed"
     assert len(world.approval.invite(ADA)) == 32
     assert world.approval.refuse(ADA).state is SignUpState.REFUSED
     assert world.status() is SignUpStatus.CLOSED
-    assert refusal(lambda: world.approval.approve(ADA)) == "validation_failed"  # it has no name
+    assert refusal(world.approval.approve, ADA).code == "validation_failed"  # it has no name
     world.approval.invite(ADA)
     assert world.create() is SignUpStatus.CREATED
     world.approval.invite(ADA)
@@ -295,5 +274,5 @@ def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
 def test_nobody_is_invited_while_sign_up_is_closed() -> None:
     """The invitation would be of no use, so the operator is told."""
     world = World(SignUpMode.CLOSED)
-    assert refusal(lambda: world.approval.invite(ADA)) == "validation_failed"
+    assert refusal(world.approval.invite, ADA).code == "validation_failed"
     assert world.users.users == {}

@@ -10,6 +10,7 @@ from pillarbox.application.ports import DomainVerdict
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.world import World
+from tests.refusals import refusal
 from tests.unit.application.test_application_smtp import FROM, TO, submit
 
 
@@ -31,9 +32,7 @@ def test_idempotency_key() -> None:
     world = World()
     first = submit(world, keyed("Hello", 1))
     assert submit(world, keyed("Hello", 2)) == first
-    with pytest.raises(ServiceError) as refusal:
-        submit(world, keyed("Hello again", 3))
-    assert refusal.value.code == "idempotency_key_mismatch"
+    assert refusal(submit, world, keyed("Hello again", 3)).code == "idempotency_key_mismatch"
     with pytest.raises(ServiceError):
         submit(world, keyed("Hello", 1), "bob@example.com")
     assert len(world.store.messages) == 1
@@ -45,9 +44,10 @@ def test_every_octet_of_a_keyed_message_counts() -> None:
     """A message that differs in its first octet only is another one."""
     world = World()
     submit(world, FROM + "Idempotency-Key: k\r\n\r\n")
-    with pytest.raises(ServiceError) as refusal:
-        submit(world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n")
-    assert refusal.value.code == "idempotency_key_mismatch"
+    assert (
+        refusal(submit, world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n").code
+        == "idempotency_key_mismatch"
+    )
 
 
 def test_a_replay_checks_no_recipients() -> None:

@@ -16,9 +16,8 @@ from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
 from pillarbox.domain.webhooks.events import AccountEvent, account_paused
-from tests.fakes.builders import ACCOUNT, NOW
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT
 from tests.fakes.webhooks import FakeWebhookEndpoints, FakeWebhookQueue, endpoint
-from tests.unit.admin.fakes import OTHER_ACCOUNT
 
 
 @dataclass

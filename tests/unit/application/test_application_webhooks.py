@@ -30,7 +30,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookType,
 )
 from pillarbox.domain.webhooks.events import webhook_test
-from tests.fakes.builders import ACCOUNT, NOW, at, event, message
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.webhooks import (
     FakeEndpointHealths,
     FakeWebhookDeliveries,
@@ -39,7 +39,6 @@ from tests.fakes.webhooks import (
     FakeWebhookQueue,
     endpoint,
 )
-from tests.unit.admin.fakes import OTHER_ACCOUNT
 
 URL = "https://shop.example/hooks"
 HOUR = timedelta(hours=1)

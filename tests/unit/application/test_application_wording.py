@@ -1,6 +1,5 @@
 """One fault has one wording: over HTTP, over SMTP, and in the operator's command."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from pillarbox.application.sending.smtp_message import read_message
 from pillarbox.application.validation import check_text, normalize_address
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
-from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import Json
 from pillarbox.domain.messages import filename, header_text
 from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
@@ -19,6 +18,7 @@ from relay import replies
 from relay.commands import CommandRejected, parse_rcpt
 from tests.fakes import builders
 from tests.fakes.world import PREVIEW, World
+from tests.refusals import fault, refusal
 from tests.unit.admin.use_cases import UseCases
 
 FROM = f"From: {builders.SENDER}\r\n"
@@ -28,26 +28,13 @@ FILE: Json = {"filename": "CON", "contentType": "image/png", "content": ""}
 def over_http(**fields: Json) -> str:
     """Return the message of the only error that a field of a send gets."""
     body: dict[str, Json] = {"to": "a@b.example", "html": "x", "subject": "x"}
-    with pytest.raises(ValidationFailed) as failed:
-        validate(SendEmailRequest, body | fields)
-    (error,) = failed.value.errors
-    return error.message
+    return fault(validate, SendEmailRequest, body | fields).message
 
 
 def over_smtp(header: str) -> str:
     """Return the message of the only error that a message gets."""
-    with pytest.raises(ValidationFailed) as failed:
-        read_message(("a@b.example",), bytearray(f"{header}\r\n\r\n".encode()))
-    (error,) = failed.value.errors
-    return error.message
-
-
-def in_command(check: Callable[[], object]) -> str:
-    """Return the message of the only error that a value of the operator gets."""
-    with pytest.raises(ValidationFailed) as failed:
-        check()
-    (error,) = failed.value.errors
-    return error.message
+    octets = bytearray(f"{header}\r\n\r\n".encode())
+    return fault(read_message, ("a@b.example",), octets).message
 
 
 @pytest.mark.parametrize("address", ["ann", "ann@localhost", "a b@c.example", "ann@-.example"])
@@ -56,7 +43,7 @@ def test_an_invalid_address(address: str) -> None:
     with pytest.raises(CommandRejected) as rejected:
         parse_rcpt(f"TO:<{address}>".encode())
     said = over_http(replyTo=address)
-    assert in_command(lambda: normalize_address(address)) == said
+    assert fault(normalize_address, address).message == said
     assert rejected.value.reply.lines == (f"<{address}> {said}",)
 
 
@@ -65,7 +52,7 @@ def test_a_text_that_is_not_shown_as_it_is() -> None:
     assert {
         over_http(subject="a\u202eb"),
         over_smtp(f"{FROM}Subject: =?utf-8?q?a=E2=80=AEb?="),
-        in_command(lambda: check_text("name", "a\u202eb")),
+        fault(check_text, "name", "a\u202eb").message,
     } == {header_text.UNSAFE}
 
 
@@ -84,34 +71,25 @@ def test_a_misleading_file_name() -> None:
 def test_a_sender_that_is_not_verified() -> None:
     """MAIL FROM, the From field and `from` over HTTP get the same sentence."""
     account = builders.account()
-    with pytest.raises(ServiceError) as over_http:
-        account.sender("x@y.example")
-    with pytest.raises(ServiceError) as at_mail:
-        account.check_sends_from("x@y.example")
     message = read_message(("a@b.example",), bytearray(b"From: x@y.example\r\n\r\n"))
     principal = Principal(builders.api_key(builders.key_text()), account)
-    with pytest.raises(ServiceError) as in_from:
-        message.prepare(principal, {}, PREVIEW, builders.NOW)
-    said = str(over_http.value)
-    assert str(at_mail.value) == said
-    assert str(in_from.value) == f"From: {said}"
+    said = str(refusal(account.sender, "x@y.example"))
+    assert str(refusal(account.check_sends_from, "x@y.example")) == said
+    in_from = refusal(message.prepare, principal, {}, PREVIEW, builders.NOW)
+    assert str(in_from) == f"From: {said}"
 
 
 def test_an_unknown_starter() -> None:
     """The API and the operator's command name the same slugs."""
     cases = UseCases()
-    with pytest.raises(ServiceError) as in_command:
-        cases.templates.starter_source(cases.create_account(), "welcom")
-    with pytest.raises(ServiceError) as over_http:
-        get_starter("welcom")
-    assert str(in_command.value) == str(over_http.value)
+    in_command = refusal(cases.templates.starter_source, cases.create_account(), "welcom")
+    assert str(in_command) == str(refusal(get_starter, "welcom"))
 
 
 def test_a_suspended_account() -> None:
     """HTTP and SMTP give the holder of a valid key the same message."""
     world = World()
     world.set_account(replace(builders.account(), suspension=Suspension(builders.NOW, "x")))
-    with pytest.raises(ServiceError) as over_http:
-        Authentication(world.ports.directory).authenticate(world.live)
-    assert str(over_http.value) == SUSPENDED
-    assert replies.refusal(over_http.value).lines == (SUSPENDED,)
+    over_http = refusal(Authentication(world.ports.directory).authenticate, world.live)
+    assert str(over_http) == SUSPENDED
+    assert replies.refusal(over_http).lines == (SUSPENDED,)

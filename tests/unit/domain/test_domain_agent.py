@@ -8,8 +8,8 @@ from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.fakes import builders
+from tests.refusals import faults, refusal
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,10 @@ def test_recipients(recipients: tuple[str, ...], address: str, *, allowed: bool)
     if allowed:
         settings.check_recipients([address])
         return
-    with pytest.raises(ServiceError) as refusal:
-        settings.check_recipients(["ann@shop.example", address])
+    error = refusal(settings.check_recipients, ["ann@shop.example", address])
     listed = {"address": address, "reason": "not_allowed"}
-    assert refusal.value.code == "recipient_not_allowed"
-    assert listed in (refusal.value.details or {})["recipients"]  # type: ignore[operator]
+    assert error.code == "recipient_not_allowed"
+    assert listed in (error.details or {})["recipients"]  # type: ignore[operator]
 
 
 def test_entries_are_normalized() -> None:
@@ -60,9 +59,7 @@ def test_entries_are_normalized() -> None:
 )
 def test_wrong_settings(recipients: list[str], per_day: int, field: str) -> None:
     """A key for everybody must be asked for, and each entry is an address or a domain."""
-    with pytest.raises(ValidationFailed) as refusal:
-        agent_settings(recipients, Confirmation.ASK, per_day)
-    assert refusal.value.errors[0].field == field
+    assert faults(agent_settings, recipients, Confirmation.ASK, per_day)[0][0] == field
 
 
 @pytest.mark.parametrize("agent", [None, AgentSettings(recipients=("a.example",), per_day=3)])

@@ -22,22 +22,6 @@ SHARDS = st.sampled_from(SHARD_COUNTS)
 TIMES = st.integers(10**8, 7 * 10**12).map(lambda ms: datetime.fromtimestamp(ms / 1000, UTC))
 
 
-@given(TIMES)
-def test_an_id_holds_its_time(time: datetime) -> None:
-    """An id has version 7 and variant 10, and holds its creation time to the millisecond."""
-    identifier = new_id(time)
-    assert identifier.version == 7
-    assert identifier.variant == "specified in RFC 4122"
-    assert created_at(identifier) == time
-
-
-@given(TIMES, TIMES)
-def test_ids_sort_by_time(one: datetime, other: datetime) -> None:
-    """The texts of two ids sort in the order of their creation times."""
-    if one != other:
-        assert (str(new_id(one)) < str(new_id(other))) == (one < other)
-
-
 def test_ids_of_one_millisecond_differ() -> None:
     """A thousand ids of the same millisecond are all different."""
     assert len({new_id(NOW) for _ in range(1000)}) == 1000

@@ -15,9 +15,9 @@ from pillarbox.domain.accounts.key import (
     new_key_text,
 )
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import is_token, new_token
 from tests.fakes import builders
+from tests.refusals import refusal
 
 
 @pytest.mark.parametrize("key_type", KeyType)
@@ -83,10 +83,9 @@ def test_the_error_names_a_missing_scope() -> None:
         principal = Principal(key, builders.account())
         principal.require(held)
         for missing in SCOPES - {held}:
-            with pytest.raises(ServiceError) as refused:
-                principal.require(missing)
-            assert refused.value.code == "scope_required"
-            assert refused.value.details == {"required_permission": missing}
+            refused = refusal(principal.require, missing)
+            assert refused.code == "scope_required"
+            assert refused.details == {"required_permission": missing}
 
 
 def test_tokens_have_a_fixed_form() -> None:

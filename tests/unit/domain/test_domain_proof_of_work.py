@@ -13,7 +13,6 @@ from altcha.v1 import (
     verify_solution,
 )
 
-from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.sign_in.proof_of_work import (
     ALGORITHM,
     CHALLENGE_TIME,
@@ -23,6 +22,7 @@ from pillarbox.domain.sign_in.proof_of_work import (
     check_proof,
     new_challenge,
 )
+from tests.refusals import fault
 
 KEY: Final = b"a key of 32 bytes, of a test only"
 USER: Final = "5" * 64
@@ -45,9 +45,7 @@ PROOF: Final = solved(new_challenge(KEY, USER, NOW))
 
 
 def code_of(proof: Proof, *, key: bytes = KEY, user: str = USER, now: datetime = NOW) -> str:
-    with pytest.raises(ValidationFailed) as refused:
-        check_proof(proof, key, user, now)
-    (error,) = refused.value.errors
+    error = fault(check_proof, proof, key, user, now)
     return f"{error.field}: {error.message}"
 
 

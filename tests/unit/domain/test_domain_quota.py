@@ -115,13 +115,6 @@ def test_without_a_limit_there_are_no_header_fields() -> None:
     assert QuotaState(UNLIMITED, {"month": 5}, NOW).header_fields == {}
 
 
-def test_several_messages_need_room_for_all() -> None:
-    """Two messages do not fit where one does, and the refusal says how many are left."""
-    refusal = first_full(TIGHT, {"minute": 1}, messages(2), NOW)
-    assert refusal is not None
-    assert refusal.headers["RateLimit-Remaining"] == "1"
-
-
 def test_no_limit_is_never_full() -> None:
     """None means no limit, and 0 means no messages."""
     assert remaining_quota(UNLIMITED, {"minute": 10**9}) is None

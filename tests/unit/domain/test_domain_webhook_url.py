@@ -4,6 +4,11 @@ import pytest
 
 from pillarbox.domain.webhooks.url import MAX_URL, WebhookUrl, WebhookUrlError, parse_webhook_url
 
+HOST = "have a full host name, such as hooks.example.com"
+PORT = "have a port from 1 to 65535"
+ENCODED = "not have a fragment or characters that a URL must encode"
+ASCII = "be printable ASCII without blanks: write the host as xn--… and encode the rest"
+
 
 @pytest.mark.parametrize(
     ("text", "host", "port", "target"),
@@ -27,65 +32,47 @@ def test_a_plain_https_url_is_accepted(text: str, host: str, port: int, target: 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "must begin with https://"),
-        ("hooks.example.com", "must begin with https://"),
-        ("http://hooks.example.com/", "must begin with https://"),
-        ("ftp://hooks.example.com/", "must begin with https://"),
-        ("https:/hooks.example.com/", "must begin with https://"),
-        ("https:hooks.example.com", "must begin with https://"),
-        ("https://", "must have a full host name, such as hooks.example.com"),
-        ("https:///path", "must have a full host name, such as hooks.example.com"),
-        ("https://hooks/", "must have a full host name, such as hooks.example.com"),
-        ("https://hooks.example.com./", "must have a full host name, such as hooks.example.com"),
-        ("https://hooks..example.com/", "must have a full host name, such as hooks.example.com"),
-        ("https://-a.example.com/", "must have a full host name, such as hooks.example.com"),
-        ("https://a_b.example.com/", "must have a full host name, such as hooks.example.com"),
-        (f"https://{'a' * 64}.example/", "must have a full host name, such as hooks.example.com"),
-        (f"https://{'a.' * 125}abcd/", "must have a full host name, such as hooks.example.com"),
-        ("https://user@hooks.example.com/", "must not contain a user name or a password"),
-        ("https://user:pw@hooks.example.com/", "must not contain a user name or a password"),
-        ("https://203.0.113.7/", "must have a host name, not an IP address"),
-        ("https://[2001:db8::1]/", "must have a host name, not an IP address"),
-        ("https://hooks.example.com:/", "must have a port from 1 to 65535"),
-        ("https://hooks.example.com:0/", "must have a port from 1 to 65535"),
-        ("https://hooks.example.com:0443/", "must have a port from 1 to 65535"),
-        ("https://hooks.example.com:65536/", "must have a port from 1 to 65535"),
-        ("https://hooks.example.com:+443/", "must have a port from 1 to 65535"),
-        ("https://hooks.example.com:443:444/", "must have a port from 1 to 65535"),
-        ("https://hooks.example.com:80/", "must have the port 443, or one from 1024 to 65535"),
-        ("https://hooks.example.com:1023/", "must have the port 443, or one from 1024 to 65535"),
-        (
-            "https://hooks.example.com/#part",
-            "must not have a fragment or characters that a URL must encode",
-        ),
-        (
-            'https://hooks.example.com/"x"',
-            "must not have a fragment or characters that a URL must encode",
-        ),
-        (
-            "https://hooks.example.com\\@evil.example/",
-            "must not have a fragment or characters that a URL must encode",
-        ),
-        (
-            "https://bücher.example/",
-            "must be printable ASCII without blanks: write the host as xn--… and encode the rest",
-        ),
-        (
-            " https://hooks.example.com/",
-            "must be printable ASCII without blanks: write the host as xn--… and encode the rest",
-        ),
-        (
-            "https://hooks.example.com/\r\nX: y",
-            "must be printable ASCII without blanks: write the host as xn--… and encode the rest",
-        ),
-        ("https://a.example/" + "x" * MAX_URL, "must not be longer than 2048 characters"),
+        ("", "begin with https://"),
+        ("hooks.example.com", "begin with https://"),
+        ("http://hooks.example.com/", "begin with https://"),
+        ("ftp://hooks.example.com/", "begin with https://"),
+        ("https:/hooks.example.com/", "begin with https://"),
+        ("https:hooks.example.com", "begin with https://"),
+        ("https://", HOST),
+        ("https:///path", HOST),
+        ("https://hooks/", HOST),
+        ("https://hooks.example.com./", HOST),
+        ("https://hooks..example.com/", HOST),
+        ("https://-a.example.com/", HOST),
+        ("https://a_b.example.com/", HOST),
+        (f"https://{'a' * 64}.example/", HOST),
+        (f"https://{'a.' * 125}abcd/", HOST),
+        ("https://user@hooks.example.com/", "not contain a user name or a password"),
+        ("https://user:pw@hooks.example.com/", "not contain a user name or a password"),
+        ("https://203.0.113.7/", "have a host name, not an IP address"),
+        ("https://[2001:db8::1]/", "have a host name, not an IP address"),
+        ("https://hooks.example.com:/", PORT),
+        ("https://hooks.example.com:0/", PORT),
+        ("https://hooks.example.com:0443/", PORT),
+        ("https://hooks.example.com:65536/", PORT),
+        ("https://hooks.example.com:+443/", PORT),
+        ("https://hooks.example.com:443:444/", PORT),
+        ("https://hooks.example.com:80/", "have the port 443, or one from 1024 to 65535"),
+        ("https://hooks.example.com:1023/", "have the port 443, or one from 1024 to 65535"),
+        ("https://hooks.example.com/#part", ENCODED),
+        ('https://hooks.example.com/"x"', ENCODED),
+        ("https://hooks.example.com\\@evil.example/", ENCODED),
+        ("https://bücher.example/", ASCII),
+        (" https://hooks.example.com/", ASCII),
+        ("https://hooks.example.com/\r\nX: y", ASCII),
+        ("https://a.example/" + "x" * MAX_URL, "not be longer than 2048 characters"),
     ],
 )
 def test_any_other_url_is_refused(text: str, reason: str) -> None:
     """The reason says what the URL must be."""
     with pytest.raises(WebhookUrlError) as error:
         parse_webhook_url(text)
-    assert str(error.value) == reason
+    assert str(error.value) == f"must {reason}"
 
 
 def test_the_local_stack_accepts_its_own_machine() -> None:

@@ -1,7 +1,7 @@
 """An account whose stream has records as DynamoDB writes them, and a recount of searches."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -37,16 +37,14 @@ class SearchWorld(World):
     def index(self) -> DynamoSearchIndex:
         return DynamoSearchIndex(self.table)
 
-    def make_aggregation(self) -> Aggregation[Any]:
-        return Aggregation[Mapping[str, Any]](
-            read=read_change,
-            written_at=lambda _: self.written_at,
-            ledger=self.ledger,
-            marks=self.marks,
-            key_uses=self.key_uses,
-            clock=lambda: self.now,
-            search=SearchIndexing(read_search_change, self.index),
-        )
+    @property
+    def indexing(self) -> SearchIndexing[Any]:
+        return SearchIndexing(read_search_change, self.index)
+
+    def make_aggregation(
+        self, read: Callable[[Any], Message | None] = read_change
+    ) -> Aggregation[Any]:
+        return super().make_aggregation(read)
 
     def send_to(self, *to: str, tags: Mapping[str, str] | None = None) -> Message:
         """Accept a message with these recipients and tags."""

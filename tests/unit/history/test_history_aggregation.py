@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import Unavailable
@@ -136,15 +135,7 @@ def test_a_batch_continues_after_an_unreadable_record() -> None:
             raise UnreadableChange(first.account_id, created)
         return {1: first, 3: second}[number]
 
-    aggregation = Aggregation[int](
-        read=read,
-        written_at=lambda _: None,
-        ledger=world.ledger,
-        marks=world.marks,
-        key_uses=world.key_uses,
-        clock=lambda: world.now,
-    )
-    result = aggregation.apply([1, 2, 3])
+    result = world.make_aggregation(read).apply([1, 2, 3])
     assert (result.retry_from, result.marked_hours) == (None, 1)
     assert [type(error) for error in result.errors] == [UnreadableChange]
     hour = Granularity.HOUR.start(created)
@@ -166,40 +157,13 @@ def test_a_mark_that_fails_does_not_stop_those_of_other_accounts() -> None:
     def read(number: int) -> Message:
         raise UnreadableChange(f"acct0000000{number}", created)
 
-    aggregation = Aggregation[int](
-        read=read,
-        written_at=lambda _: None,
-        ledger=world.ledger,
-        marks=MarksOfOthers(world.table),
-        key_uses=world.key_uses,
-        clock=lambda: world.now,
-    )
-    assert aggregation.apply([1, 2]).retry_from == 0
+    world.marks = MarksOfOthers(world.table)
+    assert world.make_aggregation(read).apply([1, 2]).retry_from == 0
     assert [mark.account_id for mark in world.marks.all()] == ["acct00000002"]
 
 
-def test_a_record_without_a_readable_id_stops_nothing() -> None:
-    """A record whose hour is unknown is reported and left out; there is nothing to mark."""
-    world = World()
-
-    def read(_: int) -> Message:
-        raise UnreadableChange(world.account_id, None)
-
-    aggregation = Aggregation[int](
-        read=read,
-        written_at=lambda _: None,
-        ledger=world.ledger,
-        marks=world.marks,
-        key_uses=world.key_uses,
-        clock=lambda: world.now,
-    )
-    result = aggregation.apply([1])
-    assert (result.retry_from, result.marked_hours, len(result.errors)) == (None, 0, 1)
-    assert [*world.marks.all()] == []
-
-
 def test_records_that_show_no_message_stop_nothing() -> None:
-    """After a record without a readable id and one of no message, the next one is applied."""
+    """A record whose hour is unknown, and so cannot be marked, and one of no message are left."""
     world = World()
     sent = world.send()
 
@@ -208,21 +172,10 @@ def test_records_that_show_no_message_stop_nothing() -> None:
             raise UnreadableChange(world.account_id, None)
         return {2: None, 3: sent}[number]
 
-    aggregation = Aggregation[int](
-        read=read,
-        written_at=lambda _: None,
-        ledger=world.ledger,
-        marks=world.marks,
-        key_uses=world.key_uses,
-        clock=lambda: world.now,
-    )
-    assert len(aggregation.apply([1, 2, 3]).errors) == 1
+    result = world.make_aggregation(read).apply([1, 2, 3])
+    assert (result.retry_from, result.marked_hours, len(result.errors)) == (None, 0, 1)
+    assert [*world.marks.all()] == []
     assert wrong_items(world) == 0
-
-
-def test_a_result_has_marked_nothing_unless_it_says_so() -> None:
-    """What never marks an hour, such as the announcement of events, need not say so."""
-    assert StreamResult(None, []).marked_hours == 0
 
 
 def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
@@ -300,7 +253,7 @@ def test_a_batch_without_news_writes_nothing() -> None:
     batch = list(world.messages.values())
     world.aggregate()
     world.engine.reset()
-    assert world.aggregation.apply(batch).retry_from is None
+    assert world.aggregation.apply(batch) == StreamResult(None, [])
     assert world.engine.write_units == 0
 
 

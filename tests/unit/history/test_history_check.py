@@ -19,7 +19,7 @@ from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Status
-from pillarbox.domain.messages.statistics import Granularity, TimeRange, index_entry
+from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
@@ -88,37 +88,11 @@ def test_a_right_ledger_is_not_changed() -> None:
 def test_a_lost_item_of_an_ended_hour_is_repaired(kind: str) -> None:
     """If an item of any kind is lost, the check writes it again and counts it."""
     world = busy_hour()
-    lost = next(sort_key for sort_key in ledger_sort_keys(world) if sort_key.startswith(kind))
-    world.engine.partition(f"STAT#{world.account_id}").remove(lost)
+    world.lose(kind)
     assert wrong_items(world) >= 1
     assert check(world) >= 1
     assert wrong_items(world) == 0
     assert check(world) == 0
-
-
-def test_a_stale_copy_in_a_list_by_status_is_removed() -> None:
-    """A copy that a half-applied batch left in a list by status leaves it again."""
-    world = World()
-    sent = world.send()
-    world.aggregate()
-    world.add_event(sent, EventKind.SENT)
-    half_applied, world.stream = world.stream, []
-    # The copy is written, the authoritative entry is not, and nobody retries the batch.
-    vars(world.table)["client"] = FaultyEngine(world, 3, "failure before")
-    assert world.aggregation.apply(half_applied).errors
-    vars(world.table)["client"] = world.engine
-    world.pass_time(1)
-    world.add_event(sent, EventKind.DELIVERED)
-    world.stream = world.stream[-1:]
-    world.aggregate()
-    world.pass_time(HOUR)
-    world.send()
-    world.aggregate()
-    world.pass_time(1800)
-    listed = world.page(PageRequest(status=Status.SENT))
-    assert wrong_items(world) >= 1, listed
-    assert check(world) == 1
-    assert wrong_items(world) == 0
 
 
 def test_a_change_that_the_stream_lost_is_applied() -> None:
@@ -186,9 +160,9 @@ def test_a_large_account_is_checked_in_parts() -> None:
     """A check reads a limited number of messages and continues where it stopped."""
     world = busy_hour()
     sent = [*world.messages.values()]
-    lost = [sort_key for sort_key in ledger_sort_keys(world) if sort_key.startswith("U#")]
-    for sort_key in lost:
-        world.engine.partition(f"STAT#{world.account_id}").remove(sort_key)
+    for sort_key in ledger_sort_keys(world):
+        if sort_key.startswith("U#"):
+            world.engine.partition(f"STAT#{world.account_id}").remove(sort_key)
     few = Tuning(max_checked_messages=5)
     first = check_of(world, few).check_ended_hours(world.account_id, world.now)
     assert first.rest is not None
@@ -197,15 +171,21 @@ def test_a_large_account_is_checked_in_parts() -> None:
     assert check(world) == 0
 
 
-def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
-    """An hour of any age is repaired when it is marked, and its mark goes."""
+def marked_hour() -> tuple[World, RebuildMark]:
+    """Return an account whose busy hour is marked, and the mark."""
     world = busy_hour()
-    hour = Granularity.HOUR.start(milliseconds(next(iter(world.messages.values())).created_at))
+    first = next(iter(world.messages.values()))
+    hour = Granularity.HOUR.start(milliseconds(first.created_at))
     mark = RebuildMark(world.account_id, hour, world.now)
     world.marks.put(mark)
+    return world, mark
+
+
+def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
+    """An hour of any age is repaired when it is marked, and its mark goes."""
+    world, _ = marked_hour()
     world.pass_time(40 * 86_400)
-    lost = next(sort_key for sort_key in ledger_sort_keys(world) if sort_key.startswith("U#sent#"))
-    world.engine.partition(f"STAT#{world.account_id}").remove(lost)
+    world.lose("U#sent#")
     assert check(world) == 0
     (marked,) = world.marks.all()
     result = check_of(world).rebuild_hour(marked)
@@ -217,10 +197,7 @@ def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
 
 def test_a_mark_stays_until_the_last_part_of_its_hour() -> None:
     """If the sweep dies between two parts of a large hour, the next pass begins again."""
-    world = busy_hour()
-    hour = Granularity.HOUR.start(milliseconds(next(iter(world.messages.values())).created_at))
-    mark = RebuildMark(world.account_id, hour, world.now)
-    world.marks.put(mark)
+    world, mark = marked_hour()
     check = check_of(world, Tuning(max_checked_messages=5))
     rest, parts = check.rebuild_hour(mark).rest, 1
     while rest is not None:
@@ -232,12 +209,8 @@ def test_a_mark_stays_until_the_last_part_of_its_hour() -> None:
 
 def test_a_mark_stays_while_changes_may_still_come() -> None:
     """An hour with a change that the stream may still deliver keeps its mark."""
-    world = busy_hour()
-    target = next(iter(world.messages.values()))
-    hour = Granularity.HOUR.start(milliseconds(target.created_at))
-    mark = RebuildMark(world.account_id, hour, world.now)
-    world.marks.put(mark)
-    world.add_event(target, EventKind.COMPLAINED)
+    world, mark = marked_hour()
+    world.add_event(next(iter(world.messages.values())), EventKind.COMPLAINED)
     assert check_of(world).rebuild_hour(mark) == CheckResult(0, None)
     assert [*world.marks.all()] == [mark]
     world.pass_time(901)
@@ -247,11 +220,8 @@ def test_a_mark_stays_while_changes_may_still_come() -> None:
 
 def test_an_hour_that_is_marked_again_meanwhile_stays_marked() -> None:
     """The rebuild removes only the mark that it began with."""
-    world = busy_hour()
-    hour = Granularity.HOUR.start(milliseconds(next(iter(world.messages.values())).created_at))
-    old = RebuildMark(world.account_id, hour, world.now)
+    world, old = marked_hour()
     new = replace(old, marked_at=world.now + timedelta(seconds=1))
-    world.marks.put(old)
     world.marks.put(new)
     check_of(world).rebuild_hour(old)
     assert [*world.marks.all()] == [new]
@@ -278,24 +248,6 @@ def test_a_failed_repair_is_completed_by_the_next(write: int) -> None:
     }
     assert {m.message_id for m in in_reach} <= entries
     assert check(world) == 0
-
-
-def test_a_newer_revision_that_the_stream_applies_meanwhile_stays() -> None:
-    """A repair never replaces an entry of a newer revision."""
-    world = busy_hour()
-    target = [*world.messages.values()][5]
-    old = index_entry(target)
-    newer = replace(target, revision=target.revision + 3, events=())
-    world.aggregation.apply([newer])
-    created = milliseconds(target.created_at)
-    hour = Granularity.HOUR.start(created)
-    bucket = TimeRange(hour, Granularity.HOUR.end(hour))
-    DynamoLedgerAudit(world.table).correct(world.account_id, bucket, {target.message_id: old})
-    entries = {
-        entry.message_id: entry
-        for entry in DynamoLedgerAudit(world.table).entries(world.account_id)
-    }
-    assert entries[target.message_id] == index_entry(newer)
 
 
 def test_an_idle_account_costs_three_units() -> None:

@@ -7,15 +7,16 @@ import pytest
 
 from benchmarks.history import ACCOUNT, DAYS, NOW, SUBSETS, cost, page_requests, spread
 from benchmarks.history import account_with as make_account_with
-from benchmarks.search import cost_of_indexing, read_costs
+from benchmarks.search import read_costs
 from pillarbox.application.history.page import SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.messages.statistics import Subset
 from pillarbox.domain.timing import milliseconds
+from tests.examples import DEEP
 
 pytestmark = pytest.mark.slow
 
-FEW, MANY = 600, 12_000
+FEW, SOME, MANY = 600, 12_000 if DEEP else 4_800, 12_000
 
 #: Made once for each size: the tests only read, and `cost` counts each request by itself.
 account_with = cache(make_account_with)
@@ -73,11 +74,6 @@ def test_analytics_of_a_month_cost_at_most_a_hundred_units(
 @pytest.mark.parametrize("shards", [1, 8])
 def test_a_search_costs_within_four_times_of_each_other(shards: int) -> None:
     """An address or a tag is found among few and among many messages at about the same cost."""
-    for name, of_search in read_costs((1000, MANY), shards).items():
+    for name, of_search in read_costs((FEW, SOME), shards).items():
         assert spread(of_search) <= 4, name
         assert max(units for units, _ in of_search) <= 100
-
-
-def test_a_message_costs_one_write_unit_of_the_search_index() -> None:
-    """A message to one recipient without tags costs one unit, however many changes it has."""
-    assert cost_of_indexing(10, 60) == 1

@@ -169,24 +169,38 @@ def test_the_newest_entry_is_read_from_the_last_item(world: LedgerWorld) -> None
     assert world.engine.calls == 1
 
 
-def test_with_shards_the_newest_is_that_of_the_shard_that_is_furthest_behind(
+@pytest.mark.parametrize(
+    ("numbers_times_shards", "lag", "newest"),
+    [
+        # Of the newest entry of each shard the oldest counts.
+        ([(n, 1000 * n + 5, 4) for n in range(4)] + [(n, 3, 4) for n in range(1, 4)], 60_000, 0),
+        # The first entry that is older than the lag counts, whatever its shard.
+        *(
+            ([(min(n, 1), 1000 * n, 2) for n in range(4)], lag, second)
+            for lag, second in ((999, 2), (1000, 1), (1999, 1), (2000, 0))
+        ),
+        # What an account had before it got shards is complete: its newest entry counts.
+        ([(7, 10, 1), (6, 9, 1), (1, 31_000, 4)], 60_000, 0),
+        # While a shard has no entry at all, no time is known before which all have one.
+        ([(1, 5, 2), (1, 1005, 2)], 60_000, None),
+        # If the newest entries are of different numbers of shards, the higher number counts.
+        ([(n, 1000 * n + 5, 4) for n in range(4)] + [(1, 4005, 2)], 60_000, 0),
+    ],
+)
+def test_with_shards_the_newest_entry_is_that_of_the_shard_that_is_furthest_behind(
     world: LedgerWorld,
+    numbers_times_shards: list[tuple[int, int, int]],
+    lag: int,
+    newest: int | None,
 ) -> None:
-    """Each shard's newest entry is looked for, and the oldest of them counts."""
-    newest = [entry(shard, created=HOUR + 1000 * shard + 5, shards=4) for shard in range(4)]
-    older = [entry(shard, created=HOUR + 3, shards=4) for shard in range(1, 4)]
-    world.put(*newest, *older)
-    assert world.ledger.newest_entry(ACCOUNT, 60_000) == newest[0]
-
-
-@pytest.mark.parametrize(("lag", "second"), [(999, 2), (1000, 1), (1999, 1), (2000, 0)])
-def test_a_shard_that_is_too_far_behind_is_not_waited_for(
-    world: LedgerWorld, lag: int, second: int
-) -> None:
-    """The first entry that is older than the lag counts, whatever its shard."""
-    entries = [entry(min(n, 1), created=HOUR + 1000 * n, shards=2) for n in range(4)]
+    """Each shard's newest entry is looked for, unless the shard is too far behind."""
+    entries = [
+        entry(number, created=HOUR + at, shards=shards)
+        for number, at, shards in numbers_times_shards
+    ]
     world.put(*entries)
-    assert world.ledger.newest_entry(ACCOUNT, lag) == entries[second]
+    expected = None if newest is None else entries[newest]
+    assert world.ledger.newest_entry(ACCOUNT, lag) == expected
 
 
 def test_two_items_of_each_shard_are_read_at_a_time(world: LedgerWorld) -> None:
@@ -195,32 +209,6 @@ def test_two_items_of_each_shard_are_read_at_a_time(world: LedgerWorld) -> None:
     world.engine.reset()
     assert items_read(world, lambda: world.ledger.newest_entry(ACCOUNT, 60_000)) == 1 + 8
     assert world.engine.calls == 2
-
-
-def test_an_entry_from_before_the_shards_ends_the_search(world: LedgerWorld) -> None:
-    """What an account had before it got shards is complete: its newest entry counts."""
-    before = entry(7, created=HOUR + 10)
-    world.put(before, entry(6, created=HOUR + 9), entry(1, created=HOUR + 31_000, shards=4))
-    assert world.ledger.newest_entry(ACCOUNT, 60_000) == before
-
-
-def test_shards_without_any_entry_are_not_known(world: LedgerWorld) -> None:
-    """While a shard has no entry at all, no time is known before which all have one."""
-    world.put(entry(1, created=HOUR + 5, shards=2), entry(1, created=HOUR + 1005, shards=2))
-    assert world.ledger.newest_entry(ACCOUNT, 60_000) is None
-
-
-def test_after_a_raise_all_the_shards_are_looked_for(world: LedgerWorld) -> None:
-    """If the newest entries are of different numbers of shards, the higher number counts."""
-    entries = [
-        entry(0, created=HOUR + 5, shards=4),
-        entry(1, created=HOUR + 1005, shards=4),
-        entry(2, created=HOUR + 2005, shards=4),
-        entry(3, created=HOUR + 3005, shards=4),
-        entry(1, created=HOUR + 4005, shards=2),
-    ]
-    world.put(*entries)
-    assert world.ledger.newest_entry(ACCOUNT, 60_000) == entries[0]
 
 
 @pytest.mark.parametrize(("times", "is_written"), [(0, True), (9, True), (10, False)])

@@ -3,9 +3,10 @@
 import random
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
@@ -23,9 +24,10 @@ from pillarbox.application.history.queries import (
     HistoryQueries,
     MessageCounts,
 )
+from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
-from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind, index_entry
+from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
@@ -73,21 +75,29 @@ class World:
         if self.shards > 1:
             self.shard(self.shards, START - timedelta(hours=1))
 
+    @property
+    def indexing(self) -> SearchIndexing[Any] | None:
+        """What applies the changes to the search index, if anything does."""
+        return None
+
     def shard(self, shards: int, since: datetime) -> None:
         """Raise the account's number of shards; the first time it takes effect at `since`."""
         since = self.account.sharded_from or since
         self.account = replace(self.account, shards=shards, sharded_from=since)
         self.table.put(account_item(self.account))
 
-    def make_aggregation(self) -> Aggregation[Message]:
+    def make_aggregation(
+        self, read: Callable[[Any], Message | None] = lambda message: message
+    ) -> Aggregation[Any]:
         """Return the use case, as another invocation has it too."""
-        return Aggregation[Message](
-            read=lambda message: message,
+        return Aggregation[Any](
+            read=read,
             written_at=lambda _: self.written_at,
             ledger=self.ledger,
             marks=self.marks,
             key_uses=self.key_uses,
             clock=lambda: self.now,
+            search=self.indexing,
         )
 
     def send(self, created: datetime | None = None) -> Message:
@@ -124,6 +134,11 @@ class World:
         count = len(self.stream) if count is None else count
         batch, self.stream = self.stream[:count], self.stream[count:]
         assert self.aggregation.apply(batch).retry_from is None
+
+    def lose(self, start: str) -> None:
+        """Lose the first item of the ledger whose sort key starts like this."""
+        ledger = self.engine.partition(f"STAT#{self.account_id}")
+        ledger.remove(next(sort_key for sort_key in ledger.order if sort_key.startswith(start)))
 
     def page(self, request: PageRequest) -> Page:
         return self.queries.page(self.account_id, request)
@@ -232,8 +247,3 @@ def _count(messages: Sequence[Message]) -> MessageCounts:
 
 
 _NO_MESSAGES = MessageCounts(0, Counter(), Counter())
-
-
-def expected_entries(world: World) -> set[object]:
-    """Return the entries of a ledger that does not lag, apart from their revisions."""
-    return {replace(index_entry(m), revision=0) for m in world.messages.values()}

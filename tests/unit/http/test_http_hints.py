@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.http import hints
 from pillarbox.http.bodies import read_batch, read_send
 from pillarbox.http.messages.history_query import MessagesQuery
@@ -21,6 +21,7 @@ from pillarbox.http.requests import read_api_key
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import WireModel, fields_of
 from pillarbox.rendering.starters import SLUGS, get_starter
+from tests.refusals import refusal
 
 SHAPES = {shape.__name__: shape for shape in (SendEmailRequest, SendBatchRequest)} | {
     shape.__name__: shape for shape in (AttachmentModel, RenderStarterRequest)
@@ -152,9 +153,7 @@ def test_other_forms_of_a_value(field: str, value: Json, expected: dict[str, str
 )
 def test_a_key_in_the_wrong_place(headers: dict[str, list[str]], hint: str) -> None:
     """Contract 5: a key in Authorization is missing, and the error names the right header."""
-    with pytest.raises(ServiceError) as error:
-        read_api_key(event(headers=headers))
-    assert error.value.message == hint
+    assert refusal(read_api_key, event(headers=headers)).message == hint
 
 
 @pytest.mark.parametrize(
@@ -194,7 +193,6 @@ def test_a_batch_as_a_list() -> None:
 )
 def test_an_unknown_slug_names_the_closest(slug: str, hint: str) -> None:
     """An unknown starter is refused with the closest slug, and with all slugs."""
-    with pytest.raises(ServiceError) as error:
-        get_starter(slug)
     slugs = f"The slugs are {', '.join(SLUGS)}."
-    assert error.value.message == f"There is no starter template '{slug}'{hint} {slugs}"
+    message = f"There is no starter template '{slug}'{hint} {slugs}"
+    assert refusal(get_starter, slug).message == message

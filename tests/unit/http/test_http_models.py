@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import MAX_HTML
+from pillarbox.http.body_hash import send_hash
 from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
+from tests.refusals import fault, refusal
 
 SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
 FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}
@@ -210,12 +212,8 @@ def test_all_errors_are_reported_at_once() -> None:
 )
 def test_an_unknown_field_is_refused_with_the_closest_one(name: str, meant: str | None) -> None:
     """A misspelt field is refused with the closest known one."""
-    with pytest.raises(ValidationFailed) as failed:
-        validate(SendEmailRequest, send(**{name: "x"}))
-    (error,) = failed.value.errors
-    assert error.message == (
-        f"is not a field; did you mean {meant}?" if meant else "is not a field"
-    )
+    message = fault(validate, SendEmailRequest, send(**{name: "x"})).message
+    assert message == (f"is not a field; did you mean {meant}?" if meant else "is not a field")
 
 
 def test_no_value_of_the_request_is_repeated() -> None:
@@ -229,12 +227,9 @@ def test_no_value_of_the_request_is_repeated() -> None:
         "variables": secret,
     }
     body |= {"attachments": [{"filename": f"{secret}/", "content": secret, "inline": secret}]}
-    with pytest.raises(ValidationFailed) as failed:
-        validate(SendEmailRequest, body)
-    assert secret not in json.dumps(failed.value.envelope())
-    with pytest.raises(ValidationFailed) as failed:
-        validate(SendEmailRequest, send(**{"x" * 100_000: 1}))
-    assert len(json.dumps(failed.value.envelope())) < 1000
+    assert secret not in json.dumps(refusal(validate, SendEmailRequest, body).envelope())
+    long_name = refusal(validate, SendEmailRequest, send(**{"x" * 100_000: 1}))
+    assert len(json.dumps(long_name.envelope())) < 1000
 
 
 def test_a_request_becomes_a_domain_object() -> None:
@@ -261,18 +256,8 @@ def test_a_request_becomes_a_domain_object() -> None:
     assert request.variables == {"a": 1.5}
     assert str(request.template_id) == "0197a1b2-0000-7000-8000-000000000001"
     assert request.starter_template == "otp"
+    assert request.body_hash == send_hash(body)
     assert request.attachments == (Attachment("a.txt", "text/plain", "eHh4", True, "x"),)
-
-
-def test_the_body_hash_is_that_of_the_json() -> None:
-    """Order and fields that are null do not change the hash; every other difference does."""
-
-    def hash_of(body: dict[str, Any]) -> str:
-        return validate(SendEmailRequest, body).to_domain(body).body_hash
-
-    assert hash_of(dict(reversed(SEND.items()))) == hash_of(send(cc=None)) == hash_of(SEND)
-    others = [send(subject="Hell0"), send(to=["ann@example.com"]), send(cc=[])]
-    assert len({hash_of(SEND), *map(hash_of, others)}) == 4
 
 
 @given(st.binary(max_size=50))
@@ -324,10 +309,9 @@ def test_a_very_long_list_of_recipients_is_cut(name: str) -> None:
     request = model.to_domain(body)
     assert len(request.recipients) <= 101
     assert request.recipient_count == 330_000 + (name != "to")
-    with pytest.raises(ServiceError) as error:
-        request.check_size()
-    assert error.value.code == "recipient_limit_exceeded"
-    assert error.value.details == {"count": request.recipient_count, "limit": 50}
+    error = refusal(request.check_size)
+    assert error.code == "recipient_limit_exceeded"
+    assert error.details == {"count": request.recipient_count, "limit": 50}
 
 
 def test_nothing_beyond_the_cut_is_looked_at() -> None:

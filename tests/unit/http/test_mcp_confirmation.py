@@ -18,9 +18,10 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.http.bodies import parse_batch, parse_send
 from pillarbox.http.mcp.protocol import STATELESS, answer
 from pillarbox.http.messages.replies import batch_result, send_result
+from tests.examples import examples
 from tests.fakes.world import World
 
-SEQUENCES: Final = 1_000
+SEQUENCES: Final = examples(250)
 _ELICITATION: Final[dict[str, Any]] = {"elicitation": {"form": {}}}
 _MAIL: Final[dict[str, Any]] = {"to": "ann@example.com", "subject": "a", "html": "<p>b</p>"}
 #: The emails that an agent wants to send: a tool and its arguments.
@@ -139,7 +140,7 @@ class Agent:
 
 @pytest.mark.slow
 def test_nothing_is_sent_without_a_confirmation() -> None:
-    """In 1,000 random sequences each email follows a yes to that very email, by the right way.
+    """In random sequences each email follows a yes to that very email, by the right way.
 
     The sequences also send: otherwise the test would show nothing.
     """

@@ -42,6 +42,12 @@ def ask(dist: Path, path: str, widget_origins: str = "") -> httpx.Response:
     return asyncio.run(request())
 
 
+def policy_of(headers: httpx.Headers) -> dict[str, str]:
+    """Return the sources of each directive."""
+    parts = headers["content-security-policy"].split(";")
+    return dict(part.strip().split(" ", 1) for part in parts)
+
+
 def test_without_a_dashboard_the_home_is_the_reference(tmp_path: Path, dist: Path) -> None:
     """`/` leads to `/docs` until there is a dashboard, and `/app/` says why there is none."""
     home = ask(tmp_path / "none", "/")
@@ -64,9 +70,7 @@ def test_the_preview_runs_one_script_with_an_origin_of_its_own(dist: Path) -> No
     """The frame of the preview is sandboxed, and its policy names the hash of its only script."""
     answer = ask(dist, "/app/preview.html")
     assert (answer.status_code, answer.text) == (200, "app/preview.html")
-    policy = dict(
-        part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";")
-    )
+    policy = policy_of(answer.headers)
     (script,) = re.findall(
         r"<script>(.*?)</script>", (FOLDER / "src/preview.html").read_text(), re.DOTALL
     )
@@ -97,9 +101,7 @@ def test_the_widget_is_for_the_sites_of_the_parameter(
     answer = ask(dist, path, origins)
     file = "widget.js" if path == "/widget.js" else "widget.html"
     assert (answer.status_code, answer.text) == (200, file)
-    policy = dict(
-        part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";")
-    )
+    policy = policy_of(answer.headers)
     assert policy["frame-ancestors"] == ancestors
     assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
@@ -121,9 +123,7 @@ def test_an_asset_is_kept_for_a_year(dist: Path) -> None:
 def test_every_file_has_the_headers_of_the_template(dist: Path, path: str) -> None:
     """Policy, Trusted Types, HSTS and the others come from the response headers policies."""
     headers = ask(dist, path).headers
-    policy = dict(
-        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
-    )
+    policy = policy_of(headers)
     assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
     assert policy["require-trusted-types-for"] == "'script'"
@@ -144,13 +144,6 @@ def test_no_other_file_is_served(dist: Path, path: str) -> None:
     """A file that does not exist, or lies outside the folder, is 404."""
     (dist.parent / "secret.txt").write_text("secret")
     assert ask(dist, path).status_code == 404
-
-
-def test_a_dashboard_that_is_not_built_says_how(tmp_path: Path) -> None:
-    """Without a build every page is 503 and names the command."""
-    answer = ask(tmp_path, "/app/")
-    assert answer.status_code == 503
-    assert "make dashboard" in answer.text
 
 
 @pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/application", "/assets"])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.content import MimePart, check_charset, check_encoding, first_octets
+from tests.refusals import faults
 
 #: Modules that are no character sets, or only ones of Windows itself.
 NO_CHARSETS: Final = frozenset(
@@ -113,6 +114,4 @@ def test_every_charset_that_python_knows_is_accepted() -> None:
 @pytest.mark.parametrize("charset", ["cp-850", "unknown-8bit", "utf-9", "text/html", "é\r\n", ""])
 def test_an_unknown_charset_is_refused(charset: str) -> None:
     """A text in a character set that does not exist is refused, as SES would later."""
-    with pytest.raises(ValidationFailed) as refused:
-        check_charset(charset.encode())
-    assert refused.value.errors[0].field == "Content-Type"
+    assert faults(check_charset, charset.encode())[0][0] == "Content-Type"

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.rendering.palette import check_accent, contrast, palette
+from tests.refusals import fault
 
 colours = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
 
 def error_of(accent: str) -> FieldError:
-    with pytest.raises(ValidationFailed) as failed:
-        check_accent(accent)
-    (error,) = failed.value.errors
+    error = fault(check_accent, accent)
     assert error.field == "accent"
     return error
 

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.markup import attributes_of
-from pillarbox.rendering.starters import SLUGS, find_starter
+from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.text import MAX_GROWTH, text_from_html
 from pillarbox.rendering.values import values_or_samples
 
 
 def text_of(slug: str) -> str:
-    starter = find_starter(slug)
-    assert starter
+    starter = get_starter(slug)
     return text_from_html(
         render_starter(slug, values_or_samples(starter, {}), Branding("Harbour", None, True))
     )
@@ -34,8 +33,8 @@ def test_password_reset() -> None:
         "Choose a new password: https://app.example.com/reset?token=w4Ns6GkEz9QvBy2C\n"
         "\n"
         "Did not ask for this?\n"
-        "Ignore this email. Your password stays as it is,"
-        " and nobody can change it without this link.\n"
+        "Ignore this email. Your password does not change,"
+        " and cannot be changed without this link.\n"
         "\n"
         "You received this email because a password reset was requested for your account.\n"
         "\n"
@@ -224,12 +223,7 @@ def test_raw_text_is_never_shown(name: str) -> None:
     [
         *("<font a><p>", "<div>", "<b><i>", "<a href=http:a>", '<a "', "<!--", "<", "<p a=", "&"),
         *(
-            "<ul><li>x",
-            "<blockquote>x",
-            "<table><tr><td>x",
-            "</p>",
-            "<script>",
-            "<p hidden>",
+            *("<ul><li>x", "<blockquote>x", "<table><tr><td>x", "</p>", "<script>", "<p hidden>"),
             "<br>",
         ),
         *("<style></styl", "<b></i>", "x<a href=http:a>y</a>", "<pre>\n", "<p a='", " ", "<svg>"),

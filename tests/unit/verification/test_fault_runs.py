@@ -3,7 +3,7 @@
 import pytest
 
 from verification.faults.enumeration import Plan, at_each_call
-from verification.faults.report import RunResult, Totals, report
+from verification.faults.report import RunResult
 from verification.faults.verdict import Verdict
 from verification.faults.wire import Fault, Kind, Site, Wire
 
@@ -36,25 +36,3 @@ def test_only_the_first_and_the_last_call_from_a_place_are_struck() -> None:
     faults = (Fault(Kind.ERROR, "before"),)
     runs = at_each_call(wire, run, lambda _name: faults, ends_only=True)
     assert [tried.name for tried in runs] == ["", "0", "2", "4"]
-
-
-def test_what_was_tried_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """The last line has the sum of all parts; a run that breaks a promise is named."""
-    parts = (
-        [
-            RunResult("seed 1", 3, Verdict(accepted=2)),
-            RunResult("seed 2", 1, Verdict(accepted=1, lost=1)),
-        ],
-        [RunResult("keyed", 1, Verdict(accepted=1, wrong=1))],
-    )
-    total = sum((report("part", part) for part in parts), Totals())
-    assert str(total) == "faults tried 5, lost 1, doubled 0, stuck 0"
-    assert total
-    told = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in told] == [
-        "BROKEN seed 2",
-        "part",
-        "BROKEN keyed",
-        "part",
-    ]
-    assert not Totals(1, 3, Verdict(accepted=2))

@@ -48,12 +48,7 @@ class Views:
 
 def test_nothing_is_missing() -> None:
     """If every message is everywhere once, nothing is wrong."""
-    comparison = Views(3).compare()
-    assert not comparison
-    assert str(comparison) == (
-        "acknowledged 3, missing in table 0, list 0, filters 0, analytics 0, inbox 0; "
-        "doubled 0, unfinished 0"
-    )
+    assert not Views(3).compare()
 
 
 def test_a_run_without_acknowledgements_shows_nothing() -> None:

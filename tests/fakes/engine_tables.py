@@ -1,0 +1,64 @@
+"""Both tables in this process: the stores' calls go straight to an engine of moto's."""
+
+from functools import cached_property, partial
+from types import SimpleNamespace
+from typing import Any
+
+from botocore.exceptions import ClientError
+from moto.core.utils import camelcase_to_underscores
+from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.responses import DynamoHandler
+
+from pillarbox.adapters.aws import sdk_session
+from pillarbox.adapters.dynamodb.table import Table
+from tests.direct_dynamodb import DIRECT, answer, transact
+
+
+class _Engine(DynamoDBBackend):
+    """An engine whose transactions copy no table."""
+
+    def transact_write_items(self, transact_items: list[dict[str, Any]]) -> None:
+        transact(self, transact_items)
+
+
+class EngineTable(Table):
+    """An empty table of an engine, which it may share with another table."""
+
+    def __init__(self, name: str, beside: "EngineTable | None" = None) -> None:
+        super().__init__(name)
+        self.engine: _Engine = beside.engine if beside else _Engine("us-east-1", "123456789012")
+        self.engine.create_table(
+            name,
+            schema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            throughput=None,
+            attr=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
+            global_indexes=None,
+            indexes=None,
+            streams=None,
+            billing_mode="PAY_PER_REQUEST",
+            sse_specification=None,
+            tags=[],
+            deletion_protection_enabled=None,
+            warm_throughput=None,
+        )
+
+    @cached_property
+    def client(self) -> Any:
+        handler: Any = type("Handler", (DynamoHandler,), {"dynamodb_backend": self.engine})()
+        handler.region, handler.current_account = "us-east-1", "123456789012"
+        model = sdk_session().get_service_model("dynamodb")
+        calls = {
+            camelcase_to_underscores(name): partial(_call, handler, model.operation_model(name))
+            for name in DIRECT
+        }
+        return SimpleNamespace(**calls)
+
+
+def _call(handler: Any, operation: Any, **request: Any) -> dict[str, Any]:
+    status, parsed = answer(handler, operation, request)
+    if status != 200:
+        raise ClientError(parsed, operation.name)  # type: ignore[arg-type]
+    return parsed

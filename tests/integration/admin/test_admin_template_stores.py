@@ -1,0 +1,155 @@
+"""The stores of templates, of their drafts and of their versions."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.templates.drafts import (
+    DynamoTemplateDrafts,
+    DynamoTemplateVersions,
+)
+from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
+from pillarbox.application.templates.ports import DeleteResult
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT
+from tests.integration.admin.records import LATER, add, draft, id_of, template, version_of
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateStores:
+    """The stores of templates, which one transaction writes."""
+
+    records: DynamoTemplates
+    drafts: DynamoTemplateDrafts
+    versions: DynamoTemplateVersions
+
+
+@pytest.fixture
+def stores(table: Table) -> TemplateStores:
+    return TemplateStores(
+        DynamoTemplates(table), DynamoTemplateDrafts(table), DynamoTemplateVersions(table)
+    )
+
+
+def test_a_version_is_published_once(stores: TemplateStores) -> None:
+    """Of two templates with one version's number, only the first is written."""
+    saved = template()
+    add(stores.records, saved)
+    same = replace(saved, name="Second", updated_at=LATER)
+    assert not stores.records.publish(same, version_of(same), unless_changed_since=NOW)
+    assert not stores.records.publish(same, version_of(same), unless_changed_since=None)
+    assert stores.records.get(ACCOUNT, id_of(saved)) == saved
+
+
+def test_a_template_belongs_to_its_account(stores: TemplateStores) -> None:
+    """Another account's id reads nothing and deletes nothing."""
+    saved = template()
+    add(stores.records, saved)
+    assert stores.records.get(ACCOUNT, id_of(saved)) == saved
+    assert stores.records.get(OTHER_ACCOUNT, id_of(saved)) is None
+    assert stores.records.delete(OTHER_ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
+    assert stores.records.reference(OTHER_ACCOUNT, id_of(saved), "campaign-1") is None
+    assert stores.records.get(ACCOUNT, id_of(saved)) == saved
+
+
+def test_a_change_needs_the_current_version(stores: TemplateStores) -> None:
+    """A change of an older version is refused, also with a version of its own."""
+    saved = template()
+    add(stores.records, saved)
+    first = replace(saved, name="First", variables=(), updated_at=LATER, version=2)
+    second = replace(saved, name="Second", version=3)
+    assert stores.records.publish(first, version_of(first), unless_changed_since=NOW)
+    assert not stores.records.publish(second, version_of(second), unless_changed_since=NOW)
+    assert stores.records.get(ACCOUNT, id_of(saved)) == first
+
+
+def test_a_change_creates_no_template(stores: TemplateStores) -> None:
+    """Changes and references to a deleted template write nothing."""
+    saved = template()
+    add(stores.records, saved)
+    assert stores.records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
+    later = replace(saved, version=2)
+    assert not stores.records.publish(later, version_of(later), unless_changed_since=NOW)
+    assert stores.records.reference(ACCOUNT, id_of(saved), "campaign-1") is None
+    assert stores.records.unreference(ACCOUNT, id_of(saved), "campaign-1") is None
+    assert stores.records.delete(ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
+    assert stores.records.get(ACCOUNT, id_of(saved)) is None
+
+
+def test_a_draft_replaces_the_revision_that_it_names(stores: TemplateStores) -> None:
+    """A draft is stored only in place of the revision that its author saw."""
+    first = draft()
+    second = replace(first, revision=2, samples={"ada": {"name": "Ada", "lines": [1, None]}})
+    assert not stores.drafts.put(second, replaces=1)
+    assert stores.drafts.put(first, replaces=0)
+    assert stores.drafts.get(ACCOUNT, UUID(first.template_id)) == first
+    assert not stores.drafts.put(second, replaces=0)
+    assert stores.drafts.put(second, replaces=1)
+    assert not stores.drafts.put(replace(second, by="bob@shop.example"), replaces=1)
+    assert stores.drafts.get(ACCOUNT, UUID(first.template_id)) == second
+    assert stores.drafts.get(OTHER_ACCOUNT, UUID(first.template_id)) is None
+
+
+def test_a_repeated_put_of_a_draft_succeeds(stores: TemplateStores) -> None:
+    """A put whose response was lost can be repeated."""
+    first = draft()
+    assert stores.drafts.put(first, replaces=0)
+    assert stores.drafts.put(first, replaces=0)
+
+
+def test_drafts_are_listed_by_their_templates(stores: TemplateStores) -> None:
+    """An account's drafts are listed, those of the newest templates first."""
+    drafts = [draft(minutes) for minutes in range(3)]
+    for one in (drafts[1], drafts[2], drafts[0], draft(3, OTHER_ACCOUNT)):
+        assert stores.drafts.put(one, replaces=0)
+    assert [*stores.drafts.of_account(ACCOUNT)] == drafts[::-1]
+    counts = [stores.drafts.count(one) for one in (ACCOUNT, OTHER_ACCOUNT, "acct00000003")]
+    assert counts == [3, 1, 0]
+    stores.drafts.delete(ACCOUNT, UUID(drafts[1].template_id))
+    assert [*stores.drafts.of_account(ACCOUNT)] == [drafts[2], drafts[0]]
+
+
+def test_a_publication_marks_its_draft(stores: TemplateStores) -> None:
+    """The template, its version and the mark of the draft are written together."""
+    first = draft()
+    saved = replace(template(), template_id=first.template_id)
+    assert stores.drafts.put(first, replaces=0)
+    assert stores.records.publish(saved, version_of(saved), unless_changed_since=None, draft=first)
+    marked = replace(first, version=1, version_revision=1)
+    assert stores.drafts.get(ACCOUNT, id_of(saved)) == marked
+    assert not marked.changed
+    assert stores.versions.get(ACCOUNT, id_of(saved), 1) == version_of(saved)
+
+
+def test_a_changed_draft_is_not_published(stores: TemplateStores) -> None:
+    """If the draft has another revision, neither template nor version is written."""
+    first = draft()
+    saved = replace(template(), template_id=first.template_id)
+    assert stores.drafts.put(first, replaces=0)
+    other = replace(first, revision=2)
+    assert not stores.records.publish(
+        saved, version_of(saved), unless_changed_since=None, draft=other
+    )
+    assert stores.records.get(ACCOUNT, id_of(saved)) is None
+    assert stores.versions.get(ACCOUNT, id_of(saved), 1) is None
+
+
+def test_versions_are_listed_newest_first(stores: TemplateStores) -> None:
+    """Versions of a template are listed newest first, by pages, and deleted together."""
+    saved, other = template(0), template(1)
+    published = [replace(saved, version=number) for number in range(1, 13)]
+    for one in (*published, other):
+        before = one.updated_at if one.version > 1 else None
+        assert stores.records.publish(one, version_of(one), unless_changed_since=before)
+    versions = [*map(version_of, published)]
+    template_id = id_of(saved)
+    assert stores.versions.newest_first(ACCOUNT, template_id, 5) == versions[:-6:-1]
+    assert stores.versions.newest_first(ACCOUNT, template_id, 5, 3) == versions[1::-1]
+    assert stores.versions.newest_first(ACCOUNT, template_id, 5, 1) == []
+    for _ in range(2):
+        stores.versions.delete(ACCOUNT, template_id, 11)
+    assert stores.versions.newest_first(ACCOUNT, template_id, 2) == [versions[11], versions[9]]
+    stores.versions.delete_all(ACCOUNT, template_id)
+    assert stores.versions.newest_first(ACCOUNT, template_id, 5) == []
+    assert stores.versions.get(ACCOUNT, id_of(other), 1) == version_of(other)

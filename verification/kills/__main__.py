@@ -1,8 +1,0 @@
-"""The command: `python -m verification.kills`."""
-
-import sys
-
-from verification.kills.run import main
-
-if __name__ == "__main__":
-    sys.exit(main())
