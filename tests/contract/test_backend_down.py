@@ -1,15 +1,16 @@
-"""AWS cannot be reached, at each call of each route (contract 7)."""
+"""AWS cannot be reached, at each call of each route (contract 7).
+
+Conflicts and throttled writes, which are repeated, are in test_ports_contention.py.
+"""
 
 import base64
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 
-from pillarbox.adapters.dynamodb import table
 from pillarbox.wiring import services
 from tests.contract.bodies import attachment, otp
 from tests.contract.client import Api, ApiResponse
@@ -110,56 +111,6 @@ def test_73_a_send_that_cannot_reach_aws_commits_nothing(
     assert service.claim_items(account) == []
     assert service.quota_used(account) == 0
     assert api.send(body, idempotency_key=key).status == 200
-
-
-def conflict(**_: object) -> object:
-    return aws_response(400, {"Error": {"Code": "TransactionConflictException", "Message": ""}})
-
-
-def cancelled(*reasons: str) -> Fault:
-    """Return a fault that cancels a transaction, with the reason of each write."""
-    error = {"Code": "TransactionCanceledException", "Message": str(reasons)}
-    body = {"Error": error, "CancellationReasons": [{"Code": reason} for reason in reasons]}
-    return lambda **_: aws_response(400, body)
-
-
-CONTENTIONS: list[tuple[str, str | None, Fault]] = [
-    ("dynamodb.PutItem", None, conflict),
-    ("dynamodb.PutItem", "key", conflict),
-    ("dynamodb.UpdateItem", None, conflict),
-    *(
-        ("dynamodb.TransactWriteItems", "key", cancelled(*reasons))
-        for reasons in (
-            ("TransactionConflict", "None"),
-            ("None", "ThrottlingError"),
-            ("ProvisionedThroughputExceeded", "None"),
-            ("TransactionConflict", "ThrottlingError"),
-        )
-    ),
-]
-
-
-@pytest.mark.parametrize("times", [1, 4, 5])
-@pytest.mark.parametrize(("call", "key", "fault"), CONTENTIONS)
-def test_73_a_send_that_meets_others_is_repeated_before_it_fails(
-    service: Service, call: str, key: str | None, fault: Fault, times: int
-) -> None:
-    """A conflict that ends is not noticed; one that lasts is 503, and nothing was promised."""
-    account, left = service.account(), [fault] * times
-    api = Api(service.key(account))
-    planted = failing(call, lambda **_: left.pop()() if left else None)
-    with planted, mock.patch.object(table, "sleep"):
-        response = api.send(otp(), idempotency_key=key)
-    accepted = times < 5
-    if accepted:
-        assert response.status == 200
-    else:
-        check_unavailable(response)
-    assert len(service.messages(account)) == service.quota_used(account) == accepted
-    assert len(service.claim_items(account)) == (accepted and key is not None)
-    again = api.send(otp(), idempotency_key=key)
-    assert again.status == 200
-    assert (again.json == response.json) == (accepted and key is not None)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)

@@ -1,6 +1,5 @@
 """The table of errors: section 7 of the contract, the code and docs/errors.md agree."""
 
-import json
 import re
 from pathlib import Path
 
@@ -51,16 +50,6 @@ TYPES = {
     500: "api_error",
     503: "service_unavailable",
 }
-_SECTION = re.compile(
-    r"^### `(\w+)`\n\n(\d{3}) `(\w+)`\. (.+)\n\n"
-    r"\*\*What to do:\*\* (.+)\n\n```json\n((?:.+\n)+?)```$",
-    re.MULTILINE,
-)
-
-
-@pytest.fixture(scope="module")
-def page() -> str:
-    return (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("code", "status"), CONTRACT.items())
@@ -76,11 +65,8 @@ def test_each_code_has_the_type_of_its_status(code: str) -> None:
     assert kind == ("idempotency_error" if code.startswith("idempotency_") else TYPES[status])
 
 
-def test_exactly_the_codes_are_documented(page: str) -> None:
-    """Each code has one section in docs/errors.md: status, type, when, what to do, an example."""
-    sections = _SECTION.findall(page)
-    rows = [(code, (int(status), kind)) for code, status, kind, *_ in sections]
-    assert rows == list(CODES.items())
-    for code, _, kind, _, _, example in sections:
-        error = json.loads(example)["error"]
-        assert (error["code"], error["type"]) == (code, kind)
+def test_exactly_the_codes_are_documented() -> None:
+    """Each code has one section in docs/errors.md, with its status and type."""
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^### `(\w+)`\n\n(\d{3}) `(\w+)`\. ", page, re.MULTILINE)
+    assert [(code, (int(status), kind)) for code, status, kind in sections] == [*CODES.items()]

@@ -346,13 +346,3 @@ def test_wrong_arguments_are_errors_of_the_tool(
 ) -> None:
     """The model sees what is wrong with its arguments: validation_failed, in the result."""
     assert agent.code(tool, arguments) == "validation_failed"
-
-
-def test_a_foreign_message_does_not_exist(service: Service, agent: McpClient) -> None:
-    """Another account's email and template get the same error as unknown ids."""
-    other = service.account()
-    sent = Api(service.key(other)).send(otp()).json["messageId"]
-    template = service.template(other, "<p>Secret</p>")
-    assert agent.code("get_email", {"messageId": sent}) == "message_not_found"
-    for tool in ("get_template", "render_template"):
-        assert agent.code(tool, {"templateId": template}) == "template_not_found"

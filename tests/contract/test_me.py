@@ -8,7 +8,6 @@ import pytest
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.accounts.account import NO_LIMITS, Plan
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler
@@ -63,16 +62,6 @@ def _limit(name: str, limit: int, used: int, ends: str) -> dict[str, object]:
     }
 
 
-def test_the_figures_are_those_of_the_next_refusal(service: Service) -> None:
-    """When nothing remains of the minute, the next send is 429."""
-    with service.at(NOW):
-        api = service.live(limits=LIMITS)
-        while me(api).json["limits"][0]["remaining"]:
-            assert api.send(otp()).status == 200
-        refused = api.send(otp())
-    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
-
-
 def test_an_agents_key_shows_its_own_limit(service: Service) -> None:
     """Of two limits, that with less left is shown, here and in RateLimit, also of a replay."""
     account = service.account(limits=LIMITS)
@@ -94,22 +83,6 @@ def test_an_agents_key_shows_its_own_limit(service: Service) -> None:
     assert accounts[1] == _limit("day", 9, 2, "2026-11-21T00:00:00")
     # The key may send to 50 people a day, the account to 20.
     assert shown[2] == accounts[2] == _limit("recipients", 20, 2, "2026-11-21T00:00:00")
-
-
-def test_no_permission_is_needed(service: Service) -> None:
-    """A key without any permission of this service's routes may still ask what it is."""
-    account = service.account()
-    scopes = frozenset({"marketing:contacts:read"})
-    shown = me(Api(service.key(account, Preset.CUSTOM, scopes=scopes)))
-    assert (shown.status, shown.json["scopes"]) == (200, ["marketing:contacts:read"])
-
-
-def test_a_preview_key_has_its_own_limits(service: Service) -> None:
-    """8.1: a preview key sends 10 emails a minute, 50 a day and 1,500 a month."""
-    body = me(service.preview()).json
-    assert body["type"] == "preview"
-    limits = {limit["name"]: limit["limit"] for limit in body["limits"]}
-    assert limits == {"minute": 10, "day": 50, "recipients": 250, "month": 1500}
 
 
 def test_an_account_without_limits_shows_what_it_used(service: Service) -> None:

@@ -17,7 +17,6 @@ from pillarbox.application.delivery.ports import (
     SeenEvent,
     TaggedMessage,
 )
-from pillarbox.application.history.lookup import MessageLookup
 from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
@@ -301,29 +300,6 @@ def test_workers_that_contend_pause_before_the_next_try(
     assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert limits == [(0, 0.01), (0, 0.02), (0, 0.04)]
     assert world.pauses == [0.01, 0.02, 0.04]
-
-
-def test_an_account_reads_only_its_own_messages(world: World) -> None:
-    """An account reads its message; another account's and an absent one give the same error."""
-    directory, history = (
-        stores.FakeDirectory(world.store),
-        MessageLookup(stores.FakeMessages(world.store)),
-    )
-    principal = Authentication(directory).authenticate(world.live)
-    assert history.get(principal, MESSAGE.message_id) == MESSAGE
-    other = replace(principal, account=builders.account("acct00000002"))
-    errors = []
-    for reader, message_id in ((other, MESSAGE.message_id), (principal, UUID(int=7))):
-        with pytest.raises(ServiceError) as error:
-            history.get(reader, message_id)
-        errors.append(error.value.envelope())
-    assert errors[0] == errors[1]
-    assert errors[0]["code"] == "message_not_found"
-    without_scope = replace(
-        principal, key=replace(principal.key, scopes=frozenset({"emails:send"}))
-    )
-    with pytest.raises(ServiceError, match="emails:read"):
-        history.get(without_scope, MESSAGE.message_id)
 
 
 def test_invalid_keys_get_the_same_error(world: World) -> None:
