@@ -93,7 +93,7 @@ function Publish({ draft, errors, onClose }: { draft: Draft; errors: number; onC
     return `Version ${version} is published.`;
   }
   return (
-    <Ask title="Publish the draft?" answer="Publish" disabled={errors > 0} action={publish} onDone={() => void draft.refresh()} onClose={onClose}>
+    <Ask title="Publish the draft?" answer="Publish" disabled={errors > 0} action={publish} onDone={() => attempt(() => draft.refresh())} onClose={onClose}>
       <p>
         {publishedVersion ? `Emails that name this template use it from now on, instead of version ${publishedVersion}.` : "Then emails can name this template."} Its id is{" "}
         <code>{draft.id}</code>.
