@@ -7,6 +7,7 @@ import { useLocation } from "preact-iso/router";
 import { attempt } from "./action";
 import icon from "./icon.svg";
 import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "./pages";
+import { Segments } from "./parts/basics";
 import { Icon } from "./parts/icon";
 import { chooseAccount, type Session, signOut } from "./session";
 import { THEMES, theme } from "./theme";
@@ -89,15 +90,7 @@ function Menu({ session }: { session: Session }) {
           ))}
         </ul>
       )}
-      <fieldset class="segments">
-        <legend class="hidden">Colours</legend>
-        {THEMES.map((name) => (
-          <label key={name}>
-            <input type="radio" name="theme" checked={theme.value === name} onChange={() => (theme.value = name)} />
-            <span>{name}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Segments name="Colours" of={THEMES} value={theme.value} onChange={(name) => (theme.value = name)} />
       <button type="button" onClick={() => attempt(signOut)}>
         Sign out
       </button>

@@ -43,6 +43,11 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     page = user.go("/")
     expect(page).to_have_url(f"{user.base}/app/")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.locator("button.account").click()
+    for scheme in ("dark", "light"):
+        page.get_by_role("group", name="Colours").get_by_text(scheme).click()
+        expect(page.locator("html")).to_have_css("color-scheme", scheme)
+    page.keyboard.press("Escape")
     expect(page.locator(".figures dd").first).not_to_have_text("0")
     page.get_by_role("navigation").get_by_role("link", name="Activity").click()
     page.get_by_role("link", name=ADDRESSES["delivered"]).click()

@@ -4,7 +4,7 @@ import { useAction } from "../action";
 import { call } from "../api";
 import { useFields } from "../fields";
 import { day } from "../format";
-import { Field, Page } from "../parts/basics";
+import { Facts, Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
 import { Log } from "../parts/log";
 import { Notice, Progress, Trouble } from "../parts/notice";
@@ -88,26 +88,7 @@ function Plan({ of: account }: { of: Detail }) {
   return (
     <section class="card">
       <h2>Plan and limits</h2>
-      <dl class="facts">
-        <div>
-          <dt>Plan</dt>
-          <dd>{account.plan}</dd>
-        </div>
-        <div>
-          <dt>Account</dt>
-          <dd>
-            <code>{account.id}</code>
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>{day(account.createdAt)}</dd>
-        </div>
-        <div>
-          <dt>Default sender</dt>
-          <dd>{account.defaultSender ?? "none yet"}</dd>
-        </div>
-      </dl>
+      <Facts of={{ Plan: account.plan, Account: <code>{account.id}</code>, Created: day(account.createdAt), "Default sender": account.defaultSender ?? "none yet" }} />
       <Limits of={account.limits} />
     </section>
   );

@@ -6,9 +6,9 @@ import { useLocation, useRoute } from "preact-iso/router";
 import { attempt } from "../action";
 import { call } from "../api";
 import { clock } from "../format";
+import { Ask } from "../parts/ask";
 import { Badge, Copy, Page } from "../parts/basics";
-import { Loading, Trouble } from "../parts/notice";
-import { Question } from "../parts/question";
+import { Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -41,8 +41,7 @@ export default function DomainPage() {
       <p class="crumbs">
         <a href="/app/domains">Domains</a>
       </p>
-      <Trouble of={domain} />
-      {!data && !domain.error && <Loading />}
+      <Progress of={domain} />
       {data && (
         <>
           <p class="state" role="status">
@@ -159,8 +158,8 @@ function Remove({ name }: { name: string }) {
   const [asking, setAsking] = useState(false);
   async function remove() {
     await call("DELETE /v1/domains/{domain}", { path: { domain: name } });
-    toast(`${name} is removed.`);
     route("/app/domains", true);
+    return `${name} is removed.`;
   }
   return (
     <>
@@ -168,9 +167,9 @@ function Remove({ name }: { name: string }) {
         Remove
       </button>
       {asking && (
-        <Question title={`Remove ${name}?`} answer="Remove the domain" action={remove} onClose={() => setAsking(false)}>
+        <Ask danger title={`Remove ${name}?`} answer="Remove the domain" action={remove} onClose={() => setAsking(false)}>
           <p>You can add no more senders of it. Its DNS records stay as they are.</p>
-        </Question>
+        </Ask>
       )}
     </>
   );

@@ -3,14 +3,13 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
-import { attempt, useAction } from "../action";
+import { attempt } from "../action";
 import { call } from "../api";
+import { Ask } from "../parts/ask";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
-import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
-import { Notice, Progress } from "../parts/notice";
-import { Question } from "../parts/question";
+import { Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -72,20 +71,13 @@ export function DomainState({ of: { status } }: { of: Pick<Domain, "status"> }) 
 
 function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain: string) => void }) {
   const [name, setName] = useState("");
-  const { busy, error, run } = useAction(async () => {
-    const { domain } = await call("POST /v1/domains", { body: { domain: name } });
-    onAdded(domain);
-  });
+  const add = async () => onAdded((await call("POST /v1/domains", { body: { domain: name } })).domain);
   return (
-    <Dialog title="Add a domain" onClose={onClose}>
-      <form onSubmit={run}>
-        <Field label="Domain" hint="You need access to its DNS. Addresses of its subdomains need no domain of their own.">
-          <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
-        </Field>
-        {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons onClose={onClose} answer="Add domain" disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask title="Add a domain" answer="Add domain" action={add} onClose={onClose}>
+      <Field label="Domain" hint="You need access to its DNS. Addresses of its subdomains need no domain of their own.">
+        <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
+      </Field>
+    </Ask>
   );
 }
 
@@ -135,8 +127,7 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
     });
   async function remove() {
     await call("DELETE /v1/senders/{sender}", { path });
-    toast(`${address} is removed.`);
-    onChange();
+    return `${address} is removed.`;
   }
   return (
     <tr>
@@ -158,9 +149,9 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
           </span>
         )}
         {removing && (
-          <Question title={`Remove ${address}?`} answer="Remove the sender" action={remove} onClose={() => setRemoving(false)}>
+          <Ask danger title={`Remove ${address}?`} answer="Remove the sender" action={remove} onDone={onChange} onClose={() => setRemoving(false)}>
             <p>No key can send from it any more.{isDefault && " Emails without a sender are refused until you choose another default."}</p>
-          </Question>
+          </Ask>
         )}
       </td>
     </tr>
@@ -169,20 +160,12 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
 
 function AddSender({ domain, onClose, onAdded }: { domain: string; onClose: () => void; onAdded: () => void }) {
   const [address, setAddress] = useState("");
-  const { busy, error, run } = useAction(async () => {
-    await call("POST /v1/senders", { body: { address } });
-    onAdded();
-    onClose();
-  });
+  const add = async () => void (await call("POST /v1/senders", { body: { address } }));
   return (
-    <Dialog title="Add a sender" onClose={onClose}>
-      <form onSubmit={run}>
-        <Field label="Address" hint="An address of a verified domain. It needs no mailbox, but replies go there.">
-          <input type="email" required autocomplete="off" placeholder={`hello@${domain}`} value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
-        </Field>
-        {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons onClose={onClose} answer="Add sender" disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask title="Add a sender" answer="Add sender" action={add} onDone={onAdded} onClose={onClose}>
+      <Field label="Address" hint="An address of a verified domain. It needs no mailbox, but replies go there.">
+        <input type="email" required autocomplete="off" placeholder={`hello@${domain}`} value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+      </Field>
+    </Ask>
   );
 }

@@ -6,10 +6,10 @@ import { useLocation, useRoute } from "preact-iso/router";
 import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
-import { Badge, Empty, Page, Time } from "../parts/basics";
+import { Ask } from "../parts/ask";
+import { Badge, Empty, Facts, Page, Time } from "../parts/basics";
 import { CursorPager } from "../parts/list";
 import { Loading, Notice, Trouble } from "../parts/notice";
-import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
@@ -35,7 +35,7 @@ export default function Endpoint() {
         <a href="/app/webhooks">Webhooks</a>
       </p>
       <Trouble of={endpoint} />
-      {endpoint.data && <Facts of={endpoint.data} />}
+      {endpoint.data && <About of={endpoint.data} />}
       {endpoint.data && <Trouble of={deliveries} />}
       <h2>Deliveries of the last 30 days</h2>
       {!deliveries.data && !deliveries.error && <Loading />}
@@ -54,33 +54,16 @@ export default function Endpoint() {
   );
 }
 
-function Facts({ of: endpoint }: { of: Webhook }) {
+function About({ of: endpoint }: { of: Webhook }) {
+  const facts = {
+    Address: <code>{endpoint.url}</code>,
+    State: <EndpointState of={endpoint} />,
+    Events: describeTypes(endpoint.types),
+    "Failing since": endpoint.failingSince && exact(endpoint.failingSince),
+  };
   return (
     <section class="card">
-      <dl class="facts">
-        <div>
-          <dt>Address</dt>
-          <dd>
-            <code>{endpoint.url}</code>
-          </dd>
-        </div>
-        <div>
-          <dt>State</dt>
-          <dd>
-            <EndpointState of={endpoint} />
-          </dd>
-        </div>
-        <div>
-          <dt>Events</dt>
-          <dd>{describeTypes(endpoint.types)}</dd>
-        </div>
-        {endpoint.failingSince && (
-          <div>
-            <dt>Failing since</dt>
-            <dd>{exact(endpoint.failingSince)}</dd>
-          </div>
-        )}
-      </dl>
+      <Facts of={facts} />
     </section>
   );
 }
@@ -103,8 +86,8 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
     });
   async function remove() {
     await call("DELETE /v1/webhooks/{endpoint_id}", { path });
-    toast("The endpoint is deleted.");
     route("/app/webhooks", true);
+    return "The endpoint is deleted.";
   }
   return (
     <>
@@ -118,9 +101,9 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
         Delete
       </button>
       {deleting && (
-        <Question title="Delete this endpoint?" answer="Delete the endpoint" action={remove} onClose={() => setDeleting(false)}>
+        <Ask danger title="Delete this endpoint?" answer="Delete the endpoint" action={remove} onClose={() => setDeleting(false)}>
           <Notice kind="bad">It gets no more events, and its deliveries can no longer be sent again.</Notice>
-        </Question>
+        </Ask>
       )}
     </>
   );

@@ -5,12 +5,12 @@ import { useState } from "preact/hooks";
 import { useAction } from "../action";
 import { call } from "../api";
 import { curlWith } from "../command";
+import { Ask } from "../parts/ask";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
+import { Head } from "../parts/list";
 import { Notice, Progress } from "../parts/notice";
-import { Question } from "../parts/question";
-import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateKeyRequest, Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
@@ -66,16 +66,7 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
   if (keys.length === 0) return null;
   return (
     <table class="list records">
-      <caption class="hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">May do</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Created</th>
-          <th scope="col">{onRevoke ? <span class="hidden">Revoke</span> : "Revoked"}</th>
-        </tr>
-      </thead>
+      <Head caption={caption} columns={["Name", "May do", "Last used", "Created", ...(onRevoke ? [] : ["Revoked"])]} action={onRevoke && "Revoke"} />
       <tbody>
         {keys.map((key) => (
           <tr key={key.id}>
@@ -109,14 +100,12 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
 function Revoke({ of: key, onClose, onRevoked }: { of: Key; onClose: () => void; onRevoked: () => void }) {
   async function revoke() {
     await call("DELETE /v1/keys/{key_id}", { path: { key_id: key.id } });
-    toast("The key is revoked.");
-    onRevoked();
-    onClose();
+    return "The key is revoked.";
   }
   return (
-    <Question title={`Revoke “${key.name}”?`} answer="Revoke the key" action={revoke} onClose={onClose}>
+    <Ask danger title={`Revoke “${key.name}”?`} answer="Revoke the key" action={revoke} onDone={onRevoked} onClose={onClose}>
       <Notice kind="bad">Programs that use it can no longer send, from now on. This cannot be undone.</Notice>
-    </Question>
+    </Ask>
   );
 }
 

@@ -4,12 +4,11 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
 import { call } from "../api";
-import { Badge, Field, Page, Time } from "../parts/basics";
-import { Buttons, Dialog } from "../parts/dialog";
+import { Ask } from "../parts/ask";
+import { Badge, Choice, Field, Page, Time } from "../parts/basics";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Notice, Progress } from "../parts/notice";
-import { Question } from "../parts/question";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -106,11 +105,11 @@ function RoleOf({ member, onChanged }: { member: Member; onChanged: (member: Mem
       )}
       {error && <Notice kind="bad">{error}</Notice>}
       {asking && (
-        <Question title={member.current ? "Give up the rights of an owner?" : `Take the rights of an owner from ${member.email}?`} answer={`Make ${member.current ? "me" : "the member"} ${article(role)}`} action={change} onClose={() => setAsking(false)}>
+        <Ask danger title={member.current ? "Give up the rights of an owner?" : `Take the rights of an owner from ${member.email}?`} answer={`Make ${member.current ? "me" : "the member"} ${article(role)}`} action={change} onClose={() => setAsking(false)}>
           <Notice kind="bad">
             {who} can no longer change members and the account. What is left: {ROLES[role]}
           </Notice>
-        </Question>
+        </Ask>
       )}
     </div>
   );
@@ -123,40 +122,28 @@ function article(role: Role): string {
 function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: () => void }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("developer");
-  const { busy, error, run } = useAction(async () => {
+  async function invite() {
     await call("POST /v1/members", { body: { email, role } });
-    toast("The invitation is on its way.");
-    onInvited();
-    onClose();
-  });
+    return "The invitation is on its way.";
+  }
   return (
-    <Dialog title="Invite a member" onClose={onClose}>
-      <form onSubmit={run}>
-        <Field label="Email address" hint="The email has a link that signs in once, within 7 days." error={error}>
-          <input type="email" required value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
-        </Field>
-        <fieldset class="cards">
-          <legend>Role</legend>
-          {(Object.keys(ROLES) as Role[]).map((one) => (
-            <div class="choose" key={one}>
-              <label>
-                <input type="radio" name="role" checked={one === role} onChange={() => setRole(one)} />
-                <b>{one}</b>
-                <span>{ROLES[one]}</span>
-              </label>
-            </div>
-          ))}
-        </fieldset>
-        <Buttons onClose={onClose} answer="Send the invitation" disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask title="Invite a member" answer="Send the invitation" action={invite} onDone={onInvited} onClose={onClose}>
+      <Field label="Email address" hint="The email has a link that signs in once, within 7 days.">
+        <input type="email" required value={email} onInput={(event) => setEmail(event.currentTarget.value.trim())} />
+      </Field>
+      <fieldset class="cards">
+        <legend>Role</legend>
+        {(Object.keys(ROLES) as Role[]).map((one) => (
+          <Choice key={one} group="role" name={one} about={ROLES[one]} checked={one === role} onChoose={() => setRole(one)} />
+        ))}
+      </fieldset>
+    </Ask>
   );
 }
 
 function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () => void; onRemoved: () => void }) {
   async function remove() {
     await call("DELETE /v1/members/{member_id}", { path: { member_id: member.id } });
-    onClose();
     if (member.current) await renew();
     else onRemoved();
   }
@@ -164,8 +151,8 @@ function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () =>
     ? ["Leave this account?", "Leave the account", "You lose"]
     : [`Remove ${member.email}?`, "Remove the member", "The member loses"];
   return (
-    <Question title={title} answer={answer} action={remove} onClose={onClose}>
+    <Ask danger title={title} answer={answer} action={remove} onClose={onClose}>
       <Notice kind="bad">{loser} {member.role === "owner" ? "access and the rights of an owner" : "access"} at once. API keys keep working: revoke those that are known.</Notice>
-    </Question>
+    </Ask>
   );
 }

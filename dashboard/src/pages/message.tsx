@@ -2,9 +2,9 @@
 
 import { exact } from "../format";
 import { ApiError } from "../http";
-import { Badge, Copy, Tags } from "../parts/basics";
+import { Badge, Copy, Facts, Tags } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
-import { Loading, Trouble } from "../parts/notice";
+import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
 
@@ -32,8 +32,7 @@ export function MessageDrawer({ id, onClose }: { id: string; onClose: () => void
   const missing = message.error instanceof ApiError && message.error.status === 404;
   return (
     <Dialog drawer title={message.data?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
-      {missing ? <p>This account has no email with the id {id}.</p> : <Trouble of={message} />}
-      {!message.data && !message.error && <Loading />}
+      {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={message} />}
       {message.data && <Detail of={message.data} />}
     </Dialog>
   );
@@ -43,6 +42,28 @@ function Detail({ of: message }: { of: MessageDetail }) {
   const { messageId, status, events } = message;
   const from = template(message);
   const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
+  const facts = {
+    From: message.fromName ? `${message.fromName} <${message.from}>` : message.from,
+    To: message.to.join(", "),
+    Cc: message.cc.join(", "),
+    Bcc: message.bcc.join(", "),
+    Template: from && (
+      <>
+        <a href={`/app/activity?template=${from.id}`}>{from.id}</a>
+        {from.note}
+      </>
+    ),
+    "Came by": message.route && ROUTES[message.route],
+    "API key": message.keyId && (
+      <>
+        <a href={`/app/activity?key=${message.keyId}`}>{message.keyId}</a> (<a href={`/app/?key=${message.keyId}`}>figures</a>)
+      </>
+    ),
+    Tags: Object.keys(message.tags).length > 0 && <Tags tags={message.tags} />,
+    "Message id": messageId,
+    "Provider’s id": message.providerMessageId,
+    "Request id": message.requestId,
+  };
   return (
     <>
       <p class="state">
@@ -56,41 +77,7 @@ function Detail({ of: message }: { of: MessageDetail }) {
         ))}
       </ol>
       <h3>Email</h3>
-      <dl class="facts">
-        <Fact name="From" value={message.fromName ? `${message.fromName} <${message.from}>` : message.from} />
-        <Fact name="To" value={message.to.join(", ")} />
-        <Fact name="Cc" value={message.cc.join(", ")} />
-        <Fact name="Bcc" value={message.bcc.join(", ")} />
-        {from && (
-          <div>
-            <dt>Template</dt>
-            <dd>
-              <a href={`/app/activity?template=${from.id}`}>{from.id}</a>
-              {from.note}
-            </dd>
-          </div>
-        )}
-        <Fact name="Came by" value={message.route && ROUTES[message.route]} />
-        {message.keyId && (
-          <div>
-            <dt>API key</dt>
-            <dd>
-              <a href={`/app/activity?key=${message.keyId}`}>{message.keyId}</a> (<a href={`/app/?key=${message.keyId}`}>figures</a>)
-            </dd>
-          </div>
-        )}
-        {Object.keys(message.tags).length > 0 && (
-          <div>
-            <dt>Tags</dt>
-            <dd>
-              <Tags tags={message.tags} />
-            </dd>
-          </div>
-        )}
-        <Fact name="Message id" value={messageId} />
-        <Fact name="Provider’s id" value={message.providerMessageId} />
-        <Fact name="Request id" value={message.requestId} />
-      </dl>
+      <Facts of={facts} />
       <p class="hint">The service does not keep the content of an email after it is sent.</p>
       <p class="actions">
         <Copy text={messageId}>Copy the id</Copy>
@@ -112,15 +99,6 @@ function Event({ of: event }: { of: MessageEvent }) {
       )}
     </li>
   );
-}
-
-function Fact({ name, value }: { name: string; value: string | null | undefined }) {
-  return value ? (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  ) : null;
 }
 
 /** Return what an email was made from, by the id that filters have. */

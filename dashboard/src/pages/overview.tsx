@@ -2,7 +2,7 @@
 
 import { count, percent } from "../format";
 import { Bars } from "../parts/bars";
-import { Code, Empty, Page, Time } from "../parts/basics";
+import { Code, Empty, Page, Segments, Time } from "../parts/basics";
 import { Checklist } from "../parts/checklist";
 import { TemplateChoice } from "../parts/choices";
 import { Figures } from "../parts/figures";
@@ -26,15 +26,7 @@ export default function Overview() {
       actions={
         <>
           <TemplateChoice none="All emails" value={template} onChange={(value) => change({ template: value, key: "" })} />
-          <fieldset class="segments">
-            <legend class="hidden">Time range</legend>
-            {Object.keys(RANGES).map((name) => (
-              <label key={name}>
-                <input type="radio" name="range" checked={name === range} onChange={() => change({ range: name === "24h" ? "" : name })} />
-                <span>{name}</span>
-              </label>
-            ))}
-          </fieldset>
+          <Segments name="Time range" of={Object.keys(RANGES) as RangeName[]} value={range} onChange={(name) => change({ range: name === "24h" ? "" : name })} />
         </>
       }
     >

@@ -6,14 +6,13 @@ import { attempt, useAction } from "../action";
 import { call } from "../api";
 import { addressesOf, toCsv } from "../csv";
 import { count } from "../format";
+import { Ask } from "../parts/ask";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { CursorPager, Head } from "../parts/list";
 import { Notice, Progress } from "../parts/notice";
-import { Question } from "../parts/question";
 import { Search } from "../parts/search";
-import { toast } from "../parts/toast";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -88,21 +87,16 @@ export default function Suppressions() {
 
 function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const [address, setAddress] = useState("");
-  const { busy, error, run } = useAction(async () => {
+  async function add() {
     await call("POST /v1/suppressions", { body: { address } });
-    toast("Nothing is sent to this address any more.");
-    onAdded();
-    onClose();
-  });
+    return "Nothing is sent to this address any more.";
+  }
   return (
-    <Dialog title="Suppress an address" onClose={onClose}>
-      <form onSubmit={run}>
-        <Field label="Address" error={error}>
-          <input type="email" required value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
-        </Field>
-        <Buttons onClose={onClose} answer="Add address" disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask title="Suppress an address" answer="Add address" action={add} onDone={onAdded} onClose={onClose}>
+      <Field label="Address">
+        <input type="email" required value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+      </Field>
+    </Ask>
   );
 }
 
@@ -170,15 +164,13 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
 function Remove({ of: one, onClose, onRemoved }: { of: Suppression; onClose: () => void; onRemoved: () => void }) {
   async function remove() {
     await call("DELETE /v1/suppressions/{address}", { path: { address: one.address } });
-    toast("Emails to this address are sent again.");
-    onRemoved();
-    onClose();
+    return "Emails to this address are sent again.";
   }
   return (
-    <Question title={`Send to ${one.address} again?`} answer="Remove the address" action={remove} onClose={onClose}>
+    <Ask danger title={`Send to ${one.address} again?`} answer="Remove the address" action={remove} onDone={onRemoved} onClose={onClose}>
       {one.reason === "complained" && <Notice kind="bad">The recipient called an email of yours spam. Another complaint harms all of your emails.</Notice>}
       {one.reason === "bounced" && <Notice kind="note">The address did not exist. If it still does not, it is added again.</Notice>}
-    </Question>
+    </Ask>
   );
 }
 

@@ -91,6 +91,51 @@ export function Field(props: { label: string; hint?: string; error?: string; chi
   );
 }
 
+/** One of several cards, of which one is chosen. */
+export function Choice(props: { group: string; name: string; about: string; checked: boolean; onChoose: () => void }) {
+  return (
+    <div class="choose">
+      <label>
+        <input type="radio" name={props.group} checked={props.checked} onChange={props.onChoose} />
+        <b>{props.name}</b>
+        <span>{props.about}</span>
+      </label>
+    </div>
+  );
+}
+
+/** What is known of something; what is null or empty is left out. */
+export function Facts({ of }: { of: Record<string, ComponentChildren> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(of).map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+/** A few values side by side, of which one is chosen. */
+export function Segments<T extends string>({ name, of, value, onChange }: { name: string; of: readonly T[]; value: T; onChange: (value: T) => void }) {
+  return (
+    <fieldset class="segments">
+      <legend class="hidden">{name}</legend>
+      {of.map((one) => (
+        <label key={one}>
+          <input type="radio" name={name} checked={one === value} onChange={() => onChange(one)} />
+          <span>{one}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 /** The tags of an email. */
 export function Tags({ tags }: { tags: Record<string, string> }) {
   return (

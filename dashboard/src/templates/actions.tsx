@@ -3,12 +3,11 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
-import { attempt, useAction } from "../action";
+import { attempt } from "../action";
 import { call } from "../api";
+import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
-import { Buttons, Dialog } from "../parts/dialog";
 import { Notice, Trouble } from "../parts/notice";
-import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import { session } from "../session";
@@ -66,70 +65,55 @@ function Test({ draft, values, set, onClose }: { draft: Draft; values: Values; s
   const members = useResource("GET /v1/members");
   const own = session.value?.user.email ?? "";
   const [to, setTo] = useState(own);
-  const { busy, error, run } = useAction(async () => {
+  async function send() {
     await draft.onSaved(({ path }) => call("POST /v1/templates/{id}/test", { path, body: { to, variables: values } }));
-    toast(`The test is on its way to ${to}.`);
-    onClose();
-  });
+    return `The test is on its way to ${to}.`;
+  }
   const addresses = members.data?.items.map(({ email }) => email) ?? [own];
   return (
-    <Dialog title="Send a test" onClose={onClose}>
-      <form onSubmit={run}>
-        <p>The draft, with the values of “{set}”. It counts like any other email.</p>
-        <Trouble of={members} />
-        <Field label="To" hint="Tests go to members of the account.">
-          <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-            {addresses.map((address) => (
-              <option key={address}>{address}</option>
-            ))}
-          </select>
-        </Field>
-        {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons onClose={onClose} answer="Send the test" disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask title="Send a test" answer="Send the test" action={send} onClose={onClose}>
+      <p>The draft, with the values of “{set}”. It counts like any other email.</p>
+      <Trouble of={members} />
+      <Field label="To" hint="Tests go to members of the account.">
+        <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
+          {addresses.map((address) => (
+            <option key={address}>{address}</option>
+          ))}
+        </select>
+      </Field>
+    </Ask>
   );
 }
 
 function Publish({ draft, errors, onClose }: { draft: Draft; errors: number; onClose: () => void }) {
   const { publishedVersion } = draft.stored.value;
-  const { busy, error, run } = useAction(async () => {
+  async function publish() {
     const { version } = await draft.onSaved((at) => call("POST /v1/templates/{id}/publish", at));
     draft.stored.value = { ...draft.stored.value, publishedVersion: version, version, changed: false, changes: 0 };
-    toast(`Version ${version} is published.`);
-    onClose();
-    await draft.refresh();
-  });
+    return `Version ${version} is published.`;
+  }
   return (
-    <Dialog title="Publish the draft?" onClose={onClose}>
-      <form onSubmit={run}>
-        <p>
-          {publishedVersion ? `Emails that name this template use it from now on, instead of version ${publishedVersion}.` : "Then emails can name this template."} Its id is{" "}
-          <code>{draft.id}</code>.
-        </p>
-        {errors > 0 && <Notice kind="bad">The source has errors, which the checks list. It cannot be published yet.</Notice>}
-        {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons onClose={onClose} answer="Publish" disabled={busy || errors > 0} />
-      </form>
-    </Dialog>
+    <Ask title="Publish the draft?" answer="Publish" disabled={errors > 0} action={publish} onDone={() => attempt(() => draft.refresh())} onClose={onClose}>
+      <p>
+        {publishedVersion ? `Emails that name this template use it from now on, instead of version ${publishedVersion}.` : "Then emails can name this template."} Its id is{" "}
+        <code>{draft.id}</code>.
+      </p>
+      {errors > 0 && <Notice kind="bad">The source has errors, which the checks list. It cannot be published yet.</Notice>}
+    </Ask>
   );
 }
 
 function Delete({ draft, onClose }: { draft: Draft; onClose: () => void }) {
   const { route } = useLocation();
-  const { busy, error, run } = useAction(async () => {
+  async function remove() {
     await call("DELETE /v1/templates/{id}", { path: { id: draft.id } });
     draft.forget();
-    toast("The template is deleted.");
     route("/app/templates", true);
-  });
+    return "The template is deleted.";
+  }
   return (
-    <Dialog title={`Delete “${draft.content.value.name}”?`} onClose={onClose}>
-      <form onSubmit={run}>
-        <Notice kind="bad">Emails that name it are refused. Its draft and versions are gone for good.</Notice>
-        {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons onClose={onClose} answer="Delete the template" danger disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask danger title={`Delete “${draft.content.value.name}”?`} answer="Delete the template" action={remove} onClose={onClose}>
+      <Notice kind="bad">Emails that name it are refused. Its draft and versions are gone for good.</Notice>
+    </Ask>
   );
 }

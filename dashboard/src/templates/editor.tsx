@@ -5,7 +5,7 @@ import { useRoute } from "preact-iso/router";
 
 import { keepAnswers } from "../answers";
 import { ApiError } from "../http";
-import { Empty, Field, Page } from "../parts/basics";
+import { Empty, Field, Page, Segments } from "../parts/basics";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { useAnswers } from "../resource";
 import { may } from "../rights";
@@ -15,7 +15,7 @@ import { Checks } from "./checks";
 import type { SourceEditor } from "./codemirror";
 import { Conflict } from "./conflict";
 import { type Draft, open } from "./draft";
-import { Preview, Segments } from "./preview";
+import { Preview } from "./preview";
 import { useRendering } from "./rendering";
 import { FIRST, valuesOf } from "./samples";
 import { Source } from "./source";

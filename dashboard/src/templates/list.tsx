@@ -3,11 +3,10 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
-import { useAction } from "../action";
 import { keepAnswers } from "../answers";
 import { call } from "../api";
-import { Badge, Empty, Field, Page, Time } from "../parts/basics";
-import { Buttons, Dialog } from "../parts/dialog";
+import { Ask } from "../parts/ask";
+import { Badge, Choice, Empty, Field, Page, Time } from "../parts/basics";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Notice, Progress, Trouble } from "../parts/notice";
@@ -121,7 +120,7 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
   const [name, setName] = useState("");
   const [category, setCategory] = useState(categories[0] ?? "general");
   const [origin, setOrigin] = useState("html");
-  const { busy, error, run } = useAction(async () => {
+  async function create() {
     const starter = starters.data?.some(({ slug }) => slug === origin) ? (origin as StarterSlug) : undefined;
     const { id, revision, subject, samples } = await call("POST /v1/templates", { body: { name, category, starterTemplate: starter } });
     if (origin === "mjml") {
@@ -129,42 +128,32 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
       await call("PUT /v1/templates/{id}/draft", { path: { id }, body, ifMatch: revision });
     }
     route(`/app/templates/${id}`);
-  });
+  }
   const origins = [
     { slug: "html", name: "Blank HTML", description: "Write it, or paste what you have." },
     { slug: "mjml", name: "Blank MJML", description: "Short tags that become HTML for every mail program." },
     ...(starters.data ?? []),
   ];
   return (
-    <Dialog wide title="New template" onClose={onClose}>
-      <form onSubmit={run}>
-        <Field label="Name">
-          <input required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-        </Field>
-        <Field label="Category" hint="Any word that groups your templates.">
-          <input required maxLength={128} list="categories" value={category} onInput={(event) => setCategory(event.currentTarget.value)} />
-        </Field>
-        <datalist id="categories">
-          {categories.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-        <fieldset class="cards origins">
-          <legend>Begin with</legend>
-          {origins.map((one) => (
-            <div class="choose" key={one.slug}>
-              <label>
-                <input type="radio" name="origin" checked={origin === one.slug} onChange={() => setOrigin(one.slug)} />
-                <b>{one.name}</b>
-                <span>{one.description}</span>
-              </label>
-            </div>
-          ))}
-        </fieldset>
-        <Trouble of={starters} />
-        {error && <Notice kind="bad">{error}</Notice>}
-        <Buttons onClose={onClose} answer="Create template" disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask wide title="New template" answer="Create template" action={create} onClose={onClose}>
+      <Field label="Name">
+        <input required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </Field>
+      <Field label="Category" hint="Any word that groups your templates.">
+        <input required maxLength={128} list="categories" value={category} onInput={(event) => setCategory(event.currentTarget.value)} />
+      </Field>
+      <datalist id="categories">
+        {categories.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      <fieldset class="cards origins">
+        <legend>Begin with</legend>
+        {origins.map((one) => (
+          <Choice key={one.slug} group="origin" name={one.name} about={one.description} checked={origin === one.slug} onChoose={() => setOrigin(one.slug)} />
+        ))}
+      </fieldset>
+      <Trouble of={starters} />
+    </Ask>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { Copy } from "../parts/basics";
+import { Copy, Segments } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import type { RenderedTemplate } from "../schema";
 import type { Rendering } from "./rendering";
@@ -50,27 +50,6 @@ export function Preview({ of: { answer, email, error, waiting } }: { of: Renderi
       )}
       {!answer && !error && <p class="hint wait" role="status">The preview is on its way.</p>}
     </section>
-  );
-}
-
-interface Choice<T extends string> {
-  name: string;
-  of: readonly T[];
-  value: T;
-  onChange: (value: T) => void;
-}
-
-export function Segments<T extends string>({ name, of, value, onChange }: Choice<T>) {
-  return (
-    <fieldset class="segments">
-      <legend class="hidden">{name}</legend>
-      {of.map((one) => (
-        <label key={one}>
-          <input type="radio" name={name} checked={one === value} onChange={() => onChange(one)} />
-          <span>{one}</span>
-        </label>
-      ))}
-    </fieldset>
   );
 }
 

@@ -2,9 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { useAction } from "../action";
+import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
-import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import type { TemplateVariable } from "../schema";
 import type { Draft, Values } from "./draft";
@@ -174,21 +173,17 @@ interface NameSetProperties {
 
 function NameSet({ title, hint, answer, before = "", names, onName, onClose }: NameSetProperties) {
   const [name, setName] = useState(before);
-  const { error, run } = useAction(async () => {
+  async function choose() {
     const wanted = name.trim();
     if (names.includes(wanted)) throw new Error("There is a set with this name.");
     onName(wanted);
-    onClose();
-  });
+  }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={run}>
-        <Field label="Name" hint={hint} error={error}>
-          <input required maxLength={128} placeholder="empty cart" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-        </Field>
-        <Buttons onClose={onClose} answer={answer} disabled={!name.trim()} />
-      </form>
-    </Dialog>
+    <Ask title={title} answer={answer} disabled={!name.trim()} action={choose} onClose={onClose}>
+      <Field label="Name" hint={hint}>
+        <input required maxLength={128} placeholder="empty cart" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </Field>
+    </Ask>
   );
 }
 

@@ -47,8 +47,8 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_raw_is_what_was_sent(send: Send, inbox: httpx.Client) -> None:
-    """The raw mail has the sent bytes and the type message/rfc822."""
-    raw = RAW + bytes(range(256))
+    """The raw mail has the sent bytes, also unusual line ends, and the type message/rfc822."""
+    raw = RAW + bytes(range(256)) + b"\r\n.\r\n\n\r\r"
     answer = inbox.get(f"/messages/{send(raw=raw)}/raw")
     assert answer.content == raw
     assert answer.headers["content-type"] == "message/rfc822"
@@ -93,7 +93,7 @@ def test_parts_are_served(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
-    """The response with a mail's HTML has a sandbox policy without scripts."""
+    """The frame of a mail's HTML runs no script, and loads remote images only with ?remote."""
     mail_id = send(raw=full_mail().as_bytes())
     answer = inbox.get(f"/messages/{mail_id}/html")
     policy = answer.headers["content-security-policy"]
@@ -101,11 +101,6 @@ def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
     assert "script" not in policy
     assert "https:" not in policy
     assert 'src="parts/' in answer.text
-
-
-def test_remote_images_load_only_when_asked_for(send: Send, inbox: httpx.Client) -> None:
-    """With ?remote the policy allows remote images and nothing else."""
-    mail_id = send(raw=full_mail().as_bytes())
     policy = inbox.get(f"/messages/{mail_id}/html?remote=1").headers["content-security-policy"]
     assert "img-src 'self' data: https: http:;" in policy
     assert "default-src 'none'" in policy
@@ -141,20 +136,17 @@ def test_delete_removes_every_mail(send: Send, inbox: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/messages/x", "/messages/x/raw", "/messages/x/html", "/messages/x/parts/0", "/x"]
+    "path",
+    [
+        *("/messages/x", "/messages/x/raw", "/messages/x/html", "/messages/x/parts/0", "/x"),
+        *("/messages/ID/html", "/messages/ID/parts/7"),
+    ],
 )
-def test_an_unknown_path_is_not_found(inbox: httpx.Client, path: str) -> None:
-    """An unknown mail, part or path gives a 404 in JSON."""
-    answer = inbox.get(path)
+def test_an_unknown_path_is_not_found(send: Send, inbox: httpx.Client, path: str) -> None:
+    """An unknown mail, part or path gives a 404 in JSON, as does the HTML of a mail without any."""
+    answer = inbox.get(path.replace("ID", send()))
     assert answer.status_code == 404
     assert answer.json()["error"]
-
-
-def test_a_mail_without_html_has_no_frame(send: Send, inbox: httpx.Client) -> None:
-    """A mail without HTML gives a 404 for its frame, and an unknown part too."""
-    mail_id = send()
-    assert inbox.get(f"/messages/{mail_id}/html").status_code == 404
-    assert inbox.get(f"/messages/{mail_id}/parts/7").status_code == 404
 
 
 def events(lines: Iterator[str]) -> Iterator[tuple[str, object]]:
@@ -191,12 +183,6 @@ def test_a_listener_does_not_keep_the_server_from_stopping(
     assert inbox.get("/events").text == ": listening\n\n"
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example"])
-def test_other_hosts_are_refused(inbox: httpx.Client, host: str) -> None:
-    """A request with another host name reads no mail (DNS rebinding)."""
-    assert inbox.get("/messages", headers={"Host": host}).status_code == 400
-
-
 def test_the_page_loads_nothing_from_other_hosts(inbox: httpx.Client) -> None:
     """The page's files come from this server, and the policy allows nothing else."""
     page = inbox.get("/")
@@ -204,12 +190,6 @@ def test_the_page_loads_nothing_from_other_hosts(inbox: httpx.Client) -> None:
     assert "https://" not in page.text
     for path in ("inbox.css", "inbox.js", "icon.svg"):
         assert inbox.get(f"/static/{path}").status_code == 200
-
-
-def test_the_hint_is_the_command_of_the_stack(inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """/hint returns the command that the stack set."""
-    local_ses.mailbox.hint = "curl …"
-    assert inbox.get("/hint").json() == {"curl": "curl …"}
 
 
 def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
@@ -303,13 +283,9 @@ def test_pages(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:
-    """DELETE of one email leaves the others, tells the listeners, and is a 404 the second time."""
+    """DELETE of one email leaves the others, and is a 404 the second time."""
     kept, deleted = send(), send()
-    with inbox.stream("GET", "/events") as stream:
-        lines = stream.iter_lines()
-        next(lines)
-        assert inbox.delete(f"/messages/{deleted}").status_code == 204
-        assert next(events(lines)) == ("deleted", {"id": deleted})
+    assert inbox.delete(f"/messages/{deleted}").status_code == 204
     assert [item["id"] for item in inbox.get("/messages").json()["items"]] == [kept]
     assert inbox.delete(f"/messages/{deleted}").status_code == 404
 

@@ -7,11 +7,11 @@ import { useAction } from "../../action";
 import { call } from "../../api";
 import { useFields } from "../../fields";
 import { day } from "../../format";
-import { Badge, Field, Page, Time } from "../../parts/basics";
-import { Buttons, Dialog } from "../../parts/dialog";
+import { Ask } from "../../parts/ask";
+import { Badge, Facts, Field, Page, Time } from "../../parts/basics";
 import { Limits } from "../../parts/limits";
 import { Log } from "../../parts/log";
-import { Loading, Notice, Trouble } from "../../parts/notice";
+import { Notice, Progress } from "../../parts/notice";
 import { toast } from "../../parts/toast";
 import { useResource } from "../../resource";
 import type { OperatedAccount, OwnLimitValues, Plan } from "../../schema";
@@ -48,9 +48,8 @@ export default function Account() {
       <p class="crumbs">
         <a href="/app/operator/accounts">Accounts</a>
       </p>
-      <Trouble of={account} />
+      <Progress of={account} />
       {resume.error && <Notice kind="bad">{resume.error}</Notice>}
-      {!detail && !account.error && <Loading />}
       {detail?.suspendedAt && (
         <Notice kind="bad">
           Suspended <Time at={detail.suspendedAt} />
@@ -59,7 +58,7 @@ export default function Account() {
       )}
       {detail && (
         <div class="columns">
-          <Facts of={detail} />
+          <About of={detail} />
           <Settings key={id} of={detail} onSaved={account.show} />
         </div>
       )}
@@ -75,7 +74,7 @@ export default function Account() {
   );
 }
 
-function Facts({ of: account }: { of: OperatedAccount }) {
+function About({ of: account }: { of: OperatedAccount }) {
   const facts = {
     Plan: <span class="plan">{account.plan}</span>,
     Status: account.suspendedAt ? <Badge status="failed">suspended</Badge> : <Badge status="delivered">active</Badge>,
@@ -88,14 +87,7 @@ function Facts({ of: account }: { of: OperatedAccount }) {
   return (
     <section class="card">
       <h2>Account</h2>
-      <dl class="facts">
-        {Object.entries(facts).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts of={facts} />
       <Limits of={account.limits} />
     </section>
   );
@@ -149,21 +141,16 @@ function Settings({ of: account, onSaved }: { of: OperatedAccount; onSaved: (acc
 
 function Suspend({ id, onClose, onSuspended }: { id: string; onClose: () => void; onSuspended: () => void }) {
   const [reason, setReason] = useState("");
-  const { busy, error, run } = useAction(async () => {
+  async function suspend() {
     await call("POST /v1/operator/accounts/{account_id}/suspension", { path: { account_id: id }, body: { reason } });
-    toast("The account is suspended.");
-    onSuspended();
-    onClose();
-  });
+    return "The account is suspended.";
+  }
   return (
-    <Dialog title="Suspend this account?" onClose={onClose}>
-      <form onSubmit={run}>
-        <Notice kind="bad">All its API keys and members are refused from now on. Emails that were accepted before still go out.</Notice>
-        <Field label="Reason" hint="Only operators see it." error={error}>
-          <input required maxLength={128} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
-        </Field>
-        <Buttons onClose={onClose} answer="Suspend the account" danger disabled={busy} />
-      </form>
-    </Dialog>
+    <Ask danger title="Suspend this account?" answer="Suspend the account" action={suspend} onDone={onSuspended} onClose={onClose}>
+      <Notice kind="bad">All its API keys and members are refused from now on. Emails that were accepted before still go out.</Notice>
+      <Field label="Reason" hint="Only operators see it.">
+        <input required maxLength={128} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+      </Field>
+    </Ask>
   );
 }

@@ -2,14 +2,12 @@
 
 import { useState } from "preact/hooks";
 
-import { useAction } from "../../action";
 import { call } from "../../api";
 import { count } from "../../format";
+import { Ask } from "../../parts/ask";
 import { Badge, Page, Time } from "../../parts/basics";
-import { Buttons, Dialog } from "../../parts/dialog";
 import { Head } from "../../parts/list";
 import { Notice, Progress } from "../../parts/notice";
-import { toast } from "../../parts/toast";
 import { useResource } from "../../resource";
 
 const CONTENTS: Record<string, string> = {
@@ -74,18 +72,14 @@ export default function Queues() {
 }
 
 function Redrive({ queue, onClose, onMoved }: { queue: string; onClose: () => void; onMoved: () => void }) {
-  const { busy, error, run } = useAction(async () => {
+  async function redrive() {
     const { moved } = await call("POST /v1/operator/queues/{queue}/redrive", { path: { queue }, body: {} });
-    toast(moved === 1 ? "One dead letter is in its queue again." : `${count(moved)} dead letters are in their queue again.`);
-    onMoved();
-    onClose();
-  });
+    return moved === 1 ? "One dead letter is in its queue again." : `${count(moved)} dead letters are in their queue again.`;
+  }
   return (
-    <Dialog title={`Redrive the dead letters of ${queue}?`} onClose={onClose}>
+    <Ask title={`Redrive the dead letters of ${queue}?`} answer="Move them back" action={redrive} onDone={onMoved} onClose={onClose}>
       <Notice kind="note">Fix the cause of the failures first. Up to 300 move at a time. Finished emails are not sent again.</Notice>
-      {error && <Notice kind="bad">{error}</Notice>}
-      <Buttons onClose={onClose} answer="Move them back" disabled={busy} onAnswer={run} />
-    </Dialog>
+    </Ask>
   );
 }
 

@@ -2,14 +2,11 @@
 
 import { useState } from "preact/hooks";
 
-import { useAction } from "../../action";
 import { call } from "../../api";
+import { Ask } from "../../parts/ask";
 import { Empty, Page, Time } from "../../parts/basics";
-import { Buttons, Dialog } from "../../parts/dialog";
 import { Head } from "../../parts/list";
-import { Notice, Progress } from "../../parts/notice";
-import { Question } from "../../parts/question";
-import { toast } from "../../parts/toast";
+import { Progress } from "../../parts/notice";
 import { useResource } from "../../resource";
 import type { PendingSignUp } from "../../schema";
 
@@ -72,15 +69,13 @@ interface Properties {
 
 function Approval({ request, onClose, onDone }: Properties) {
   const [plan, setPlan] = useState("");
-  const { busy, error, run } = useAction(async () => {
+  async function approve() {
     const body = plan ? { plan: plan as (typeof PLANS)[number] } : {};
     const account = await call("POST /v1/operator/sign-ups/{address}", { path: { address: request.email }, body });
-    toast(`The account ${account.name} is created. Its owner gets an email.`);
-    onDone();
-    onClose();
-  });
+    return `The account ${account.name} is created. Its owner gets an email.`;
+  }
   return (
-    <Dialog title={`Create the account ${request.name}?`} onClose={onClose}>
+    <Ask title={`Create the account ${request.name}?`} answer="Create it" action={approve} onDone={onDone} onClose={onClose}>
       <p>{request.email} becomes its owner and gets an email.</p>
       <label class="field">
         Plan
@@ -91,21 +86,17 @@ function Approval({ request, onClose, onDone }: Properties) {
           ))}
         </select>
       </label>
-      {error && <Notice kind="bad">{error}</Notice>}
-      <Buttons onClose={onClose} answer="Create it" disabled={busy} onAnswer={run} />
-    </Dialog>
+    </Ask>
   );
 }
 
 function Refusal({ request, onClose, onDone }: Properties) {
   async function refuse() {
     await call("DELETE /v1/operator/sign-ups/{address}", { path: { address: request.email } });
-    onDone();
-    onClose();
   }
   return (
-    <Question title={`Refuse an account to ${request.email}?`} answer="Refuse" action={refuse} onClose={onClose}>
+    <Ask danger title={`Refuse an account to ${request.email}?`} answer="Refuse" action={refuse} onDone={onDone} onClose={onClose}>
       <p>The dashboard tells the user. You can still create the account with “pillarbox signup approve”.</p>
-    </Question>
+    </Ask>
   );
 }
