@@ -9,12 +9,12 @@ from uuid import UUID
 
 from admin.use_cases.dead_letters import DeadLetter
 from pillarbox.adapters.aws import make_client, operator_errors
-from pillarbox.adapters.dynamodb.attributes import from_milliseconds
 from pillarbox.adapters.ses.events import read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.ids import is_token, is_uuid
+from pillarbox.domain.timing import to_datetime
 from pillarbox.domain.webhooks.endpoint import WebhookEvent
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _letter(read: Callable[[str], _Content], message: Mapping[str, Any]) -> Dead
         else None,
         size=len(text.encode()),
         receive_count=int(attributes["ApproximateReceiveCount"]),
-        sent_at=from_milliseconds(int(attributes["SentTimestamp"])),
+        sent_at=to_datetime(int(attributes["SentTimestamp"])),
         problem=content.problem,
     )
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.attributes import to_milliseconds
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.timing import milliseconds
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import Service
@@ -78,7 +78,7 @@ def test_every_digit_counts(service: Service, api: Api, account: str) -> None:
 def test_a_running_request_holds_its_key(service: Service, api: Api, account: str) -> None:
     """3, 4.11: while the first request runs, a retry is 409 idempotency_in_flight."""
     api.send(otp(), idempotency_key="order-1")
-    soon = to_milliseconds(wiring.utc_now()) + 30_000
+    soon = milliseconds(wiring.utc_now()) + 30_000
     service.change_claim(account, state="P", lease=soon)
     response = api.send(otp(), idempotency_key="order-1")
     assert (response.status, response.code) == (409, "idempotency_in_flight")

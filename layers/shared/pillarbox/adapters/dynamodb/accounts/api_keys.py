@@ -9,7 +9,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import key_item, key_of
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import EXISTS, ConditionFailed, Table
 from pillarbox.domain.accounts.key import ApiKey
 
 #: BatchGetItem accepts at most 100 keys.
@@ -41,8 +41,7 @@ class DynamoApiKeys:
         item = self._credentials.update(
             keys.api_key(entry["digest"]),
             "SET #revoked = if_not_exists(#revoked, :at)",
-            condition="attribute_exists(pk)",
-            names={"#revoked": "revoked"},
+            condition=EXISTS,
             values={":at": to_text(at)},
         )
         return key_of(item)
@@ -53,7 +52,6 @@ class DynamoApiKeys:
             self._credentials.delete(
                 keys.api_key(key.digest),
                 condition="attribute_exists(#revoked) OR attribute_not_exists(pk)",
-                names={"#revoked": "revoked"},
             )
         except ConditionFailed:
             return

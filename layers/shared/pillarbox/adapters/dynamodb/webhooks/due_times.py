@@ -10,7 +10,6 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
     from_text,
     to_item,
-    to_milliseconds,
     to_text,
     to_ttl,
 )
@@ -40,7 +39,7 @@ class DynamoDueTimes:
 
     def put(self, task: DueTask, due: datetime) -> None:
         """Put the task into the first minute that begins when it is due."""
-        minute = -(-to_milliseconds(due) // 60_000)
+        minute = -(-milliseconds(due) // 60_000)
         attributes = event_attributes(task) if isinstance(task, WebhookEvent) else {}
         self._table.put(
             keys.due_task(minute, _name(task))
@@ -85,7 +84,7 @@ def _start(moment: datetime) -> datetime:
 
 
 def _number(minute: datetime) -> int:
-    return to_milliseconds(minute) // 60_000
+    return milliseconds(minute) // 60_000
 
 
 def _name(task: DueTask) -> str:
