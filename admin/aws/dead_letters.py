@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
 from admin.use_cases.dead_letters import DeadLetter
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors
 from pillarbox.adapters.ses.events import read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.ports import UnreadableJob
@@ -41,10 +40,7 @@ class _Content(NamedTuple):
 class SqsDeadLetterQueues:
     """Implements `operations.dead_letters.DeadLetterQueues`."""
 
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
+    _sqs: "SQSClient" = client_of("sqs")
 
     def look(self, queue: str, url: str, at_most: int) -> Sequence[DeadLetter]:
         """Receive messages, and make them visible to others again.

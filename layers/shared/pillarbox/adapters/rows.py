@@ -5,6 +5,8 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from pillarbox.domain.timing import milliseconds, to_datetime
+
 _REQUIRED: Final = object()
 
 
@@ -90,5 +92,6 @@ def many(codec: Codec) -> Codec:
     return Codec(lambda values: [*map(codec.write, values)], lambda v: tuple(map(codec.read, v)))
 
 
+MILLISECONDS: Final = Codec(milliseconds, to_datetime)
 UUID_TEXT: Final = Codec(str, UUID)
 TUPLE: Final = Codec(tuple, tuple)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pillarbox.adapters.rows import Codec
-from pillarbox.domain.timing import milliseconds, to_datetime
 
 type AttributeValue = dict[str, Any]
 type Item = dict[str, AttributeValue]
@@ -78,7 +77,6 @@ def to_ttl(moment: datetime) -> int:
 
 
 TIME: Final = Codec(to_text, from_text)
-MILLISECONDS: Final = Codec(milliseconds, to_datetime)
 
 
 def assigning(values: Mapping[str, object]) -> tuple[str, dict[str, object]]:

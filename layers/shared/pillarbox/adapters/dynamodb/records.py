@@ -5,8 +5,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import MILLISECONDS, TIME, Item, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
 from pillarbox.adapters.rows import (
+    MILLISECONDS,
     TUPLE,
     Codec,
     Column,
