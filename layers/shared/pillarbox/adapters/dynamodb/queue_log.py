@@ -5,18 +5,15 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.rows import Row
 from pillarbox.domain.queue_log import Redrive
 
 _REDRIVE: Final = Row(Redrive, *("by", "queue", "moved?"), at=("at", TIME))
 
 
-class DynamoQueueLog:
+class DynamoQueueLog(Store):
     """Implements `operation.ports.QueueLog`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put(self, redrive: Redrive) -> None:
         """Put the record. Its id sorts by time."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, assigning, from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.rows import TUPLE, Row
 from pillarbox.application.accounts.ports import AccountDomain, DomainIdentity
 
@@ -20,11 +20,8 @@ _IDENTITY: Final = Row(
 )
 
 
-class DynamoAccountDomains:
+class DynamoAccountDomains(Store):
     """Implements `accounts.ports.AccountDomainRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def add(self, domain: AccountDomain) -> AccountDomain:
         """Put a domain, or return the existing one."""

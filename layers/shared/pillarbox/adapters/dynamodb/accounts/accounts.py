@@ -15,10 +15,10 @@ from pillarbox.adapters.dynamodb.records import (
     brand_attributes,
     limit_attributes,
 )
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
     EXISTS,
     Parts,
-    Table,
     TransactionConditionsFailed,
 )
 from pillarbox.application.accounts.ports import AccountChanges
@@ -29,11 +29,8 @@ from pillarbox.domain.accounts.account_log import LogEntry
 _BATCH: Final = 100
 
 
-class DynamoAccounts:
+class DynamoAccounts(Store):
     """Implements `accounts.ports.AccountRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def add(self, account: Account) -> None:
         """Put the record and its entry in the list of all accounts."""

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 
@@ -14,11 +15,8 @@ _DOMAIN: Final = Row(
 )
 
 
-class DynamoSenderDomains:
+class DynamoSenderDomains(Store):
     """Implements `accounts.ports.SenderDomainRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def of_account(self, account_id: str) -> Iterable[SenderDomain]:
         """Read the records of an account."""

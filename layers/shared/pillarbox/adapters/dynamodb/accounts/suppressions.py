@@ -8,6 +8,7 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.rows import UUID_TEXT, Row
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
@@ -17,11 +18,8 @@ _SUPPRESSION: Final = Row(
 )
 
 
-class DynamoSuppressions:
+class DynamoSuppressions(Store):
     """Implements `ports.Suppressions`, and those of accounts and of webhooks."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put(
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None

@@ -10,16 +10,14 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
     to_item,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.timing import milliseconds, to_datetime
 
 
-class DynamoRebuildMarks:
+class DynamoRebuildMarks(Store):
     """Implements `history.ports.RebuildMarks`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put(self, mark: RebuildMark) -> None:
         """Put the mark, or replace an earlier one of the same hour."""

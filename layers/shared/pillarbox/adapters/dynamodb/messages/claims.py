@@ -13,7 +13,8 @@ from pillarbox.adapters.dynamodb.attributes import (
     Item,
     to_item,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Parts, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Parts
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, new_token
@@ -34,11 +35,8 @@ DONE: Final = "D"
 _OURS: Final = "#state = :pending AND #owner = :owner"
 
 
-class DynamoClaims:
+class DynamoClaims(Store):
     """Implements `ports.Claims`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1

@@ -14,10 +14,10 @@ from pillarbox.adapters.dynamodb.records import (
     message_item,
     message_of,
 )
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
     NEW,
     ConditionFailed,
-    Table,
     TransactionConditionsFailed,
 )
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 LEASE: Final = timedelta(seconds=30)
 
 
-class DynamoMessages:
+class DynamoMessages(Store):
     """Implements `ports.Messages`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
         """Put the record and, with a claim, the claim's response in the same transaction."""

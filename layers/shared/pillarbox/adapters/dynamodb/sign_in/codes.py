@@ -6,6 +6,7 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.rows import Row
 from pillarbox.domain.sign_in.codes import Flow, FlowToken
@@ -77,11 +78,8 @@ class DynamoFlows:
         return item["address"] if item else None
 
 
-class DynamoSignInCounts:
+class DynamoSignInCounts(Store):
     """Implements `sign_in.ports.SignInCounts`."""
-
-    def __init__(self, credentials: Table) -> None:
-        self._credentials = credentials
 
     def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
         """Count in one conditional update."""
@@ -89,7 +87,7 @@ class DynamoSignInCounts:
             return False
         seconds = round(window.total_seconds())
         number = int(now.timestamp()) // seconds
-        item = self._credentials.try_update(
+        item = self._table.try_update(
             keys.sign_in_count(subject, seconds, number),
             "ADD #count :one SET expires_at = :expires",
             condition="attribute_not_exists(#count) OR #count < :most",

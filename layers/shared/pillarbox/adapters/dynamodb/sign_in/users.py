@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item
-from pillarbox.adapters.dynamodb.table import NEW, Parts, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, Parts
 from pillarbox.adapters.rows import Column, Row, one_of
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import Member, User, user_digest
@@ -22,26 +23,23 @@ _MEMBER: Final = Row(
 )
 
 
-class DynamoUsers:
+class DynamoUsers(Store):
     """Implements `sign_in.ports.Users`."""
-
-    def __init__(self, credentials: Table) -> None:
-        self._credentials = credentials
 
     def get(self, address: str) -> User | None:
         """Read one user with strong consistency."""
-        item = self._credentials.get(keys.user(user_digest(address)))
+        item = self._table.get(keys.user(user_digest(address)))
         return _USER.read(item) if item else None
 
     def add(self, user: User) -> User:
         """Put a user, or return the existing one."""
         key = keys.user(user_digest(user.address))
-        stored = self._credentials.put_new(key | to_item(_USER.write(user)))
+        stored = self._table.put_new(key | to_item(_USER.write(user)))
         return _USER.read(stored) if stored else user
 
     def set_operator(self, address: str, *, operator: bool) -> User | None:
         """Set one attribute of a user that exists."""
-        item = self._credentials.try_update(
+        item = self._table.try_update(
             keys.user(user_digest(address)),
             "SET #operator = :operator",
             values={":operator": operator},
@@ -49,26 +47,23 @@ class DynamoUsers:
         return _USER.read(item) if item else None
 
 
-class DynamoMembers:
+class DynamoMembers(Store):
     """Implements `sign_in.ports.Members`. A member has an item of its account and of its user."""
-
-    def __init__(self, credentials: Table) -> None:
-        self._credentials = credentials
 
     def put(self, member: Member) -> None:
         """Put both items; after a failure, putting the member again repairs the other."""
-        self._credentials.write_all(puts=member_items(member))
+        self._table.write_all(puts=member_items(member))
 
     def add(self, member: Member) -> bool:
         """Put both items in one transaction."""
         of_account, of_user = member_items(member)
-        table = self._credentials
+        table = self._table
         return table.try_transact(table.to_put(of_account, condition=NEW), table.to_put(of_user))
 
     def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
         """Write both items and, unchanged, that of another owner, in one transaction."""
         changed = replace(member, role=role or member.role)
-        table = self._credentials
+        table = self._table
         write, items = (
             (table.to_put, member_items(changed)) if role else (table.to_delete, _places(member))
         )
@@ -80,17 +75,17 @@ class DynamoMembers:
 
     def remove(self, account_id: str, user_id: str) -> bool:
         """Delete both items, the one that gives the right first."""
-        existed = self._credentials.remove(keys.member(account_id, user_id))
-        self._credentials.delete(keys.membership(user_id, account_id))
+        existed = self._table.remove(keys.member(account_id, user_id))
+        self._table.delete(keys.membership(user_id, account_id))
         return existed
 
     def of_account(self, account_id: str) -> Sequence[Member]:
         """Read the account's items."""
-        return _by_time(self._credentials.query(keys.member(account_id)))
+        return _by_time(self._table.query(keys.member(account_id)))
 
     def of_user(self, user_id: str) -> Sequence[Member]:
         """Read the user's items."""
-        return _by_time(self._credentials.query(keys.membership(user_id)))
+        return _by_time(self._table.query(keys.membership(user_id)))
 
 
 def _places(member: Member) -> tuple[Item, Item]:

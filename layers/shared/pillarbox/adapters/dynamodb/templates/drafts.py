@@ -11,7 +11,8 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.templates.draft import (
@@ -34,11 +35,8 @@ _DRAFT: Final = Row(TemplateDraft, "by", "revision", "version", version_revision
 _VERSION: Final = Row(TemplateVersion, "by", "version", **_WORK)
 
 
-class DynamoTemplateDrafts:
+class DynamoTemplateDrafts(Store):
     """Implements `templates.ports.TemplateDrafts`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def get(self, account_id: str, template_id: UUID) -> TemplateDraft | None:
         """Read one draft with strong consistency."""
@@ -72,11 +70,8 @@ class DynamoTemplateDrafts:
         self._table.delete(keys.template_draft(account_id, template_id))
 
 
-class DynamoTemplateVersions:
+class DynamoTemplateVersions(Store):
     """Implements `templates.ports.TemplateVersions`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def get(self, account_id: str, template_id: UUID, version: int) -> TemplateVersion | None:
         """Read one version."""

@@ -8,7 +8,8 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.records import template_item, template_of, template_source
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
 from pillarbox.adapters.dynamodb.templates.drafts import version_item
 from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.templates.draft import TemplateDraft, TemplateVersion
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 
-class DynamoTemplates:
+class DynamoTemplates(Store):
     """Implements `templates.ports.TemplateRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
         """Read one template with strong consistency."""
