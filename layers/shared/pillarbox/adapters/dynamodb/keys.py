@@ -43,10 +43,12 @@ The first table has all other records:
 | its versions| TPLV#<account>      | <template id>#<version> |
 | domain of an account | DOM#<account> | <domain>    |
 | heartbeat   | PULSE               | -              |
+| last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
-| share of it | RATE                | <account>      |
+| its other buckets | RATE#<n>      | -              |
+| line for it | RATE                | <account>      |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -167,11 +169,12 @@ session: Final = _of_list("SESS")
 account_list: Final = _common("ACCTS")
 redrive: Final = _common("REDRIVES")
 sign_up: Final = _common("SIGNUPS")
-#: The token bucket of the SES account, and the shares of accounts in it.
-sending_rate: Final = _common("RATE", _ALONE)
-account_share: Final = _common("RATE")
+#: The emails of an account that wait for the sending rate.
+account_line: Final = _common("RATE")
 proof_key: Final = _common("POW", _ALONE)
 heartbeat: Final = _common("PULSE", _ALONE)
+#: The last probe for the heartbeat.
+probe: Final = _common("PROBE", _ALONE)
 service_address: Final = _common("ADDRESS", _ALONE)
 #: The note of the last minute whose tasks were queued.
 due_minute: Final = _common("DUES", _ALONE)
@@ -264,6 +267,11 @@ def sign_in_count(subject: str, seconds: int, window: int) -> Item:
 def seen_event(account_id: str, message_id: UUID) -> Item:
     """Return the key of the mark of an event that could not be merged into its message yet."""
     return _key(f"SEEN#{account_id}#{message_id}")
+
+
+def sending_rate(bucket: int = 0) -> Item:
+    """Return the key of a token bucket of the SES account. Most accounts have one."""
+    return _key(f"RATE#{bucket}" if bucket else "RATE")
 
 
 def messages_from(account_id: str, shard: int, moment: int) -> Item:
