@@ -82,7 +82,7 @@ def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: AN
     return client
 
 
-class _Client:
+class _LazyClient:
     def __init__(self, *client: Any) -> None:  # noqa: ANN401  as `make_client`
         self._client = client
 
@@ -97,7 +97,7 @@ class _Client:
 
 def client_of(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
     """Return an attribute of an adapter's class: a client, which its first use makes."""
-    return _Client(service, config)
+    return _LazyClient(service, config)
 
 
 def _find_endpoint_once(resolver: Any) -> None:  # noqa: ANN401  botocore has no types
