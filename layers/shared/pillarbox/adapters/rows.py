@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, Final, NamedTuple
+from functools import cached_property
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -10,19 +11,25 @@ from pillarbox.domain.timing import milliseconds, to_datetime
 _REQUIRED: Final = object()
 
 
-class Codec(NamedTuple):
-    """How a value is stored."""
+class Codec:
+    """How a value is stored. Not a NamedTuple, which would cost every cold start much more."""
 
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
+    __slots__ = ("read", "write")
+
+    def __init__(self, write: Callable[[Any], Any], read: Callable[[Any], Any]) -> None:
+        self.write = write
+        self.read = read
 
 
-class Column(NamedTuple):
+class Column:
     """Where a field is stored. A field with the value `absent` is not stored."""
 
-    name: str
-    codec: Codec | None = None
-    absent: object = _REQUIRED
+    __slots__ = ("absent", "codec", "name")
+
+    def __init__(self, name: str, codec: Codec | None = None, absent: object = _REQUIRED) -> None:
+        self.name = name.removesuffix("?")
+        self.codec = codec
+        self.absent = None if name.endswith("?") else absent
 
 
 class Row[T]:
@@ -42,12 +49,17 @@ class Row[T]:
     ) -> None:
         self._make = make
         given = dict(zip((name.removesuffix("?") for name in same), same, strict=True)) | columns
-        self._columns = {field: _column(column) for field, column in given.items()}
+        self._given: dict[str, str | tuple[str, Codec] | Column] = given
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {field: _column(column) for field, column in self._given.items()}
 
     def write(self, one: object) -> dict[str, Any]:
         """Return the columns of an object; None stands for one that is not there."""
         written: dict[str, Any] = {}
-        for field, (name, codec, absent) in self._columns.items():
+        for field, column in self._columns.items():
+            name, codec, absent = column.name, column.codec, column.absent
             value = getattr(one, field)
             if value is None or value == absent:
                 written[name] = None
@@ -61,7 +73,8 @@ class Row[T]:
         Raises:
             KeyError, TypeError, ValueError: the columns are not those of such an object.
         """
-        for field, (name, codec, absent) in self._columns.items():
+        for field, column in self._columns.items():
+            name, codec, absent = column.name, column.codec, column.absent
             if absent is not _REQUIRED and columns.get(name) is None:
                 more[field] = absent
             else:
@@ -70,8 +83,9 @@ class Row[T]:
 
 
 def _column(column: str | tuple[str, Codec] | Column) -> Column:
-    name, codec, absent = Column(column) if isinstance(column, str) else Column(*column)
-    return Column(name.removesuffix("?"), codec, None if name.endswith("?") else absent)
+    if isinstance(column, Column):
+        return column
+    return Column(column) if isinstance(column, str) else Column(*column)
 
 
 def one_of(values: type[Enum]) -> Codec:

@@ -68,7 +68,7 @@ message has. The value of a tag is percent-encoded. The address of a suppression
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 from uuid import UUID
 from zlib import crc32
@@ -78,7 +78,25 @@ from pillarbox.domain.ids import is_uuid, shard_of
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from pillarbox.domain.messages.statistics import Granularity, Subset, TimeRange
+
+    class _Alone(Protocol):
+        """Return the key of the one record that something has: an account, or a digest."""
+
+        def __call__(self, owner: str) -> Item: ...
+
+    class _OfList(Protocol):
+        """Return the key of a record of somebody's list; without an id, of the list."""
+
+        def __call__(self, owner: str, row_id: UUID | str | None = None) -> Item: ...
+
+    class _Common(Protocol):
+        """Return the key of a record of a list that all share; without an id, of the list."""
+
+        def __call__(self, row_id: str = "") -> Item: ...
+
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
@@ -114,33 +132,15 @@ _LAST: Final = "\U0010ffff"
 DUE_BUCKETS: Final = 8
 
 
-class _Alone(Protocol):
-    """Return the key of the one record that something has: an account, or a digest."""
-
-    def __call__(self, owner: str) -> Item: ...
-
-
-class _OfList(Protocol):
-    """Return the key of a record of somebody's list; without an id, of the list."""
-
-    def __call__(self, owner: str, row_id: UUID | str | None = None) -> Item: ...
-
-
-class _Common(Protocol):
-    """Return the key of a record of a list that all share; without an id, of the list."""
-
-    def __call__(self, row_id: str = "") -> Item: ...
-
-
-def _alone(kind: str) -> _Alone:
+def _alone(kind: str) -> "_Alone":
     return lambda owner: _key(f"{kind}#{owner}")
 
 
-def _of_list(kind: str) -> _OfList:
+def _of_list(kind: str) -> "_OfList":
     return lambda owner, row_id=None: _key(f"{kind}#{owner}", str(row_id) if row_id else "")
 
 
-def _common(kind: str, sk: str = "") -> _Common:
+def _common(kind: str, sk: str = "") -> "_Common":
     return lambda row_id="": _key(kind, row_id or sk)
 
 
