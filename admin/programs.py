@@ -20,7 +20,6 @@ class Runner(Protocol):
 
     def __call__(self, words: Sequence[str]) -> int:
         """Run it to its end and return its exit code."""
-        ...
 
 
 def run(words: Sequence[str]) -> int:

@@ -43,12 +43,10 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Work on accounts."""
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
 
     @cached_property
     def account_deletion(self) -> AccountDeletion:
-        """Delete accounts with everything that is stored of them."""
         return AccountDeletion(
             accounts=self.account_store,
             queries=self.history_queries,
@@ -62,7 +60,6 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def domains(self) -> Domains:
-        """Work on domains."""
         return Domains(
             identities=SesDomains(),
             dns=self.dns_records,
@@ -73,12 +70,10 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def first_steps(self) -> FirstSteps:
-        """Create the first account, key and sender."""
         return FirstSteps(accounts=self.accounts, keys=self.api_keys, senders=self.senders)
 
     @cached_property
     def message_search(self) -> MessageSearch:
-        """Find messages of any account."""
         return MessageSearch(
             messages=self.message_log,
             accounts=self.account_store,
@@ -88,12 +83,10 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def record_search(self) -> RecordSearch:
-        """Find messages by recipient."""
         return RecordSearch(self.message_log, self.ledger, self.search_index, STANDARD)
 
     @cached_property
     def recipient_erasure(self) -> RecipientErasure:
-        """Erase recipients from the history."""
         return RecipientErasure(
             accounts=self.account_store,
             log=self.message_log,
@@ -108,7 +101,6 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def suppression_files(self) -> SuppressionFiles:
-        """Import and export suppressions."""
         return SuppressionFiles(
             records=self.suppression_store,
             accounts=self.account_store,
@@ -118,7 +110,6 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def dead_letter_inspection(self) -> DeadLetterInspection:
-        """Look into the dead-letter queues."""
         return DeadLetterInspection(
             queues=SqsDeadLetterQueues(),
             messages=self.message_store,
@@ -127,7 +118,6 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def statistics_audit(self) -> Audit:
-        """Compare an account's statistics with its messages, and index these again."""
         return Audit(
             log=self.message_log,
             ledger=self.ledger_audit,
@@ -138,7 +128,6 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def doctor(self) -> Doctor:
-        """Check the whole stack."""
         settings = self.settings
         relay = settings.relay
         return Doctor(
@@ -174,7 +163,6 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def round_trip(self) -> RoundTrip:
-        """Send an email through the whole service."""
         return RoundTrip(
             accounts=self.account_store,
             keys=self.api_keys,

@@ -33,7 +33,6 @@ class Handlers(Protocol):
         Raises:
             NoWorkerFree, WorkerDied: there is no response.
         """
-        ...
 
 
 class Front:

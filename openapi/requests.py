@@ -1,7 +1,8 @@
 """The shapes of requests: the schemas of the wire models, with texts and rules added.
 
-A model gives names, types and lengths. The tables here add a description of each field and the
-rules that only validators know, because pydantic does not write those into a schema.
+A model gives names, types and lengths. Its docstring is its description, unless `RULES` has
+another. The tables here add a description of each field and the rules that only validators know,
+because pydantic does not write those into a schema.
 """
 
 from collections.abc import Iterable, Mapping
@@ -573,49 +574,16 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
     RenderStarterRequest: {"description": "Values for the preview."},
-    ChallengeRequest: {"description": "A request for the work that a code needs."},
-    PreviewCodeRequest: {"description": "A request for the code for a preview key."},
-    PreviewKeyRequest: {"description": "A code and its flow."},
-    PreviewReport: {"description": "A report of a test mail."},
-    SignUpBody: {"description": "A new account."},
-    ApprovalBody: {"description": "An approval. Without a plan, that of all new accounts counts."},
-    ProofBody: {"description": "A proof of work, in version 1 of the protocol of ALTCHA."},
-    CodeRequestBody: {"description": "A request for a one-time code."},
     SignInRequest: {
-        "description": "Give either `flow` and `code`, or `link`.",
         **_one_of({"by code": ("flow", "code"), "by link": ("link",)}, ("flow", "code", "link")),
     },
-    TokenRequest: {"description": "The account that an access token is for."},
-    AddDomainRequest: {"description": "A domain to send from."},
-    AddSenderRequest: {"description": "An address to send from."},
-    CreateKeyRequest: {"description": "A new API key."},
     AddSuppressionsRequest: {
-        "description": "Give either `address` or `addresses`.",
         **_one_of(
             {"one": ("address",), "many": ("addresses",)},
             ("address", "addresses"),
             addresses={"type": "array", "items": {}},
         ),
     },
-    OwnLimits: {"description": "The limits of an account; null is the plan's limit."},
-    OperateAccountRequest: {"description": "Changes to an account. Null changes nothing."},
-    RedriveRequest: {"description": "How much to move."},
-    SuspendRequest: {"description": "Why the account is suspended."},
-    InviteMemberRequest: {"description": "A new member."},
-    ChangeMemberRequest: {"description": "Another role."},
-    ChangeAccountRequest: {
-        "description": "Changes to the account. Null changes nothing, and an empty text removes it."
-    },
-    CreateTemplateRequest: {
-        "description": "A new template, with a starter, some HTML or a few words as its draft."
-    },
-    SaveDraftRequest: {"description": "A whole draft."},
-    RestoreVersionRequest: {"description": "The version that becomes the draft."},
-    RenderTemplateRequest: {"description": "A source and values."},
-    TestTemplateRequest: {"description": "The recipient and the values of a test."},
-    CreateWebhookRequest: {"description": "A new endpoint."},
-    ChangeWebhookRequest: {"description": "Changes to an endpoint. Null changes nothing."},
-    ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},
 }
 
 
@@ -632,7 +600,8 @@ def enriched(model: type[WireModel], schema: dict[str, Any]) -> dict[str, Any]:
     schema["properties"] = {
         name: _merged(plain, entries[name]) for name, plain in properties.items()
     }
-    return {**schema, **RULES.get(model, {})}
+    described = {} if model.in_query else {"description": model.__doc__}
+    return {**schema, **described, **RULES.get(model, {})}
 
 
 def _merged(plain: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:

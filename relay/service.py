@@ -38,7 +38,6 @@ class SubmissionService(Protocol):
         Raises:
             ServiceError: it is not a live key that may send, or `service_unavailable`.
         """
-        ...
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
         """Accept a message and return its id after the commit.
@@ -46,7 +45,6 @@ class SubmissionService(Protocol):
         Raises:
             ServiceError: the message is refused or could not be committed.
         """
-        ...
 
 
 #: Concurrent use-case calls. Each spends most of its time waiting for AWS.

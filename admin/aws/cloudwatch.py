@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, make_client, operator_errors
 
 _NAME: Final = "monitoring service"
 #: The logical id in the template of the topic for all alarms.
@@ -15,18 +15,13 @@ _TOPIC: Final = "AlarmTopic"
 class CloudWatchMonitoring:
     """Implements `operations.ports.StackMonitoring` for a CloudFormation stack."""
 
+    _cloudwatch: Any = client_of("cloudwatch")
+    _sns: Any = client_of("sns")
+
     def __init__(self, stack_name: str) -> None:
         self._stack_name = stack_name
 
     # No type stubs are installed for these services.
-
-    @cached_property
-    def _cloudwatch(self) -> Any:  # noqa: ANN401  see above
-        return make_client("cloudwatch")
-
-    @cached_property
-    def _sns(self) -> Any:  # noqa: ANN401  see above
-        return make_client("sns")
 
     @cached_property
     def _topic(self) -> str:

@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
 from admin.use_cases.dead_letters import DeadLetter
-from pillarbox.adapters.aws import make_client, operator_errors
-from pillarbox.adapters.dynamodb.attributes import from_milliseconds
+from pillarbox.adapters.aws import client_of, operator_errors
 from pillarbox.adapters.ses.events import read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.ids import is_token, is_uuid
+from pillarbox.domain.timing import to_datetime
 from pillarbox.domain.webhooks.endpoint import WebhookEvent
 
 if TYPE_CHECKING:
@@ -41,10 +40,7 @@ class _Content(NamedTuple):
 class SqsDeadLetterQueues:
     """Implements `operations.dead_letters.DeadLetterQueues`."""
 
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
+    _sqs: "SQSClient" = client_of("sqs")
 
     def look(self, queue: str, url: str, at_most: int) -> Sequence[DeadLetter]:
         """Receive messages, and make them visible to others again.
@@ -101,7 +97,7 @@ def _letter(read: Callable[[str], _Content], message: Mapping[str, Any]) -> Dead
         else None,
         size=len(text.encode()),
         receive_count=int(attributes["ApproximateReceiveCount"]),
-        sent_at=from_milliseconds(int(attributes["SentTimestamp"])),
+        sent_at=to_datetime(int(attributes["SentTimestamp"])),
         problem=content.problem,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from admin.aws import stacks
 from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -20,13 +20,10 @@ _RULE: Final = "EventsRule"
 class SqsQueuePolicies:
     """Implements `operations.ports.QueuePolicies` for a CloudFormation stack."""
 
+    _sqs: "SQSClient" = client_of("sqs")
+
     def __init__(self, stack_name: str) -> None:
         self._stack_name = stack_name
-
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
 
     @cached_property
     def _resources(self) -> Mapping[str, str]:

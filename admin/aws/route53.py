@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final
 
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors
 from pillarbox.application.accounts.ports import DnsRecord, HostedZone
 
 _NAME: Final = "Route 53 API"
@@ -18,9 +17,7 @@ _STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 class Route53Zones:
     """Implements `accounts.ports.HostedZones`."""
 
-    @cached_property
-    def _route53(self) -> Any:  # noqa: ANN401  no type stubs are installed for it
-        return make_client("route53")
+    _route53: Any = client_of("route53")
 
     def zones_for(self, name: str) -> Sequence[HostedZone]:
         """Return the public zones that contain a name: those with the longest zone name."""

@@ -1,10 +1,9 @@
 """The AWS account's pricing plan at SES (API v2: GetAccount, PutAccountPricingAttributes)."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from admin.use_cases.ses_plans import ChosenPlan, SesPlan
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
@@ -16,10 +15,7 @@ _NAME: Final = "SES API"
 class SesAccountPlan:
     """Implements `operations.ses_plans.SesPlans`."""
 
-    @cached_property
-    def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2")
-        return client
+    _ses: "SESV2Client" = client_of("sesv2")
 
     def read(self) -> ChosenPlan:
         """Read the plan in force and the one that follows it.

@@ -25,7 +25,6 @@ class PageQueries(Protocol):
 
     def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
         """List messages and count them."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,6 @@ class DeadLetterQueues(Protocol):
             url: its dead-letter queue.
             at_most: the most messages.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

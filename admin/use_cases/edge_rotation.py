@@ -20,31 +20,24 @@ class EdgeParts(Protocol):
 
     def stored(self) -> Sequence[str]:
         """Return the values in Secrets Manager: one, or two in the middle of a rotation."""
-        ...
 
     def store(self, values: Sequence[str]) -> None:
         """Put values into Secrets Manager. Containers that start from now on accept them."""
-        ...
 
     def sent(self) -> str:
         """Return what the edge sends."""
-        ...
 
     def send(self, value: str) -> None:
         """Make the edge send a value, and wait until all of its servers do."""
-        ...
 
     def accepted(self) -> Sequence[AbstractSet[str]]:
         """Return what each firewall accepts."""
-        ...
 
     def accept(self, values: AbstractSet[str]) -> None:
         """Let the firewalls accept exactly these values. They follow within minutes."""
-        ...
 
     def restart_containers(self) -> None:
         """Replace the containers one by one, and wait until all accept the stored values."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

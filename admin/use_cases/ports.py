@@ -19,11 +19,9 @@ class AccountData(Protocol):
 
         It can be repeated after it was interrupted.
         """
-        ...
 
     def delete_account(self, account_id: str) -> None:
         """Delete the account's record."""
-        ...
 
 
 class MessageRecords(Protocol):
@@ -33,11 +31,9 @@ class MessageRecords(Protocol):
         self, account_id: str, since: int, until: int, shards: int | None = None
     ) -> Iterable[Message]:
         """Return the messages of an account created from `since` to before `until`."""
-        ...
 
     def in_accounts(self, account_ids: Sequence[str], message_id: UUID) -> Iterable[Message]:
         """Return the message with an id from the account that has it, among up to a hundred."""
-        ...
 
 
 class MessageRewrite(Protocol):
@@ -48,7 +44,6 @@ class MessageRewrite(Protocol):
 
         Return False, and write nothing, if the record has changed since.
         """
-        ...
 
 
 class AnnouncedAddresses(Protocol):
@@ -56,7 +51,6 @@ class AnnouncedAddresses(Protocol):
 
     def erase(self, account_id: str, mailbox: str) -> None:
         """Delete the deliveries and the waiting events of an account that name a mailbox."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +68,6 @@ class TableProtection(Protocol):
 
     def read(self) -> TableProtectionState:
         """Read how the table is protected."""
-        ...
 
 
 class StackMonitoring(Protocol):
@@ -82,19 +75,15 @@ class StackMonitoring(Protocol):
 
     def firing_alarms(self) -> Sequence[str]:
         """Return the names of the stack's alarms in state ALARM."""
-        ...
 
     def silent_alarms(self) -> Mapping[str, datetime]:
         """Return the alarms that lack data that they need, and since when they lack it."""
-        ...
 
     def alarm_subscribers(self) -> int:
         """Return how many recipients get notifications of alarms."""
-        ...
 
     def function_concurrency(self) -> int:
         """Return the AWS account's limit of concurrent functions."""
-        ...
 
 
 class QueuePolicies(Protocol):
@@ -102,7 +91,6 @@ class QueuePolicies(Protocol):
 
     def read(self) -> Mapping[str, QueuePolicy]:
         """Return each policy by the queue's name in the template."""
-        ...
 
 
 class StackShares(Protocol):
@@ -110,7 +98,6 @@ class StackShares(Protocol):
 
     def read(self) -> Mapping[str, int]:
         """Return the percentage of each stack, also of this one, by its name."""
-        ...
 
 
 class ApiProbe(Protocol):
@@ -120,7 +107,6 @@ class ApiProbe(Protocol):
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
         """Make a request as a client does; return the status and the JSON body."""
-        ...
 
 
 class CertificateProbe(Protocol):
@@ -132,4 +118,3 @@ class CertificateProbe(Protocol):
         Raises:
             ServiceError: `service_unavailable`, if a client would not trust it.
         """
-        ...

@@ -65,11 +65,9 @@ class SesPlans(Protocol):
 
     def read(self) -> ChosenPlan:
         """Read the plan."""
-        ...
 
     def change(self, plan: SesPlan) -> None:
         """Ask SES for another plan."""
-        ...
 
 
 def cost(plan: SesPlan, emails: int) -> float:

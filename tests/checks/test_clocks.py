@@ -32,7 +32,7 @@ REASONS: Final = {
     "adapters/webhook_poster.py": _ONE_CLOCK,
     "adapters/dynamodb/accounts/key_uses.py": _STORED,
     "adapters/dynamodb/history": _STORED,
-    "adapters/dynamodb/messages/claims.py: _leased: to_milliseconds(now) < stored['lease']": (
+    "adapters/dynamodb/messages/claims.py: _leased: milliseconds(now) < stored['lease']": (
         "LEASE has the margin"
     ),
     "adapters/dynamodb/messages/claims.py: acquire: attribute_not_exists(pk)"

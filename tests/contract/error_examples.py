@@ -12,7 +12,6 @@ from botocore.exceptions import EndpointConnectionError
 from openapi.errors import ERRORS
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.attributes import to_milliseconds
 from pillarbox.application.templates.editing import NewTemplate
 from pillarbox.domain.accounts.account import Plan, Suspension
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
@@ -20,6 +19,7 @@ from pillarbox.domain.accounts.key import SCOPES, Preset, digest_of_key
 from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATES
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
+from pillarbox.domain.timing import milliseconds
 from pillarbox.wiring import services
 from tests import edge_function
 from tests.contract.bodies import attachment, otp, raw_html
@@ -86,7 +86,7 @@ def _in_flight(service: Service) -> Any:
     account = service.account()
     api = Api(service.key(account))
     api.send(otp(), idempotency_key="order-1")
-    soon = to_milliseconds(wiring.utc_now()) + 30_000
+    soon = milliseconds(wiring.utc_now()) + 30_000
     service.change_claim(account, state="P", lease=soon)
     return api.send(otp(), idempotency_key="order-1").json
 

@@ -7,8 +7,8 @@ body beside `http`.
 import json
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.attributes import to_milliseconds
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.timing import milliseconds
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import Service
@@ -50,7 +50,7 @@ def test_a_running_request_holds_its_key_until_its_lease_ends(
     first = api.send(otp(), idempotency_key=KEY)
     (message,) = service.messages(account)
     wiring.services().table.delete({"pk": {"S": message["pk"]}, "sk": {"S": message["sk"]}})
-    soon = to_milliseconds(wiring.utc_now()) + 30_000
+    soon = milliseconds(wiring.utc_now()) + 30_000
     service.change_claim(account, state="P", lease=soon)
     waiting = api.send(otp(), idempotency_key=KEY)
     assert (waiting.status, waiting.code) == (409, "idempotency_in_flight")

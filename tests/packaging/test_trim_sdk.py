@@ -63,6 +63,6 @@ def test_every_client_of_the_layer_has_its_data() -> None:
     used = {
         service
         for path in (LAYER / "pillarbox" / "adapters").rglob("*.py")
-        for service in re.findall(r'make_client\("(\w+)"', path.read_text())
+        for service in re.findall(r'(?:make_client|client_of)\("(\w+)"', path.read_text())
     }
     assert used - OPERATOR_SERVICES == set(SERVICES)

@@ -12,7 +12,9 @@ import pytest
 from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item, to_milliseconds
+from pillarbox.adapters.dynamodb.attributes import (
+    to_item,
+)
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks import due_times
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
@@ -30,6 +32,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookQueue,
 )
 from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
@@ -392,7 +395,7 @@ def test_a_task_that_cannot_be_read_does_not_stop_the_timer(aws: Aws) -> None:
     for number in (1, 2):
         due.put(event(number), at(60 * number))
     unreadable = keys.due_task(
-        (to_milliseconds(at(60)) + 59_999) // 60_000, f"{ACCOUNT}#{ENDPOINT}#{event(3).delivery_id}"
+        (milliseconds(at(60)) + 59_999) // 60_000, f"{ACCOUNT}#{ENDPOINT}#{event(3).delivery_id}"
     )
     table.put(unreadable | to_item({"type": "email.of_a_later_version"}))
     parts = iter(due.due(at(180)))

@@ -19,7 +19,7 @@ def starts_of(node: ast.expr) -> list[str]:
             return starts_of(first)
         case ast.IfExp(body=body, orelse=other):
             return starts_of(body) + starts_of(other)
-        case ast.Name():  # a key that another function of the module spelled
+        case ast.Name() | ast.FormattedValue():  # a key that another call of the module spelled
             return []
     raise NotImplementedError(ast.dump(node))
 
@@ -28,7 +28,9 @@ def starts_of(node: ast.expr) -> list[str]:
 KINDS = {
     start.partition("#")[0]
     for call in ast.walk(ast.parse(inspect.getsource(keys)))
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "_key"
+    if isinstance(call, ast.Call)
+    and isinstance(call.func, ast.Name)
+    and call.func.id in {"_key", "_alone", "_of_list", "_common"}
     for start in starts_of(call.args[0])
 }
 

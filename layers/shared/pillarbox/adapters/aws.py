@@ -82,6 +82,24 @@ def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: AN
     return client
 
 
+class _LazyClient:
+    def __init__(self, *client: Any) -> None:  # noqa: ANN401  as `make_client`
+        self._client = client
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, adapter: Any, _: object = None) -> Any:  # noqa: ANN401  as `client_of`
+        # Python finds it there from now on.
+        made = adapter.__dict__[self._name] = make_client(*self._client)
+        return made
+
+
+def client_of(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
+    """Return an attribute of an adapter's class: a client, which its first use makes."""
+    return _LazyClient(service, config)
+
+
 def _find_endpoint_once(resolver: Any) -> None:  # noqa: ANN401  botocore has no types
     """Keep the endpoint that the first call finds: finding it takes 5 % of a call's CPU."""
     find = resolver.construct_endpoint

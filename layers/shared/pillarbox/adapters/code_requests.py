@@ -5,26 +5,30 @@ Lambda queues such an invocation, and repeats it if it fails. No queue of ours i
 
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, Final
 
-from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.adapters.aws import client_of, service_errors
+from pillarbox.adapters.rows import MILLISECONDS, Column, Row
 from pillarbox.domain.sign_in.codes import CodeRequest
-from pillarbox.domain.timing import milliseconds, to_datetime
 
 _VERSION: Final = 1
+_REQUEST: Final = Row(
+    CodeRequest,
+    *("address", "code"),
+    flow_id="flow",
+    at=("at", MILLISECONDS),
+    for_preview=Column("preview", absent=False),
+)
 
 
 class LambdaCodeRequests:
     """Implements `sign_in.ports.CodeRequests`."""
 
+    _lambda: Any = client_of("lambda")
+
     def __init__(self, function: str) -> None:
         """Store the function's name or ARN, with its alias."""
         self._function = function
-
-    @cached_property
-    def _lambda(self) -> Any:  # noqa: ANN401  a botocore client
-        return make_client("lambda")
 
     def put(self, request: CodeRequest) -> None:
         """Invoke the function once, without waiting for its result."""
@@ -38,14 +42,7 @@ class LambdaCodeRequests:
 
 def write_request(request: CodeRequest) -> dict[str, Any]:
     """Write a request as an event. It has no secret of the flow, so it cannot sign a user in."""
-    return {
-        "version": _VERSION,
-        "flow": request.flow_id,
-        "address": request.address,
-        "code": request.code,
-        "at": milliseconds(request.at),
-        "preview": request.for_preview,
-    }
+    return {"version": _VERSION, **_REQUEST.write(request)}
 
 
 def read_request(event: Mapping[str, Any]) -> CodeRequest:
@@ -56,10 +53,4 @@ def read_request(event: Mapping[str, Any]) -> CodeRequest:
     """
     if event["version"] != _VERSION:
         raise ValueError("the request has another version")
-    return CodeRequest(
-        flow_id=event["flow"],
-        address=event["address"],
-        code=event["code"],
-        at=to_datetime(event["at"]),
-        for_preview=event.get("preview", False),
-    )
+    return _REQUEST.read(event)

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.adapters.aws import client_of, service_errors
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.ports import ScanPage
 from pillarbox.domain.ids import is_uuid
@@ -20,13 +19,10 @@ _NAME: Final = "spool"
 class S3Spool:
     """Implements `delivery.ports.Spool`. Keys are `<account>/<message id>/<token>`."""
 
+    _s3: "S3Client" = client_of("s3")
+
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
-
-    @cached_property
-    def _s3(self) -> "S3Client":
-        client: S3Client = make_client("s3")
-        return client
 
     def account_ids(self) -> Iterator[str]:
         """List the first parts of the keys; one request returns up to 1,000 of them."""

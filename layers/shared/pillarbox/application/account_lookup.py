@@ -14,11 +14,9 @@ class AccountReader(Protocol):
 
     def get(self, account_id: str) -> Account | None:
         """Read one account."""
-        ...
 
     def all(self) -> Iterable[Account]:
         """Read all accounts, sorted by id."""
-        ...
 
 
 def account_not_found() -> ServiceError:

@@ -71,7 +71,6 @@ class Directory(Protocol):
 
         With `preview`, addresses that want no preview mail are suppressed too.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +129,12 @@ class Claims(Protocol):
         Raises:
             ServiceError: `idempotency_key_mismatch` or `idempotency_in_flight`.
         """
-        ...
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
         """Store the response of an operation whose records exist already.
 
         If this fails, the claim stays pending: a retry takes it over and finds the records.
         """
-        ...
 
     def release(self, claim: Claim) -> StoredResponse | None:
         """Release a claim after a failure, so that a retry is a new attempt.
@@ -145,7 +142,6 @@ class Claims(Protocol):
         After this the claim can no longer be committed. Return its response if it was
         committed after all: this settles a commit whose outcome was unknown.
         """
-        ...
 
 
 class KeyUses(Protocol):
@@ -153,15 +149,12 @@ class KeyUses(Protocol):
 
     def record(self, account_id: str, key_id: str, at: datetime) -> None:
         """Record a use, unless one is recorded that is at most an hour older, or newer."""
-        ...
 
     def last_use(self, account_id: str, key_id: str) -> datetime | None:
         """Return the recorded use of a key, or None if there is none."""
-        ...
 
     def last_uses(self, account_id: str) -> Mapping[str, datetime]:
         """Return the recorded uses of an account's keys by their ids."""
-        ...
 
 
 class Quotas(Protocol):
@@ -173,11 +166,9 @@ class Quotas(Protocol):
         Raises:
             QuotaExceeded: a window has no room for them.
         """
-        ...
 
     def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
         """Undo the count of messages that were reserved at `now` and not accepted."""
-        ...
 
 
 class Refusals(Protocol):
@@ -185,7 +176,6 @@ class Refusals(Protocol):
 
     def count(self, account_id: str, count: int, now: datetime) -> None:
         """Count refused messages in the current minute. `Directory` reads the count."""
-        ...
 
 
 class Messages(Protocol):
@@ -197,42 +187,35 @@ class Messages(Protocol):
         After an error the outcome is unknown. With a claim, `Claims.release` settles it;
         without one, `get` does.
         """
-        ...
 
     def commit_all(self, messages: "Sequence[Message]") -> None:
         """Accept up to 100 messages: put the records that do not exist yet, all or none.
 
         After an error the outcome is unknown; `get_all` settles it.
         """
-        ...
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> "Mapping[UUID, Message]":
         """Read several messages; absent ones are omitted."""
-        ...
 
     def get(self, account_id: str, message_id: UUID) -> "Message | None":
         """Read one message consistently: every acknowledged write is visible."""
-        ...
 
     def peek(self, account_id: str, message_id: UUID) -> "Message | None":
         """Read one message eventually consistently, at half the cost of `get`.
 
         Use it for a change that `save` refuses if the message has changed since.
         """
-        ...
 
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> "Message | LeaseRefusal":
         """Lease a pending message for one hand-over to the provider."""
-        ...
 
     def save(self, message: "Message") -> bool:
         """Replace the revision that a changed message was made from.
 
         Return False, and write nothing, if another worker was faster.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,15 +230,12 @@ class Jobs(Protocol):
 
     def put(self, job: "Job", mail: "Mail") -> None:
         """Queue a job; a large mail is put into the spool first."""
-        ...
 
     def put_all(self, jobs: "Sequence[tuple[Job, Mail]]") -> frozenset[UUID]:
         """Queue several jobs; return the message ids of those that were refused."""
-        ...
 
     def put_result(self, job: "Job", result: "HandOverResult") -> None:
         """Queue a job that only records the result of an attempt for the job's message."""
-        ...
 
     def load(self, job: "Job") -> "Mail":
         """Return the mail of a job, from the job itself or from the spool.
@@ -263,11 +243,9 @@ class Jobs(Protocol):
         Raises:
             PayloadGone: the spool no longer has it.
         """
-        ...
 
     def discard(self, job: "Job") -> None:
         """Delete the spool object of a finished job, if there is one."""
-        ...
 
 
 class PayloadGone(Exception):
@@ -341,7 +319,6 @@ class MailDomains(Protocol):
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
         """Look up the mail exchangers of all domains within 2 seconds."""
-        ...
 
 
 class Suppressions(Protocol):
@@ -351,7 +328,6 @@ class Suppressions(Protocol):
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
     ) -> None:
         """Suppress an address, unless it is suppressed already."""
-        ...
 
     def find_suppressed(
         self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
@@ -360,7 +336,6 @@ class Suppressions(Protocol):
 
         `hashed` also looks for suppressions that have only a hash of the address.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,11 +357,9 @@ class MessageLog(Protocol):
         `shards` is the account's number of shards, for a caller that has just read the account.
         Without it, the number is read first.
         """
-        ...
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> "Iterable[Message]":
         """Return the existing ones among some messages, in any order, read consistently."""
-        ...
 
     def pending(
         self, account_id: str, since: int, until: int, cursor: str | None
@@ -397,4 +370,3 @@ class MessageLog(Protocol):
         eventually consistently: change a message only by `Messages.save`, which refuses if
         the message has changed since.
         """
-        ...

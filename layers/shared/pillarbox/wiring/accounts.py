@@ -22,7 +22,6 @@ class AccountWiring(Stores):
 
     @cached_property
     def account_list(self) -> "AccountList":
-        """List all accounts of the service."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.application.accounts.account_list import AccountList
 
@@ -32,7 +31,6 @@ class AccountWiring(Stores):
 
     @cached_property
     def api_keys(self) -> "Keys":
-        """Work on the API keys of an account."""
         from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.application.accounts.keys import Keys
 
@@ -49,21 +47,18 @@ class AccountWiring(Stores):
 
     @cached_property
     def accounts(self) -> "Accounts":
-        """Change the caller's account."""
         from pillarbox.application.accounts.accounts import Accounts
 
         return Accounts(records=self.account_store, clock=utc_now)
 
     @cached_property
     def account_usage(self) -> "AccountUsage":
-        """Read what is used of an account's limits."""
         from pillarbox.application.accounts.usage import AccountUsage
 
         return AccountUsage(self.directory, utc_now)
 
     @cached_property
     def suppression_list(self) -> "SuppressionList":
-        """List the suppressions of an account."""
         from pillarbox.application.accounts.suppressions import SuppressionList
 
         return SuppressionList(
@@ -74,7 +69,6 @@ class AccountWiring(Stores):
 
     @cached_property
     def domain_check(self) -> "DomainCheck":
-        """Check the DNS records of a sending domain."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.domains import DomainCheck
@@ -83,7 +77,6 @@ class AccountWiring(Stores):
 
     @cached_property
     def account_domains(self) -> "AccountDomains":
-        """Work on the domains of accounts, for their members."""
         from pillarbox.adapters.aws import in_parallel, service_errors
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.account_domains import AccountDomains
@@ -98,7 +91,6 @@ class AccountWiring(Stores):
 
     @cached_property
     def senders(self) -> "Senders":
-        """Work on senders."""
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.senders import Senders
 
@@ -106,7 +98,6 @@ class AccountWiring(Stores):
 
     @cached_property
     def member_senders(self) -> "MemberSenders":
-        """Add senders, for members of an account."""
         from pillarbox.application.accounts.account_domains import MemberSenders
 
         return MemberSenders(self.senders, self.account_domains)

@@ -47,7 +47,6 @@ class CallerWiring(Stores):
 
     @cached_property
     def caller_lookup(self) -> "CallerLookup":
-        """Describe the caller."""
         from pillarbox.application.caller import CallerLookup
 
         return CallerLookup(directory=self.directory, key_uses=self.key_uses, clock=utc_now)

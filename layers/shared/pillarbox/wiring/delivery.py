@@ -25,7 +25,6 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def delivery(self) -> "Delivery":
-        """Deliver accepted messages."""
         from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
         from pillarbox.adapters.ses.mailer import SesMailer
         from pillarbox.adapters.ses.rate import SesAccountRate
@@ -80,7 +79,6 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":
-        """Set poison jobs aside."""
         from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
         from pillarbox.application.delivery.poison_jobs import PoisonJobs
 
@@ -92,7 +90,6 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def feedback(self) -> "Feedback":
-        """Record provider events."""
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
         from pillarbox.adapters.ses.events import find_message, read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
@@ -111,14 +108,12 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def sweep_tasks(self) -> "SqsSweepTasks":
-        """The queue of sweep tasks."""
         from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
 
         return SqsSweepTasks(self.settings.sweep_queue_url)
 
     @cached_property
     def sweep_plan(self) -> "SweepPlan":
-        """Begin a pass of the sweep."""
         from pillarbox.application.delivery.plan_sweep import SweepPlan
 
         return SweepPlan(
@@ -131,7 +126,6 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def sweep(self) -> "Sweep":
-        """Find what got stuck, account by account."""
         from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.sender_domains import SenderDomains

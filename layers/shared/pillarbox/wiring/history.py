@@ -20,7 +20,6 @@ class HistoryWiring(Stores):
 
     @cached_property
     def ledger_check(self) -> "LedgerCheck":
-        """Check and repair recent or marked hours of the statistics."""
         from pillarbox.application.history.ledger_check import LedgerCheck
 
         return LedgerCheck(
@@ -34,14 +33,12 @@ class HistoryWiring(Stores):
 
     @cached_property
     def message_lookup(self) -> "MessageLookup":
-        """Look one message up."""
         from pillarbox.application.history.lookup import MessageLookup
 
         return MessageLookup(self.message_store)
 
     @cached_property
     def history_queries(self) -> "HistoryQueries":
-        """List and count an account's messages."""
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
@@ -53,7 +50,6 @@ class HistoryWiring(Stores):
 
     @cached_property
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
-        """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.dynamodb.history.message_log import (
             change_time,

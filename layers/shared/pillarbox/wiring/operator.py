@@ -17,7 +17,6 @@ class OperationWiring(HistoryWiring):
 
     @cached_property
     def account_rates(self) -> "AccountRates":
-        """Count what each account sends."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.application.operator.ranking import AccountRates
 
@@ -30,7 +29,6 @@ class OperationWiring(HistoryWiring):
 
     @cached_property
     def queue_operations(self) -> "QueueOperations":
-        """Work on the queues."""
         from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
         from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
         from pillarbox.adapters.sqs.queues import SqsQueues
@@ -60,7 +58,6 @@ class OperationWiring(HistoryWiring):
 
     @cached_property
     def service_checks(self) -> "ServiceChecks":
-        """Check whether the service can do its work."""
         from pillarbox.adapters.ses.account import SesAccount
         from pillarbox.application.operator.service_checks import ServiceChecks
 

@@ -57,21 +57,18 @@ class SendingWiring(Stores):
 
     @cached_property
     def single_send(self) -> "SingleSend":
-        """Accept one email."""
         from pillarbox.application.sending.single import SingleSend
 
         return SingleSend(self.sending_ports, self.seen_keys)
 
     @cached_property
     def batch_send(self) -> "BatchSend":
-        """Accept a batch of emails."""
         from pillarbox.application.sending.batch import BatchSend
 
         return BatchSend(self.sending_ports, self.seen_keys)
 
     @cached_property
     def smtp_submission(self) -> "SmtpSubmission":
-        """Accept messages over SMTP."""
         from pillarbox.application.sending.smtp import SmtpSubmission
 
         return SmtpSubmission(

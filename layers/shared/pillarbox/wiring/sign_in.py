@@ -26,7 +26,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def sign_in(self) -> "SignIn":
-        """Sign users in."""
         from pillarbox.application.sign_in.sign_in import SignIn
 
         return SignIn(
@@ -43,7 +42,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def sign_up_policy(self) -> "SignUpPolicy":
-        """Return who may create an account."""
         from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpPolicy
 
         return SignUpPolicy(
@@ -53,7 +51,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def sign_up(self) -> "SignUp":
-        """Create the accounts of users."""
         from pillarbox.application.sign_in.sign_up import SignUp
         from pillarbox.domain.accounts.account import Plan
 
@@ -68,7 +65,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def sign_up_approval(self) -> "SignUpApproval":
-        """Approve sign-ups, for the operator."""
         from pillarbox.application.sign_in.approval import SignUpApproval
         from pillarbox.domain.accounts.account import Plan
 
@@ -84,7 +80,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def code_requests(self) -> "LambdaCodeRequests":
-        """The one-time codes to send."""
         from pillarbox.adapters.code_requests import LambdaCodeRequests
 
         return LambdaCodeRequests(self.settings.mail_code_function)
@@ -98,7 +93,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def code_mail(self) -> "CodeMail":
-        """Send one-time codes."""
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
         from pillarbox.application.sign_in.code_mail import CodeMail
 
@@ -115,7 +109,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def preview_keys(self) -> "PreviewKeys":
-        """Give preview keys to visitors of other sites."""
         from pillarbox.adapters.disposable_domains import is_disposable
         from pillarbox.adapters.dynamodb import keys
         from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
@@ -137,7 +130,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def team(self) -> "Team":
-        """Work on users and members, for the operator."""
         from pillarbox.application.sign_in.team import Team
 
         return Team(
@@ -151,7 +143,6 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def account_members(self) -> "AccountMembers":
-        """Work on the members of the caller's account."""
         from pillarbox.application.sign_in.members import AccountMembers
 
         return AccountMembers(

@@ -110,40 +110,34 @@ class Stores:
 
     @cached_property
     def directory(self) -> DynamoDirectory:
-        """Keys, accounts, suppressions, templates and quotas in one read."""
         return DynamoDirectory(self.table, self.credentials)
 
     @cached_property
     def service_address(self) -> "DynamoServiceAddress":
-        """The address of API and dashboard, for links in emails."""
         from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 
         return DynamoServiceAddress(self.table, utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":
-        """Which domains receive email."""
         from pillarbox.adapters.dns import DnsMailDomains
 
         return DnsMailDomains(self.settings.dns_servers)
 
     @cached_property
     def dns_records(self) -> "DnsRecords":
-        """The DNS records of domains."""
         from pillarbox.adapters.dns_records import DnsRecords
 
         return DnsRecords(self.settings.dns_servers)
 
     @cached_property
     def spool(self) -> "S3Spool":
-        """The bucket of emails that are too large for the queue."""
         from pillarbox.adapters.s3_spool import S3Spool
 
         return S3Spool(self.settings.spool_bucket)
 
     @cached_property
     def jobs(self) -> "SqsJobs":
-        """The queues of jobs, and the spool."""
         from pillarbox.adapters.sqs.jobs import SqsJobs
 
         return SqsJobs(

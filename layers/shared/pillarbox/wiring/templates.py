@@ -24,7 +24,6 @@ class TemplateWiring(SendingWiring):
 
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":
-        """Write saved templates."""
         from pillarbox.adapters.dynamodb.templates.drafts import (
             DynamoTemplateDrafts,
             DynamoTemplateVersions,
@@ -42,7 +41,6 @@ class TemplateWiring(SendingWiring):
 
     @cached_property
     def template_editing(self) -> "TemplateEditing":
-        """Edit the drafts of saved templates, and publish them."""
         from pillarbox.application.templates.editing import TemplateEditing
 
         return TemplateEditing(self.template_authoring)
@@ -56,7 +54,6 @@ class TemplateWiring(SendingWiring):
 
     @cached_property
     def template_trial(self) -> "TemplateTrial":
-        """Send tests of drafts."""
         from pillarbox.application.templates.trial import TemplateTrial
 
         return TemplateTrial(
@@ -67,7 +64,6 @@ class TemplateWiring(SendingWiring):
 
     @cached_property
     def template_library(self) -> "TemplateLibrary":
-        """Read and delete saved templates, for callers of the API."""
         from pillarbox.application.templates.saved import TemplateLibrary
 
         return TemplateLibrary(self.template_authoring)

@@ -24,7 +24,6 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def webhook_queries(self) -> "WebhookQueries":
-        """Read webhook endpoints and the deliveries to them."""
         from pillarbox.application.webhooks.endpoints import WebhookQueries
 
         return WebhookQueries(
@@ -35,7 +34,6 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def webhooks(self) -> "Webhooks":
-        """Write webhook endpoints."""
         from pillarbox.application.webhooks.endpoints import Webhooks
 
         return Webhooks(
@@ -49,7 +47,6 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def webhook_poster(self) -> "WebhookPoster":
-        """Send webhooks, and check the addresses of endpoints."""
         from pillarbox.adapters.webhook_poster import HttpsWebhookPoster
 
         return HttpsWebhookPoster(
@@ -58,14 +55,12 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def webhooks_queue(self) -> "SqsWebhookQueue":
-        """The queue of events for webhook endpoints."""
         from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 
         return SqsWebhookQueue(self.settings.webhooks_queue_url)
 
     @cached_property
     def announcement(self) -> "Announcement[Mapping[str, Any]]":
-        """Queue what happens in accounts for their webhook endpoints."""
         from pillarbox.adapters.dynamodb.accounts.account_changes import (
             added_events,
             changed_account,
@@ -106,7 +101,6 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def due_tasks(self) -> "DueTasks":
-        """Queue the tasks whose time has come."""
         from pillarbox.application.webhooks.enqueue_due import DueTasks
 
         return DueTasks(
@@ -118,7 +112,6 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def owner_notices(self) -> "OwnerNotices":
-        """Write to the contacts of accounts."""
         from pillarbox.application.webhooks.owner_notice import OwnerNotices
 
         return OwnerNotices(
@@ -131,7 +124,6 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":
-        """Queue tests and events of the past for webhook endpoints."""
         from pillarbox.application.webhooks.replays import WebhookReplays
 
         return WebhookReplays(

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
+
+from pillarbox.adapters.rows import Codec
 
 type AttributeValue = dict[str, Any]
 type Item = dict[str, AttributeValue]
@@ -74,11 +76,15 @@ def to_ttl(moment: datetime) -> int:
     return round(moment.timestamp())
 
 
-def to_milliseconds(moment: datetime) -> int:
-    """Write a moment as milliseconds since 1970."""
-    return round(moment.timestamp() * 1000)
+TIME: Final = Codec(to_text, from_text)
 
 
-def from_milliseconds(milliseconds: int) -> datetime:
-    """Read what `to_milliseconds` wrote."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+def assigning(values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+    """Return the update that sets attributes, or removes those that are None, and its values."""
+    given = {name: value for name, value in values.items() if value is not None}
+    terms = {
+        "SET": [f"#{name} = :{name}" for name in given],
+        "REMOVE": [f"#{name}" for name in values if name not in given],
+    }
+    expression = " ".join(f"{action} {', '.join(of)}" for action, of in terms.items() if of)
+    return expression, {f":{name}": value for name, value in given.items()}

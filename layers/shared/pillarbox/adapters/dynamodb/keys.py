@@ -78,7 +78,25 @@ from pillarbox.domain.ids import is_uuid, shard_of
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from pillarbox.domain.messages.statistics import Granularity, Subset, TimeRange
+
+    class _Alone(Protocol):
+        """Return the key of the one record that something has: an account, or a digest."""
+
+        def __call__(self, owner: str) -> Item: ...
+
+    class _OfList(Protocol):
+        """Return the key of a record of somebody's list; without an id, of the list."""
+
+        def __call__(self, owner: str, row_id: UUID | str | None = None) -> Item: ...
+
+    class _Common(Protocol):
+        """Return the key of a record of a list that all share; without an id, of the list."""
+
+        def __call__(self, row_id: str = "") -> Item: ...
+
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
@@ -116,44 +134,57 @@ DUE_BUCKETS: Final = 8
 ENDPOINT_SHARDS: Final = 8
 
 
-def api_key(digest: str) -> Item:
-    """Return the key of an API key's record."""
-    return _key(f"KEY#{digest}")
+def _alone(kind: str) -> "_Alone":
+    return lambda owner: _key(f"{kind}#{owner}")
 
 
-def key_list(account_id: str, key_id: str = "") -> Item:
-    """Return the key of an API key's entry in its account's list; without an id, of the list."""
-    return _key(f"KEYS#{account_id}", key_id)
+def _of_list(kind: str) -> "_OfList":
+    return lambda owner, row_id=None: _key(f"{kind}#{owner}", str(row_id) if row_id else "")
 
 
-def key_use(account_id: str, key_id: str = "") -> Item:
-    """Return the key of the last use of an API key; without an id, of those of the account."""
-    return _key(f"USED#{account_id}", key_id)
+def _common(kind: str, sk: str = "") -> "_Common":
+    return lambda row_id="": _key(kind, row_id or sk)
 
 
-def account(account_id: str) -> Item:
-    """Return the key of an account's record."""
-    return _key(f"ACCT#{account_id}")
+api_key: Final = _alone("KEY")
+account: Final = _alone("ACCT")
+user: Final = _alone("USER")
+flow: Final = _alone("FLOW")
+preview_flow: Final = _alone("PREVIEW")
+link: Final = _alone("LINK")
+used_proof: Final = _alone("PROOF")
+webhook_endpoint_ids: Final = _alone("HOOK")
 
+key_list: Final = _of_list("KEYS")
+key_use: Final = _of_list("USED")
+account_log: Final = _of_list("LOG")
+suppression: Final = _of_list("SUP")
+sender_domain: Final = _of_list("DOMAIN")
+account_domain: Final = _of_list("DOM")
+template: Final = _of_list("TPL")
+template_draft: Final = _of_list("TPLD")
+member: Final = _of_list("TEAM")
+membership: Final = _of_list("OF")
+#: The list has the user's access tokens too.
+session: Final = _of_list("SESS")
 
-def account_list(account_id: str = "") -> Item:
-    """Return the key of an account's entry in the list of all; without an id, of the list."""
-    return _key("ACCTS", account_id)
+account_list: Final = _common("ACCTS")
+redrive: Final = _common("REDRIVES")
+sign_up: Final = _common("SIGNUPS")
+#: The emails of an account that wait for the sending rate.
+account_line: Final = _common("RATE")
+proof_key: Final = _common("POW", _ALONE)
+heartbeat: Final = _common("PULSE", _ALONE)
+#: The last probe for the heartbeat.
+probe: Final = _common("PROBE", _ALONE)
+service_address: Final = _common("ADDRESS", _ALONE)
+#: The note of the last minute whose tasks were queued.
+due_minute: Final = _common("DUES", _ALONE)
 
 
 def accounts_from(account_id: str) -> tuple[Item, Item]:
     """Return the lowest and the highest key of the list of all accounts from an id on."""
     return _key("ACCTS", account_id or _LOWEST), _key("ACCTS", _LAST)
-
-
-def account_log(account_id: str, entry_id: str = "") -> Item:
-    """Return the key of an entry of an account's log; without an id, of the log."""
-    return _key(f"LOG#{account_id}", entry_id)
-
-
-def redrive(entry_id: str = "") -> Item:
-    """Return the key of the record of a redrive; without an id, of all of them."""
-    return _key("REDRIVES", entry_id)
 
 
 def claim(account_id: str, digest: str) -> Item:
@@ -175,34 +206,9 @@ def quota(sender_id: str) -> Item:
     return _key(f"QUOTA#{account_id}", key_id or _ALONE)
 
 
-def suppression(account_id: str, address: str = "") -> Item:
-    """Return the key of an address's suppression; without an address, of the account's list."""
-    return _key(f"SUP#{account_id}", address)
-
-
-def sender_domain(account_id: str, name: str = "") -> Item:
-    """Return the key of what the hourly look saw of a sender domain; without one, of all."""
-    return _key(f"DOMAIN#{account_id}", name)
-
-
 def suppressions_from(account_id: str, start: str) -> tuple[Item, Item]:
     """Return the lowest and the highest key of the addresses that begin with a text."""
     return _key(f"SUP#{account_id}", start or _LOWEST), _key(f"SUP#{account_id}", f"{start}{_LAST}")
-
-
-def template(account_id: str, template_id: UUID | None = None) -> Item:
-    """Return the key of a saved template; without an id, of the account's list."""
-    return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
-
-
-def account_domain(account_id: str, name: str = "") -> Item:
-    """Return the key of a domain that a member added; without a name, of the account's list."""
-    return _key(f"DOM#{account_id}", name)
-
-
-def template_draft(account_id: str, template_id: UUID | None = None) -> Item:
-    """Return the key of a template's draft; without an id, of the account's list."""
-    return _key(f"TPLD#{account_id}", str(template_id) if template_id else "")
 
 
 def template_version(account_id: str, template_id: UUID, version: int) -> Item:
@@ -233,11 +239,6 @@ def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
     return _key(f"HOOK#{account_id}", endpoint_id)
 
 
-def webhook_endpoint_ids(account_id: str) -> Item:
-    """Return the key of the set of an account's endpoint ids."""
-    return _key(f"HOOK#{account_id}")
-
-
 def webhook_endpoints(account_id: str) -> tuple[Item, Item]:
     """Return the lowest and the highest key of an account's endpoints, whose ids are UUIDs."""
     return _key(f"HOOK#{account_id}", "0"), _key(f"HOOK#{account_id}", "g")
@@ -250,26 +251,6 @@ def account_and_endpoint(item: Item) -> tuple[str, str] | None:
     return (account_id, endpoint_id) if kind == "HOOK" and endpoint_id != _ALONE else None
 
 
-def user(digest: str) -> Item:
-    """Return the key of the user whose address has a digest."""
-    return _key(f"USER#{digest}")
-
-
-def member(account_id: str, user_id: str = "") -> Item:
-    """Return the key of a member of an account; without an id, of all of them."""
-    return _key(f"TEAM#{account_id}", user_id)
-
-
-def membership(user_id: str, account_id: str = "") -> Item:
-    """Return the key of a user's membership of an account; without an id, of all of them."""
-    return _key(f"OF#{user_id}", account_id)
-
-
-def session(user_id: str, session_id: str = "") -> Item:
-    """Return the key of a session; without an id, of all sessions and access tokens of a user."""
-    return _key(f"SESS#{user_id}", session_id)
-
-
 def access_token(user_id: str, session_id: str, digest: str) -> Item:
     """Return the key of an access token of a session."""
     return _key(f"SESS#{user_id}", f"{session_id}#{digest}")
@@ -280,54 +261,9 @@ def is_session(item: Mapping[str, Any]) -> bool:
     return "#" not in item["sk"]
 
 
-def flow(digest: str) -> Item:
-    """Return the key of the flow of an address's digest."""
-    return _key(f"FLOW#{digest}")
-
-
-def preview_flow(digest: str) -> Item:
-    """Return the key of the flow for the preview key of a folded address's digest."""
-    return _key(f"PREVIEW#{digest}")
-
-
-def link(digest: str) -> Item:
-    """Return the key of a one-time link."""
-    return _key(f"LINK#{digest}")
-
-
 def sign_in_count(subject: str, seconds: int, window: int) -> Item:
     """Return the key of the count of a subject in a window of so many seconds."""
     return _key(f"COUNT#{subject}#{seconds}#{window}")
-
-
-def sign_up(digest: str = "") -> Item:
-    """Return the key of the sign-up of an address's digest; without a digest, of all of them."""
-    return _key("SIGNUPS", digest)
-
-
-def proof_key() -> Item:
-    """Return the key of the record that has the key of proof of work."""
-    return _key("POW")
-
-
-def used_proof(digest: str) -> Item:
-    """Return the key of the mark of a proof that was used."""
-    return _key(f"PROOF#{digest}")
-
-
-def heartbeat() -> Item:
-    """Return the key of the heartbeat."""
-    return _key("PULSE")
-
-
-def probe() -> Item:
-    """Return the key of the last probe for the heartbeat."""
-    return _key("PROBE")
-
-
-def service_address() -> Item:
-    """Return the key of the address of the service."""
-    return _key("ADDRESS")
 
 
 def seen_event(account_id: str, message_id: UUID) -> Item:
@@ -338,11 +274,6 @@ def seen_event(account_id: str, message_id: UUID) -> Item:
 def sending_rate(bucket: int = 0) -> Item:
     """Return the key of a token bucket of the SES account. Most accounts have one."""
     return _key(f"RATE#{bucket}" if bucket else "RATE")
-
-
-def account_line(account_id: str) -> Item:
-    """Return the key of an account's emails that wait for the sending rate."""
-    return _key("RATE", account_id)
 
 
 def messages_from(account_id: str, shard: int, moment: int) -> Item:
@@ -480,11 +411,6 @@ def due_task(minute: int, name: str = "", bucket: int | None = None) -> Item:
     if bucket is None:
         bucket = crc32(name.encode()) % DUE_BUCKETS
     return _key(f"DUE#{minute}#{bucket}", name)
-
-
-def due_minute() -> Item:
-    """Return the key of the note of the last minute whose tasks were queued."""
-    return _key("DUES")
 
 
 def moment(item: Mapping[str, Any]) -> int:

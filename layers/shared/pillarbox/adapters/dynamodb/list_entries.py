@@ -1,7 +1,7 @@
 """Write a record together with its entry in a list."""
 
 from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.adapters.dynamodb.table import Table, TransactionConditionsFailed
+from pillarbox.adapters.dynamodb.table import NEW, Table
 from pillarbox.domain.errors import Unavailable
 
 
@@ -12,19 +12,11 @@ def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
         Unavailable: one of them exists, which happens only after a lost response, or if two
             random ids are equal.
     """
-    puts = (
-        {
-            "TableName": table.name,
-            "Item": item,
-            "ConditionExpression": "attribute_not_exists(pk)",
-        }
-        for item in (record, entry)
-    )
-    try:
-        table.transact([{"Put": put} for put in puts])  # type: ignore[typeddict-item]
-    except TransactionConditionsFailed as failure:
+    if not table.try_transact(
+        table.to_put(record, condition=NEW), table.to_put(entry, condition=NEW)
+    ):
         raise Unavailable(
             "data store",
             "The data store was busy with the same record. Try again.",
             aws_error="ConditionalCheckFailed",
-        ) from failure
+        )

@@ -1,11 +1,12 @@
 """The table: the few calls that all stores use."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import batched, count
 from random import uniform
+from re import findall
 from time import sleep
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from botocore.exceptions import ClientError
 
@@ -42,6 +43,19 @@ _BATCH: Final = 100
 #: waits in seconds the write fails.
 _WRITE_BATCH: Final = 25
 _BATCH_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+
+
+#: The conditions that an item is not there, or is.
+NEW: Final = "attribute_not_exists(pk)"
+EXISTS: Final = "attribute_exists(pk)"
+
+
+class Parts(TypedDict, total=False):
+    """What a write may have. `#name` stands for the attribute `name` unless `names` has another."""
+
+    condition: str | None
+    names: Mapping[str, str] | None
+    values: Mapping[str, object] | None
 
 
 class ConditionFailed(Exception):
@@ -149,13 +163,10 @@ class Table:
             request["ExpressionAttributeValues"] |= {":first": key["sk"], ":last": last["sk"]}
         if limit or page:
             request["Limit"] = limit or page
-        while True:
-            with service_errors(_NAME):
-                response = self.client.query(**request)
+        for response in self._pages(request):
             yield from map(from_item, response["Items"])
-            if "LastEvaluatedKey" not in response or limit is not None:
+            if limit is not None:
                 return
-            request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
 
     def count(self, key: Item) -> int:
         """Count the items of a partition. DynamoDB reads all of them, and returns none."""
@@ -165,22 +176,10 @@ class Table:
             "ExpressionAttributeValues": {":pk": key["pk"]},
             "Select": "COUNT",
         }
-        counted = 0
-        while True:
-            with service_errors(_NAME):
-                response = self.client.query(**request)
-            counted += response["Count"]
-            if "LastEvaluatedKey" not in response:
-                return counted
-            request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
+        return sum(response["Count"] for response in self._pages(request))
 
     def query_page(
-        self,
-        key: Item,
-        last: Item,
-        *,
-        equal: tuple[str, str],
-        cursor: str | None,
+        self, key: Item, last: Item, *, equal: tuple[str, str], cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
         """Read one page of a partition with eventual consistency, and only some of its items.
 
@@ -210,66 +209,73 @@ class Table:
         }
         if cursor is not None:
             request["ExclusiveStartKey"] = {"pk": key["pk"], "sk": to_attribute(cursor)}
-        with service_errors(_NAME):
-            response = self.client.query(**request)
+        response = next(self._pages(request))
         last_key = response.get("LastEvaluatedKey")
         return [*map(from_item, response["Items"])], last_key["sk"]["S"] if last_key else None
 
-    def put(
-        self,
-        item: Item,
-        *,
-        condition: str | None = None,
-        names: Mapping[str, str] | None = None,
-        values: Mapping[str, object] | None = None,
-    ) -> None:
+    def _pages(self, request: dict[str, Any]) -> Iterator[Any]:
+        while True:
+            with service_errors(_NAME):
+                response = self.client.query(**request)
+            yield response
+            if "LastEvaluatedKey" not in response:
+                return
+            request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
+
+    def put(self, item: Item, **parts: Unpack[Parts]) -> None:
         """Put an item.
 
         Raises:
             ConditionFailed: the condition failed; nothing was written.
         """
-        self._write("put_item", {"Item": item}, condition, names, values)
+        self._write("put_item", {"Item": item}, parts)
 
-    def delete(
-        self,
-        key: Item,
-        *,
-        condition: str | None = None,
-        names: Mapping[str, str] | None = None,
-        values: Mapping[str, object] | None = None,
-    ) -> None:
+    def put_new(self, item: Item) -> dict[str, Any] | None:
+        """Put an item, or return the stored one with its key."""
+        try:
+            self.put(item, condition=NEW)
+        except ConditionFailed as failure:
+            return failure.item
+        return None
+
+    def delete(self, key: Item, **parts: Unpack[Parts]) -> None:
         """Delete an item.
 
         Raises:
             ConditionFailed: the condition failed; nothing was deleted.
         """
-        self._write("delete_item", {"Key": key}, condition, names, values)
+        self._write("delete_item", {"Key": key}, parts)
 
     def remove(self, key: Item) -> bool:
         """Delete an item; return False if there is none."""
         try:
-            self.delete(key, condition="attribute_exists(pk)")
+            self.delete(key, condition=EXISTS)
         except ConditionFailed:
             return False
         return True
 
-    def update(
-        self,
-        key: Item,
-        expression: str,
-        *,
-        condition: str | None = None,
-        names: Mapping[str, str] | None = None,
-        values: Mapping[str, object] | None = None,
-    ) -> dict[str, Any]:
+    def update(self, key: Item, expression: str, **parts: Unpack[Parts]) -> dict[str, Any]:
         """Update an item and return its new state.
 
         Raises:
             ConditionFailed: the condition failed; nothing was changed.
         """
         request = {"Key": key, "UpdateExpression": expression, "ReturnValues": "ALL_NEW"}
-        response = self._write("update_item", request, condition, names, values)
+        response = self._write("update_item", request, parts)
         return from_item(response.get("Attributes", {}))
+
+    def try_update(
+        self, key: Item, expression: str, **parts: Unpack[Parts]
+    ) -> dict[str, Any] | None:
+        """Update an item and return its new state; None if the condition failed.
+
+        Without a condition the item must exist.
+        """
+        parts.setdefault("condition", EXISTS)
+        try:
+            return self.update(key, expression, **parts)
+        except ConditionFailed:
+            return None
 
     def write_all(self, *, puts: Sequence[Item] = (), deletes: Sequence[Item] = ()) -> None:
         """Put items and delete keys, without conditions and in any order.
@@ -291,6 +297,28 @@ class Table:
             sleep(wait)
         raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
 
+    def to_put(self, item: Item, **parts: Unpack[Parts]) -> "TransactWriteItemTypeDef":
+        """Return the part of a transaction that puts an item."""
+        return {"Put": self._request({"Item": item}, parts)}
+
+    def to_update(
+        self, key: Item, expression: str, **parts: Unpack[Parts]
+    ) -> "TransactWriteItemTypeDef":
+        """Return the part of a transaction that updates an item."""
+        return {"Update": self._request({"Key": key, "UpdateExpression": expression}, parts)}
+
+    def to_delete(self, key: Item, **parts: Unpack[Parts]) -> "TransactWriteItemTypeDef":
+        """Return the part of a transaction that deletes an item."""
+        return {"Delete": self._request({"Key": key}, parts)}
+
+    def try_transact(self, *writes: "TransactWriteItemTypeDef") -> bool:
+        """Make all writes; return False, and make none, if a condition fails."""
+        try:
+            self.transact(writes)
+        except TransactionConditionsFailed:
+            return False
+        return True
+
     def transact(self, writes: Sequence["TransactWriteItemTypeDef"]) -> None:
         """Make all writes or none; each has a condition that fails if it was made before.
 
@@ -311,26 +339,26 @@ class Table:
             (first, *_) = sorted(_BUSY & set(reasons))
             raise Unavailable(_NAME, aws_error=first) from error
 
-    def _write(
-        self,
-        operation: str,
-        request: dict[str, Any],
-        condition: str | None,
-        names: Mapping[str, str] | None,
-        values: Mapping[str, object] | None,
-    ) -> Any:  # noqa: ANN401  three operations, three responses
+    def _request(self, request: dict[str, Any], parts: Parts) -> Any:  # noqa: ANN401  any write
+        """Return the parts of a write as DynamoDB takes them."""
+        condition, values = parts.get("condition"), parts.get("values")
+        used = findall(r"#(\w+)", f"{request.get('UpdateExpression')} {condition}")
         request["TableName"] = self.name
         if condition:
             request["ConditionExpression"] = condition
-            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        if names:
+        if names := {f"#{name}": name for name in used} | {**(parts.get("names") or {})}:
             request["ExpressionAttributeNames"] = names
         if values:
             request["ExpressionAttributeValues"] = {
                 name: to_attribute(value) for name, value in values.items()
             }
+        return request
+
+    def _write(self, operation: str, request: dict[str, Any], parts: Parts) -> Any:  # noqa: ANN401  three operations, three responses
+        if parts.get("condition"):
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         try:
-            return self._call(operation, request)
+            return self._call(operation, self._request(request, parts))
         except ClientError as error:
             if code_of(error) != "ConditionalCheckFailedException":
                 raise

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, make_client, operator_errors
+from pillarbox.adapters.aws import client_of, code_of, operator_errors
 from pillarbox.application.operator.ports import ConfigurationSet, SendingStatus
 
 if TYPE_CHECKING:
@@ -20,13 +19,10 @@ _NAME: Final = "SES API"
 class SesAccount:
     """Implements `operation.ports.ProviderAccount`."""
 
+    _ses: "SESV2Client" = client_of("sesv2")
+
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
-
-    @cached_property
-    def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2")
-        return client
 
     def sending_status(self) -> SendingStatus:
         """Read quotas and status, with the time in the response's Date header."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, make_client, operator_errors
+from pillarbox.adapters.aws import client_of, code_of, operator_errors
 from pillarbox.adapters.ses.identities import PROVIDER, find_identity
 from pillarbox.application.accounts.ports import DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
@@ -26,15 +25,12 @@ class SesDomains:
         errors: translates AWS's errors, by default with AWS's message, which is for operators.
     """
 
+    _ses: "SESV2Client" = client_of("sesv2")
+
     def __init__(
         self, errors: Callable[[str], AbstractContextManager[None]] = operator_errors
     ) -> None:
         self._errors = errors
-
-    @cached_property
-    def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2")
-        return client
 
     def get(self, name: str) -> DomainIdentity | None:
         """Read a domain; return None if SES does not know it."""

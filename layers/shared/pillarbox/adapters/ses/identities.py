@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, make_client, service_errors
+from pillarbox.adapters.aws import client_of, code_of, service_errors
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
 
@@ -22,10 +21,7 @@ PROVIDER: Final = "provider of mail delivery"
 class SesIdentities:
     """Implements `accounts.ports.SenderIdentities` and `accounts.ports.DomainStates`."""
 
-    @cached_property
-    def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2")
-        return client
+    _ses: "SESV2Client" = client_of("sesv2")
 
     def ensure_identity(self, address: str) -> bool:
         """Look for the address, then for its domain and the parent domains; else create it.

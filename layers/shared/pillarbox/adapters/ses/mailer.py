@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
@@ -21,7 +20,7 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as NotConnected
 from botocore.parsers import ResponseParserError
 
-from pillarbox.adapters.aws import code_of, make_client
+from pillarbox.adapters.aws import client_of, code_of
 from pillarbox.adapters.ses.events import snake_case
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.messages.message import Message
@@ -67,13 +66,10 @@ _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MAN
 class SesMailer:
     """Implements `delivery.ports.Mailer`."""
 
+    _ses: "SESV2Client" = client_of("sesv2", _WITHOUT_RETRIES)
+
     def __init__(self, configuration_set: str) -> None:
         self._configuration_set = configuration_set
-
-    @cached_property
-    def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2", _WITHOUT_RETRIES)
-        return client
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         """Call SendEmail once. Its events repeat the tags, which identify the message."""

@@ -1,11 +1,10 @@
 """The part of the account's sending rate at SES that the stack uses (API v2)."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from pillarbox.adapters.aws import make_client
+from pillarbox.adapters.aws import client_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
@@ -18,13 +17,10 @@ class SesAccountRate:
         share: the percentage of it that this stack uses; other stacks use the rest.
     """
 
+    _ses: "SESV2Client" = client_of("sesv2")
+
     def __init__(self, share: int = 100) -> None:
         self._share = share
-
-    @cached_property
-    def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2")
-        return client
 
     def read(self) -> float | None:
         """Return the stack's share of the recipients per second that GetAccount reports.

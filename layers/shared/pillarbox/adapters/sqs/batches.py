@@ -1,11 +1,10 @@
 """A queue, and requests that put several messages into it."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from itertools import batched
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.adapters.aws import in_parallel, make_client, service_errors
+from pillarbox.adapters.aws import client_of, in_parallel, service_errors
 from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -23,13 +22,10 @@ MAX_ENTRIES: Final = 10
 class SqsQueue:
     """A queue and the client for it, which the first use makes."""
 
+    _sqs: "SQSClient" = client_of("sqs")
+
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url
-
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
 
 
 def send_batch(

@@ -1,10 +1,9 @@
 """What the queue of the provider's events and its dead-letter queue still hold."""
 
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.adapters.aws import client_of, service_errors
 from pillarbox.adapters.sqs.batches import SqsQueue
 from pillarbox.adapters.sqs.queue_ages import reported_ages
 from pillarbox.domain.timing import CLOCK_MARGIN
@@ -30,15 +29,12 @@ _REPORTED: Final = timedelta(minutes=60)
 class SqsEventQueue(SqsQueue):
     """Implements `delivery.ports.EventQueue`."""
 
+    _cloudwatch: "CloudWatchClient" = client_of("cloudwatch")
+
     def __init__(self, queue_url: str, dead_letters_url: str, clock: "Clock") -> None:
         super().__init__(queue_url)
         self._dead_letters_url = dead_letters_url
         self._clock = clock
-
-    @cached_property
-    def _cloudwatch(self) -> "CloudWatchClient":
-        client: CloudWatchClient = make_client("cloudwatch")
-        return client
 
     def may_hold_older_than(self, moment: datetime) -> bool:
         """Count both queues. Under load the queue of events is never empty, and time must decide.

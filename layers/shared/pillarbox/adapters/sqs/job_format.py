@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from pillarbox.adapters.rows import TUPLE, UUID_TEXT, Codec, Column, Row, many, one_of
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.attachment import Attachment
@@ -30,6 +31,56 @@ RESULT_VERSION: Final = 2
 MAX_INLINE_BYTES: Final = 200_000
 
 
+_TIME: Final = Codec(datetime.isoformat, datetime.fromisoformat)
+_JOB: Final = Row(
+    Job,
+    account_id="account",
+    message_id=("id", UUID_TEXT),
+    body_hash="hash",
+    queued_at=("queued_at", _TIME),
+    deadline=("deadline", _TIME),
+)
+_EVENT: Final = Row(
+    Event,
+    *("recipient?", "code?", "reason?"),
+    kind=("kind", one_of(EventKind)),
+    at=("at", _TIME),
+)
+_RESULT: Final = Row(
+    HandOverResult,
+    "attempt",
+    provider_message_id="provider_id?",
+    events=("events", many(Codec(_EVENT.write, _EVENT.read))),
+)
+_ATTACHMENT: Final = Row(Attachment, *("filename", "content", "content_id?"), content_type="type")
+
+
+def _read_attachment(fields: Mapping[str, Any]) -> Attachment:
+    return _ATTACHMENT.read(fields, inline=fields["content_id"] is not None)
+
+
+_MAIL: Final = Row(
+    Mail,
+    *("from_name?", "reply_to?", "subject"),
+    sender="from",
+    to=Column("to", TUPLE, absent=()),
+    cc=Column("cc", TUPLE, absent=()),
+    bcc=Column("bcc", TUPLE, absent=()),
+    attachments=Column(
+        "attachments",
+        many(Codec(_ATTACHMENT.write, _read_attachment)),
+        absent=(),
+    ),
+)
+_STARTER: Final = Row(
+    StarterBody,
+    *("values", "brand_name?", "logo_url?", "attribution", "report?", "accent?", "date?"),
+    slug="starter",
+    is_test="test",
+)
+_SAVED: Final = Row(SavedBody, "source", "values")
+
+
 def write_job(job: Job, *, payload: bytes | None = None, spool_key: str | None = None) -> str:
     """Write a job as JSON, with its payload or with the key of its payload in the spool."""
     body = _job_json(job, VERSION)
@@ -40,35 +91,12 @@ def write_job(job: Job, *, payload: bytes | None = None, spool_key: str | None =
 
 def write_result(job: Job, result: HandOverResult) -> str:
     """Write a job that only records a result."""
-    return json.dumps(
-        _job_json(job, RESULT_VERSION)
-        | {
-            "spool": job.spool_key,
-            "attempt": result.attempt,
-            "provider_id": result.provider_message_id,
-            "events": [
-                {
-                    "kind": event.kind.value,
-                    "at": event.at.isoformat(),
-                    "recipient": event.recipient,
-                    "code": event.code,
-                    "reason": event.reason,
-                }
-                for event in result.events
-            ],
-        }
-    )
+    fields = _job_json(job, RESULT_VERSION) | {"spool": job.spool_key}
+    return json.dumps(fields | _RESULT.write(result))
 
 
 def _job_json(job: Job, version: int) -> dict[str, object]:
-    return {
-        "version": version,
-        "account": job.account_id,
-        "id": str(job.message_id),
-        "hash": job.body_hash,
-        "queued_at": job.queued_at.isoformat(),
-        "deadline": job.deadline.isoformat(),
-    }
+    return {"version": version, **_JOB.write(job)}
 
 
 def read_job(text: str) -> Job:
@@ -84,15 +112,11 @@ def read_job(text: str) -> Job:
     if not isinstance(body, dict) or body.get("version") not in (VERSION, RESULT_VERSION):
         raise _unreadable(body)
     try:
-        return Job(
-            account_id=body["account"],
-            message_id=UUID(body["id"]),
-            body_hash=body["hash"],
-            queued_at=datetime.fromisoformat(body["queued_at"]),
-            deadline=datetime.fromisoformat(body["deadline"]),
+        return _JOB.read(
+            body,
             mail=_read_mail(body["payload"]) if "payload" in body else None,
             spool_key=body.get("spool"),
-            result=_read_result(body) if body["version"] == RESULT_VERSION else None,
+            result=_RESULT.read(body) if body["version"] == RESULT_VERSION else None,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unreadable(body) from error
@@ -133,61 +157,17 @@ def _unreadable(body: object) -> UnreadableJob:
     )
 
 
-def _read_result(body: Mapping[str, Any]) -> HandOverResult:
-    events = (
-        Event(
-            kind=EventKind(event["kind"]),
-            at=datetime.fromisoformat(event["at"]),
-            recipient=event["recipient"],
-            code=event["code"],
-            reason=event["reason"],
-        )
-        for event in body["events"]
-    )
-    return HandOverResult(
-        attempt=body["attempt"], events=tuple(events), provider_message_id=body["provider_id"]
-    )
-
-
 def _mail_json(mail: Mail) -> dict[str, object]:
-    fields = {
-        "from": mail.sender,
-        "from_name": mail.from_name,
-        "to": mail.to,
-        "cc": mail.cc,
-        "bcc": mail.bcc,
-        "reply_to": mail.reply_to,
-        "subject": mail.subject,
-        "body": _body_json(mail.body),
-        "attachments": [
-            {
-                "filename": attachment.filename,
-                "type": attachment.content_type,
-                "content": attachment.content,
-                "content_id": attachment.content_id,
-            }
-            for attachment in mail.attachments
-        ],
-    }
-    return {name: value for name, value in fields.items() if value not in (None, (), [])}
+    fields = _MAIL.write(mail) | {"body": _body_json(mail.body)}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _body_json(body: Body) -> dict[str, object]:
     match body:
         case StarterBody():
-            return {
-                "starter": body.slug,
-                "values": body.values,
-                "brand_name": body.brand_name,
-                "logo_url": body.logo_url,
-                "attribution": body.attribution,
-                "test": body.is_test,
-                "report": body.report,
-                "accent": body.accent,
-                "date": body.date,
-            }
+            return _STARTER.write(body)
         case SavedBody():
-            return {"source": body.source, "values": body.values}
+            return _SAVED.write(body)
         case HtmlBody():
             return {"html": body.html}
         case RawBody():
@@ -200,34 +180,14 @@ def _body_json(body: Body) -> dict[str, object]:
 
 
 def _read_mail(fields: Mapping[str, Any], octets: bytes = b"") -> Mail:
-    return Mail(
-        sender=fields["from"],
-        from_name=fields.get("from_name"),
-        to=tuple(fields.get("to", ())),
-        cc=tuple(fields.get("cc", ())),
-        bcc=tuple(fields.get("bcc", ())),
-        reply_to=fields.get("reply_to"),
-        subject=fields["subject"],
-        body=_read_body(fields["body"], octets),
-        attachments=tuple(map(_read_attachment, fields.get("attachments", ()))),
-    )
+    return _MAIL.read(fields, body=_read_body(fields["body"], octets))
 
 
 def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
     if "starter" in fields:
-        return StarterBody(
-            slug=fields["starter"],
-            values=fields["values"],
-            brand_name=fields["brand_name"],
-            logo_url=fields["logo_url"],
-            attribution=fields["attribution"],
-            is_test=fields["test"],
-            report=fields["report"],
-            accent=fields["accent"],
-            date=fields["date"],
-        )
+        return _STARTER.read(fields)
     if "source" in fields:
-        return SavedBody(source=fields["source"], values=fields["values"])
+        return _SAVED.read(fields)
     if "raw" in fields:
         return RawBody(
             octets=octets or fields["raw"].encode("latin-1"),
@@ -235,13 +195,3 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
             has_date=fields["date"],
         )
     return HtmlBody(html=fields["html"])
-
-
-def _read_attachment(fields: Mapping[str, Any]) -> Attachment:
-    return Attachment(
-        filename=fields["filename"],
-        content_type=fields["type"],
-        content=fields["content"],
-        inline=fields["content_id"] is not None,
-        content_id=fields["content_id"],
-    )

@@ -7,7 +7,6 @@ one account has many in flight ("fair queues"). It promises no order, as in any 
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from functools import cached_property
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -15,7 +14,7 @@ from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, in_parallel, make_client, service_errors
+from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
 from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_batch
 from pillarbox.adapters.sqs.job_format import (
     fits_inline,
@@ -42,20 +41,13 @@ _MAX_REQUEST_BYTES: Final = 1_000_000
 class SqsJobs:
     """Implements `ports.Jobs`, and reads jobs for the worker."""
 
+    _sqs: "SQSClient" = client_of("sqs")
+    _s3: "S3Client" = client_of("s3")
+
     def __init__(self, queue_url: str, urgent_queue_url: str, bucket: str) -> None:
         self._queue_url = queue_url
         self._urgent_queue_url = urgent_queue_url
         self._bucket = bucket
-
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
-
-    @cached_property
-    def _s3(self) -> "S3Client":
-        client: S3Client = make_client("s3")
-        return client
 
     def put(self, job: Job, mail: Mail) -> None:
         """Queue a job with its email or with the key of the email in the spool."""

@@ -1,10 +1,9 @@
 """The age of the oldest message of a queue, as SQS reports it to CloudWatch."""
 
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
@@ -19,13 +18,10 @@ _MINUTE: Final = 60
 class SqsQueueAges:
     """Implements `operation.ports.QueueAges`."""
 
+    _cloudwatch: "CloudWatchClient" = client_of("cloudwatch")
+
     def __init__(self, clock: "Clock") -> None:
         self._clock = clock
-
-    @cached_property
-    def _cloudwatch(self) -> "CloudWatchClient":
-        client: CloudWatchClient = make_client("cloudwatch")
-        return client
 
     def oldest_message_age(self, queue_url: str) -> float | None:
         """Return the newest value of a queue's ApproximateAgeOfOldestMessage in seconds."""

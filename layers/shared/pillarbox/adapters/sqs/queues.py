@@ -1,11 +1,10 @@
 """SQS for operators: count messages and move dead letters."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from pillarbox.adapters.aws import make_client, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors
 from pillarbox.application.operator.ports import QueueStatus
 
 if TYPE_CHECKING:
@@ -26,10 +25,7 @@ _COUNTS: Final = (
 class SqsQueues:
     """Implements `operation.ports.Queues`."""
 
-    @cached_property
-    def _sqs(self) -> "SQSClient":
-        client: SQSClient = make_client("sqs")
-        return client
+    _sqs: "SQSClient" = client_of("sqs")
 
     def status(self, queue_url: str) -> QueueStatus:
         """Count a queue's messages. SQS counts approximately."""

@@ -60,28 +60,23 @@ class AccountRecords(Protocol):
 
     def add(self, account: Account) -> None:
         """Store a new account."""
-        ...
 
     def get(self, account_id: str) -> Account | None:
         """Read one account with strong consistency."""
-        ...
 
     def all(self) -> Iterable[Account]:
         """Read all accounts, sorted by id."""
-        ...
 
     def page(self, first: str | None, limit: int) -> tuple[Sequence[Account], str | None]:
         """Read some accounts, sorted by id, and return them with the id that follows, if any.
 
         `first` is the lowest id to return; None begins with the lowest of all.
         """
-        ...
 
     def change(
         self, account_id: str, changes: AccountChanges, entry: LogEntry | None = None
     ) -> Account | None:
         """Change an account and return the new state, or None if there is no such account."""
-        ...
 
     def raise_shards(
         self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
@@ -90,11 +85,9 @@ class AccountRecords(Protocol):
 
         An account that is or will be sharded keeps the time from which on it is.
         """
-        ...
 
     def set_hashed_suppressions(self, account_id: str) -> None:
         """Store that an account may have suppressions that are only hashes of addresses."""
-        ...
 
     def suspend(
         self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
@@ -103,15 +96,12 @@ class AccountRecords(Protocol):
 
         An account that is suspended keeps the time, and its reason unless there is a new one.
         """
-        ...
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """End a suspension, if there is one; return None if there is no such account."""
-        ...
 
     def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
         """Read the last entries of an account's log, the newest first."""
-        ...
 
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
@@ -120,18 +110,15 @@ class AccountRecords(Protocol):
 
         A verified sender becomes the default if `default` is true or there is no default.
         """
-        ...
 
     def remove_sender(self, account_id: str, address: str) -> Account | None:
         """Remove a sender; return None if the account or the sender does not exist.
 
         If it was the default sender, the account has none afterwards.
         """
-        ...
 
     def set_default_sender(self, account_id: str, address: str) -> Account | None:
         """Make a verified sender the default; return None if the account has no such sender."""
-        ...
 
 
 class KeyRecords(Protocol):
@@ -139,22 +126,18 @@ class KeyRecords(Protocol):
 
     def add(self, key: ApiKey) -> None:
         """Store a new key."""
-        ...
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, including revoked ones."""
-        ...
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
         """Revoke a key for good; return None if there is no such key.
 
         If the key was revoked before, the first time stays.
         """
-        ...
 
     def forget(self, key: ApiKey) -> None:
         """Delete the record of a revoked key. One that is not revoked stays."""
-        ...
 
 
 class SenderIdentities(Protocol):
@@ -166,7 +149,6 @@ class SenderIdentities(Protocol):
         Register the address if it is unknown. The provider then emails it a verification
         link.
         """
-        ...
 
 
 class SuppressionRecords(Protocol):
@@ -174,17 +156,14 @@ class SuppressionRecords(Protocol):
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
         """Suppress a mailbox and return the stored suppression; an earlier one is kept."""
-        ...
 
     def add_all(
         self, account_id: str, suppressions: Sequence[Suppression]
     ) -> Sequence[Suppression]:
         """Suppress mailboxes as `add` does, and return what is stored."""
-        ...
 
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""
-        ...
 
     def page(
         self, account_id: str, start: str, first: str | None, limit: int
@@ -193,15 +172,12 @@ class SuppressionRecords(Protocol):
 
         `first` is the lowest address to return; None begins with the lowest of all.
         """
-        ...
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read an account's suppressions, sorted by address."""
-        ...
 
     def remove(self, account_id: str, address: str) -> bool:
         """Remove a suppression; return False if there was none."""
-        ...
 
 
 #: What the provider says of DKIM if it did not find the keys for days, or no longer finds them.
@@ -231,19 +207,15 @@ class DomainIdentities(Protocol):
 
     def get(self, name: str) -> DomainIdentity | None:
         """Read a domain; return None if the provider does not know it."""
-        ...
 
     def add(self, name: str) -> DomainIdentity:
         """Register a domain with 2048-bit DKIM keys; a known domain stays unchanged."""
-        ...
 
     def remove(self, name: str) -> None:
         """Delete a domain with its keys, if the provider knows it."""
-        ...
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the domain of the envelope sender for a known domain."""
-        ...
 
 
 class DomainStates(Protocol):
@@ -254,7 +226,6 @@ class DomainStates(Protocol):
 
         Return None if the provider knows neither it nor a parent domain.
         """
-        ...
 
 
 class SenderDomainRecords(Protocol):
@@ -262,11 +233,9 @@ class SenderDomainRecords(Protocol):
 
     def of_account(self, account_id: str) -> Iterable[SenderDomain]:
         """Read the records of an account with strong consistency."""
-        ...
 
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
         """Write a record; return False if it is no longer `old` (None: there is one)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,26 +268,21 @@ class AccountDomainRecords(Protocol):
 
     def add(self, domain: AccountDomain) -> AccountDomain:
         """Store a new domain, or return the one that the account has."""
-        ...
 
     def get(self, account_id: str, name: str) -> AccountDomain | None:
         """Read one domain with strong consistency."""
-        ...
 
     def of_account(self, account_id: str) -> Sequence[AccountDomain]:
         """Read an account's domains, sorted by name."""
-        ...
 
     def update(self, domain: AccountDomain) -> AccountDomain | None:
         """Store what the provider and DNS say; return None if the account has no such domain.
 
         The first proof is kept.
         """
-        ...
 
     def remove(self, account_id: str, name: str) -> bool:
         """Remove a domain; return False if there is none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +300,6 @@ class DnsLookup(Protocol):
 
     def look_up(self, name: str, kind: str) -> Sequence[str] | None:
         """Return the values of a record type at a name; None if DNS gives no answer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,12 +315,9 @@ class HostedZones(Protocol):
 
     def zones_for(self, name: str) -> Sequence[HostedZone]:
         """Return the zones that contain a name: those with the longest zone name."""
-        ...
 
     def values_at(self, zone: HostedZone, name: str) -> Mapping[str, Sequence[str]]:
         """Return the values at a name by record type; an alias has no values."""
-        ...
 
     def create(self, zone: HostedZone, records: Sequence[DnsRecord]) -> None:
         """Create all records or none. Existing records are never changed."""
-        ...

@@ -20,7 +20,6 @@ class Ledger(Protocol):
 
     def newest_entry_time(self, account_id: str) -> int | None:
         """Return when the newest message that has an entry was created."""
-        ...
 
     def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
         """Return the newest entry of the slowest shard; None if a shard has no entries.
@@ -28,17 +27,14 @@ class Ledger(Protocol):
         The changes of one shard arrive in order, but another shard may be ahead of it. A
         shard that is more than `max_lag` milliseconds behind counts as having no messages.
         """
-        ...
 
     def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
         """Return the entries of the messages created in a time range, in any order."""
-        ...
 
     def entries_updated(
         self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
     ) -> list[IndexEntry]:
         """Return the entries of a status by both their last update and creation, in any order."""
-        ...
 
     def rollups(
         self,
@@ -51,7 +47,6 @@ class Ledger(Protocol):
 
         They count the messages of a subset, or all. A bucket without messages may have none.
         """
-        ...
 
     def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
         """Bring the entries of some messages up to date.
@@ -60,7 +55,6 @@ class Ledger(Protocol):
         be repeated, in whole or in part and in any order: an older revision
         never replaces a newer one.
         """
-        ...
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
         """Recompute the rollups of a bucket from its entries or its finer rollups.
@@ -68,7 +62,6 @@ class Ledger(Protocol):
         They are that of all messages, and those of the subsets. Return whether a stored one was
         different.
         """
-        ...
 
 
 class LedgerAudit(Protocol):
@@ -76,11 +69,9 @@ class LedgerAudit(Protocol):
 
     def entries(self, account_id: str) -> Iterable[IndexEntry]:
         """Return all entries that the ledger has by creation."""
-        ...
 
     def count_differences(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Return the number of items that differ from what these entries make, rollups included."""
-        ...
 
     def repair(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Write the items that these entries make, and return the number of those that differed.
@@ -89,7 +80,6 @@ class LedgerAudit(Protocol):
             ServiceError: `service_unavailable` when the ledger changed meanwhile. The items
                 written before that are correct.
         """
-        ...
 
     def find_wrong(
         self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry]
@@ -99,7 +89,6 @@ class LedgerAudit(Protocol):
         Return the ids whose entries are not exactly these: one is missing, is different, is in
         a list where it does not belong, or has no message.
         """
-        ...
 
     def correct(
         self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry | None]
@@ -112,7 +101,6 @@ class LedgerAudit(Protocol):
         Raises:
             ServiceError: `service_unavailable`; a part may have been stored.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +122,15 @@ class SearchIndex(Protocol):
         For how addresses begin, return any `limit` messages and ignore the time range. `shards`
         is as in `MessageLog.newest_first`.
         """
-        ...
 
     def find_all(self, account_id: str, term: SearchTerm, shards: int) -> Iterable[UUID]:
         """Return all messages with a term, in any order."""
-        ...
 
     def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
         """Put (True) and remove (False) entries.
 
         The call may be repeated, in whole or in part.
         """
-        ...
 
 
 class UnreadableChange(ValueError):
@@ -179,15 +164,12 @@ class RebuildMarks(Protocol):
 
     def put(self, mark: RebuildMark) -> None:
         """Mark an hour, also if it is marked already."""
-        ...
 
     def all(self) -> Iterable[RebuildMark]:
         """Read all marks."""
-        ...
 
     def remove(self, mark: RebuildMark) -> None:
         """Remove a mark, unless the hour was marked again since then."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +190,6 @@ class StatisticsCheck(Protocol):
         self, account_id: str, at: datetime, until: int | None = None
     ) -> CheckResult:
         """Check the last hours that ended before a moment, or their part before `until`."""
-        ...
 
     def rebuild_hour(self, mark: RebuildMark, until: int | None = None) -> CheckResult:
         """Check a marked hour, or its part before `until`, and remove the mark at the end."""
-        ...

@@ -26,11 +26,9 @@ class Queues(Protocol):
 
     def status(self, queue_url: str) -> QueueStatus:
         """Count a queue's messages."""
-        ...
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         """Move messages from one queue to another and return how many."""
-        ...
 
 
 class QueueLog(Protocol):
@@ -38,11 +36,9 @@ class QueueLog(Protocol):
 
     def put(self, redrive: Redrive) -> None:
         """Put a redrive, or replace the one with this id."""
-        ...
 
     def newest(self, limit: int) -> Sequence[Redrive]:
         """Return the last redrives, the newest first."""
-        ...
 
 
 class QueueAges(Protocol):
@@ -50,7 +46,6 @@ class QueueAges(Protocol):
 
     def oldest_message_age(self, queue_url: str) -> float | None:
         """Return the age in seconds of a queue's oldest message; None without a recent metric."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +79,6 @@ class ProviderAccount(Protocol):
 
     def sending_status(self) -> SendingStatus:
         """Read quotas and status."""
-        ...
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
         """Read a configuration set; return None if there is no such set."""
-        ...

@@ -34,7 +34,6 @@ class CountQueries(Protocol):
         self, account_id: str, since: int, until: int, bucket: Bucket, shards: int | None = None
     ) -> Analytics:
         """Count the messages created in a window."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

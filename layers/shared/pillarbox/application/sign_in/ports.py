@@ -23,15 +23,12 @@ class Users(Protocol):
 
     def get(self, address: str) -> User | None:
         """Read a user consistently."""
-        ...
 
     def add(self, user: User) -> User:
         """Store a new user, or return the one that has the address."""
-        ...
 
     def set_operator(self, address: str, *, operator: bool) -> User | None:
         """Change whether a user is an operator; return None if there is no such user."""
-        ...
 
 
 class Members(Protocol):
@@ -39,11 +36,9 @@ class Members(Protocol):
 
     def put(self, member: Member) -> None:
         """Store a member, in place of the role that the user has there."""
-        ...
 
     def add(self, member: Member) -> bool:
         """Store a new member; return False if the user is one already."""
-        ...
 
     def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
         """Change a member's role, or remove it without one, and return it.
@@ -51,19 +46,15 @@ class Members(Protocol):
         Return None, and change nothing, if the member is not what the caller has read, or `keeper`
         is no longer an owner.
         """
-        ...
 
     def remove(self, account_id: str, user_id: str) -> bool:
         """Remove a user from an account; return False if it was no member."""
-        ...
 
     def of_account(self, account_id: str) -> Sequence[Member]:
         """Read an account's members, the oldest first."""
-        ...
 
     def of_user(self, user_id: str) -> Sequence[Member]:
         """Read a user's memberships, the oldest first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,35 +72,27 @@ class Sessions(Protocol):
 
     def add(self, session: Session) -> None:
         """Store a new session."""
-        ...
 
     def add_access(self, access: Access) -> None:
         """Store a new access token."""
-        ...
 
     def get(self, user_id: str, session_id: str) -> Session | None:
         """Read a session consistently."""
-        ...
 
     def touch(self, session: Session) -> bool:
         """Store when a session was last used; return False if it has ended."""
-        ...
 
     def look_up(self, token: SessionToken) -> SessionResult:
         """Read all that an access token needs, together and consistently."""
-        ...
 
     def of_user(self, user_id: str) -> Sequence[Session]:
         """Read a user's sessions, the newest first; some may have expired."""
-        ...
 
     def remove(self, user_id: str, session_id: str) -> bool:
         """Delete a session; return False if there is none."""
-        ...
 
     def remove_all(self, user_id: str) -> None:
         """Delete a user's sessions and access tokens."""
-        ...
 
 
 class Flows(Protocol):
@@ -117,7 +100,6 @@ class Flows(Protocol):
 
     def put(self, flow: "Flow") -> None:
         """Store a flow in place of the one that the address has."""
-        ...
 
     def attempt(self, token: "FlowToken", most: int, now: datetime) -> "Flow | None":
         """Count one attempt and return the flow.
@@ -125,19 +107,15 @@ class Flows(Protocol):
         Return None, and count nothing, if the flow has another secret, has expired, was finished
         or had so many attempts.
         """
-        ...
 
     def finish(self, flow: "Flow") -> bool:
         """End a flow after a right code. Of several calls only one returns True."""
-        ...
 
     def put_link(self, digest: str, address: str, expires_at: datetime) -> None:
         """Store a one-time link by the digest of its text."""
-        ...
 
     def redeem_link(self, digest: str, now: datetime) -> str | None:
         """Use a link up and return its address; None if it is absent, used or expired."""
-        ...
 
 
 class SignInCounts(Protocol):
@@ -148,7 +126,6 @@ class SignInCounts(Protocol):
 
         Return False, and count nothing, if the window has so many.
         """
-        ...
 
 
 class CodeRequests(Protocol):
@@ -156,7 +133,6 @@ class CodeRequests(Protocol):
 
     def put(self, request: "CodeRequest") -> None:
         """Queue a request."""
-        ...
 
 
 class SignUps(Protocol):
@@ -164,18 +140,15 @@ class SignUps(Protocol):
 
     def get(self, address: str) -> "SignUpRequest | None":
         """Read the sign-up of an address consistently."""
-        ...
 
     def all(self) -> "Sequence[SignUpRequest]":
         """Read all sign-ups, the oldest first."""
-        ...
 
     def put(self, request: "SignUpRequest", before: "SignUpRequest | None") -> bool:
         """Store a sign-up in place of the one that the caller has read.
 
         Return False, and change nothing, if another one is stored by now.
         """
-        ...
 
     def create(
         self,
@@ -189,7 +162,6 @@ class SignUps(Protocol):
 
         It does so under the same condition as `put`.
         """
-        ...
 
 
 class Proofs(Protocol):
@@ -197,11 +169,9 @@ class Proofs(Protocol):
 
     def key(self) -> bytes:
         """Return the key that signs challenges. The first call creates it."""
-        ...
 
     def use(self, proof: "CheckedProof") -> bool:
         """Use a proof up; return False if it was used before."""
-        ...
 
 
 class PreviewAccounts(Protocol):
@@ -209,11 +179,9 @@ class PreviewAccounts(Protocol):
 
     def get(self, account_id: str) -> Account | None:
         """Read an account consistently."""
-        ...
 
     def key_digest(self, account_id: str) -> str | None:
         """Read the digest of an account's key consistently."""
-        ...
 
     def put_key(self, key: "ApiKey", before: str | None, account: Account | None) -> bool:
         """Store a key in place of the one with the digest `before`, which is deleted.
@@ -221,16 +189,12 @@ class PreviewAccounts(Protocol):
         With `account`, create the account too. Return False, and change nothing, if there is
         another key or account by now.
         """
-        ...
 
     def suspend(self, account_id: str, suspension: Suspension) -> None:
         """Suspend an account of the widget, unless it is; leave every other account alone."""
-        ...
 
     def stop_mail(self, mailbox: str, at: datetime) -> None:
         """Suppress all forms of an address for preview mail. Only a hash is stored."""
-        ...
 
     def is_stopped(self, mailbox: str) -> bool:
         """Return whether a form of the address is suppressed for preview mail."""
-        ...

@@ -25,11 +25,9 @@ class TemplateRecords(Protocol):
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
         """Read one template with strong consistency."""
-        ...
 
     def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
         """Read an account's templates, including internal copies."""
-        ...
 
     def publish(
         self,
@@ -45,19 +43,15 @@ class TemplateRecords(Protocol):
         version exists, the stored draft has another revision, or the stored template's
         `updated_at` is no longer `unless_changed_since`; None means that there is no template yet.
         """
-        ...
 
     def delete(self, account_id: str, template_id: UUID) -> DeleteResult:
         """Delete a template in one atomic step, unless something uses it."""
-        ...
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
         """Record that `by` uses the template; return None if there is no such template."""
-        ...
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
         """Remove the reference of `by`, if any; return None if there is no such template."""
-        ...
 
 
 class TemplateDrafts(Protocol):
@@ -65,26 +59,21 @@ class TemplateDrafts(Protocol):
 
     def get(self, account_id: str, template_id: UUID) -> TemplateDraft | None:
         """Read one draft with strong consistency."""
-        ...
 
     def of_account(self, account_id: str) -> Iterable[TemplateDraft]:
         """Read an account's drafts, those of the newest templates first."""
-        ...
 
     def count(self, account_id: str) -> int:
         """Return how many drafts an account has."""
-        ...
 
     def put(self, draft: TemplateDraft, replaces: int) -> bool:
         """Store a draft in place of a revision; 0 means that there is no draft yet.
 
         Return False and write nothing if the stored draft is another revision.
         """
-        ...
 
     def delete(self, account_id: str, template_id: UUID) -> None:
         """Delete a draft, if there is one."""
-        ...
 
 
 class TemplateVersions(Protocol):
@@ -92,18 +81,14 @@ class TemplateVersions(Protocol):
 
     def get(self, account_id: str, template_id: UUID, version: int) -> TemplateVersion | None:
         """Read one version."""
-        ...
 
     def newest_first(
         self, account_id: str, template_id: UUID, limit: int, before: int | None = None
     ) -> Sequence[TemplateVersion]:
         """Read so many versions, the newest first; with `before`, only older ones."""
-        ...
 
     def delete(self, account_id: str, template_id: UUID, version: int) -> None:
         """Delete one version, if it is there."""
-        ...
 
     def delete_all(self, account_id: str, template_id: UUID) -> None:
         """Delete the versions of a template that is deleted."""
-        ...

@@ -48,7 +48,6 @@ class AttachedFile(Protocol):
     @property
     def names(self) -> Sequence[str]:
         """Every name that some mail program shows for it."""
-        ...
 
     @property
     def content_type(self) -> str: ...
@@ -56,12 +55,10 @@ class AttachedFile(Protocol):
     @property
     def size(self) -> int:
         """Decoded size in bytes."""
-        ...
 
     @property
     def first_octets(self) -> bytes:
         """The first few decoded bytes, which identify a program."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

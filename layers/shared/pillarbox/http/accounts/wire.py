@@ -57,7 +57,7 @@ _ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(most=_MAX_ADDRESS), le
 
 
 class CreateKeyRequest(WireModel):
-    """A new live key."""
+    """A new API key."""
 
     name = required(text(least=1))
     preset = required(one_of(Preset))
@@ -74,7 +74,7 @@ class SuppressionsQuery(WireModel):
 
 
 class AddSuppressionsRequest(WireModel):
-    """One address or many."""
+    """Give either `address` or `addresses`."""
 
     address = optional(text(least=1, most=_MAX_ADDRESS))
     addresses = optional(_ADDRESSES, check=_either)
@@ -88,13 +88,13 @@ class InviteMemberRequest(WireModel):
 
 
 class ChangeMemberRequest(WireModel):
-    """Another role of a member."""
+    """Another role."""
 
     role = required(one_of(Role))
 
 
 class ChangeAccountRequest(WireModel):
-    """Changes to an account; what is left out stays, and an empty text removes a setting."""
+    """Changes to the account. Null changes nothing, and an empty text removes it."""
 
     name = optional(text(least=1))
     brand_name = optional(text(most=MAX_BRAND_NAME))

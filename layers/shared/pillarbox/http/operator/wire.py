@@ -48,7 +48,7 @@ class AccountsQuery(WireModel):
 
 
 class OwnLimits(WireModel):
-    """The account's own limits; what is null or left out is the plan's."""
+    """The limits of an account; null is the plan's limit."""
 
     per_minute = optional(_LIMIT_OR_NONE)
     per_day = optional(_LIMIT_OR_NONE)
@@ -57,14 +57,14 @@ class OwnLimits(WireModel):
 
 
 class OperateAccountRequest(WireModel):
-    """Changes to an account; what is left out stays. `ownLimits` replaces all of them."""
+    """Changes to an account. Null changes nothing."""
 
     plan = optional(one_of(Plan))
     own_limits = optional(model(OwnLimits))
 
 
 class SuspendRequest(WireModel):
-    """Why an account is suspended. Only operators see it."""
+    """Why the account is suspended."""
 
     reason = required(text(least=1, most=MAX_NAME))
 
@@ -82,7 +82,7 @@ class RatesQuery(WireModel):
 
 
 class RedriveRequest(WireModel):
-    """How many dead letters to move."""
+    """How much to move."""
 
     limit = with_default(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
 

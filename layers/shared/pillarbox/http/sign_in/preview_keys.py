@@ -16,27 +16,27 @@ _MAX_TEXT: Final = 1_000
 
 
 class ChallengeRequest(WireModel):
-    """The address for which a visitor asks for a challenge."""
+    """A request for the work that a code needs."""
 
     email = required(text(least=1, most=_MAX_TEXT))
 
 
 class PreviewCodeRequest(WireModel):
-    """The address for a code, and the proof of work."""
+    """A request for the code for a preview key."""
 
     email = required(text(least=1, most=_MAX_TEXT))
     proof = required(model(ProofBody))
 
 
 class PreviewKeyRequest(WireModel):
-    """The code that was mailed, and the flow that it belongs to."""
+    """A code and its flow."""
 
     flow = required(text(least=1, most=_MAX_TEXT))
     code = required(text(least=1, most=_MAX_TEXT))
 
 
 class PreviewReport(WireModel):
-    """The token in the link of a test mail."""
+    """A report of a test mail."""
 
     token = required(text(least=1, most=_MAX_TEXT))
 

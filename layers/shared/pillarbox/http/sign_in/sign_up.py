@@ -16,7 +16,7 @@ _MAX_TEXT: Final = 200
 
 
 class ProofBody(WireModel):
-    """A challenge that was solved, as in version 1 of the protocol of ALTCHA."""
+    """A proof of work, in version 1 of the protocol of ALTCHA."""
 
     algorithm = required(text(most=_MAX_TEXT))
     challenge = required(text(most=_MAX_TEXT))
@@ -26,14 +26,14 @@ class ProofBody(WireModel):
 
 
 class SignUpBody(WireModel):
-    """The name of a new account, and the proof of work."""
+    """A new account."""
 
     name = required(text(least=1))
     proof = required(model(ProofBody))
 
 
 class ApprovalBody(WireModel):
-    """The plan of a new account; by default the one of all accounts that users create."""
+    """An approval. Without a plan, that of all new accounts counts."""
 
     plan = optional(one_of(Plan))
 

@@ -37,13 +37,13 @@ def _is_complete(link: str | None, info: "ValidationInfo") -> str | None:
 
 
 class CodeRequestBody(WireModel):
-    """The address to which a code is to go."""
+    """A request for a one-time code."""
 
     email = required(text(least=1, most=1_016))
 
 
 class SignInRequest(WireModel):
-    """A code with its flow, or a one-time link."""
+    """Give either `flow` and `code`, or `link`."""
 
     flow = optional(text(least=1, most=_MAX_TEXT))
     code = optional(text(least=CODE_LENGTH, most=CODE_LENGTH))

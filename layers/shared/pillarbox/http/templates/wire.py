@@ -77,7 +77,7 @@ _SOURCE: Final = after(text(), _check_size)
 
 
 class CreateTemplateRequest(WireModel):
-    """A new template, from a starter, some HTML or nothing."""
+    """A new template, with a starter, some HTML or a few words as its draft."""
 
     name = required(_NAME)
     category = required(_NAME)
@@ -86,7 +86,7 @@ class CreateTemplateRequest(WireModel):
 
 
 class SaveDraftRequest(WireModel):
-    """The whole draft."""
+    """A whole draft."""
 
     name = required(_NAME)
     subject = required(text(most=MAX_SUBJECT))
@@ -103,7 +103,7 @@ class RestoreVersionRequest(WireModel):
 
 
 class RenderTemplateRequest(WireModel):
-    """A source, and values to show it with."""
+    """A source and values."""
 
     kind = required(_KIND)
     subject = required(text(most=MAX_SUBJECT))
@@ -112,7 +112,7 @@ class RenderTemplateRequest(WireModel):
 
 
 class TestTemplateRequest(WireModel):
-    """Where a test goes, and its values."""
+    """The recipient and the values of a test."""
 
     #: pytest would collect a class of this name.
     __test__ = False

@@ -44,7 +44,7 @@ class CreateWebhookRequest(WireModel):
 
 
 class ChangeWebhookRequest(WireModel):
-    """Changes to an endpoint; what is left out stays."""
+    """Changes to an endpoint. Null changes nothing."""
 
     url = optional(_URL)
     types = optional(_TYPES)
@@ -52,7 +52,7 @@ class ChangeWebhookRequest(WireModel):
 
 
 class ReplayWebhookRequest(WireModel):
-    """The events of a time range."""
+    """A time range of emails, and types of their events."""
 
     since = required(TIMESTAMP_UTC, name="from")
     until = optional(END_OF_RANGE, name="to")

@@ -3,16 +3,22 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import batched
-from typing import Any, Final
+from typing import Final, Unpack
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import entry_of, new_entry
-from pillarbox.adapters.dynamodb.attributes import to_attribute, to_text
+from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
-from pillarbox.adapters.dynamodb.records import account_item, account_of, brand_attributes
+from pillarbox.adapters.dynamodb.records import (
+    account_item,
+    account_of,
+    brand_attributes,
+    limit_attributes,
+)
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
-    ConditionFailed,
-    Table,
+    EXISTS,
+    Parts,
     TransactionConditionsFailed,
 )
 from pillarbox.application.accounts.ports import AccountChanges
@@ -23,11 +29,8 @@ from pillarbox.domain.accounts.account_log import LogEntry
 _BATCH: Final = 100
 
 
-class DynamoAccounts:
+class DynamoAccounts(Store):
     """Implements `accounts.ports.AccountRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def add(self, account: Account) -> None:
         """Put the record and its entry in the list of all accounts."""
@@ -71,31 +74,15 @@ class DynamoAccounts:
             "hold_uncertain": changes.hold_uncertain,
         }
         texts = {"contact": changes.contact} | brand_attributes(changes.brand)
-        limits = {
-            "per_minute": changes.limits.per_minute,
-            "per_day": changes.limits.per_day,
-            "per_month": changes.limits.per_month,
-            "recipients_per_day": changes.limits.recipients_per_day,
+        limits = limit_attributes(changes.limits)
+        given = {
+            name: value for name, value in (fields | limits | texts).items() if value is not None
         }
-        given = fields | limits | texts
-        given = {name: value for name, value in given.items() if value is not None}
-        removed = [name for name in texts if given.get(name) == ""]
-        values = {name: value for name, value in given.items() if name not in removed}
+        given |= {name: None for name in texts if given.get(name) == ""}
         if changes.plan_limits:
-            removed += [name for name in limits if name not in values]
-        expression = ""
-        if values:
-            expression += "SET " + ", ".join(f"#{name} = :{name}" for name in values)
-        if removed:
-            expression += " REMOVE " + ", ".join(f"#{name}" for name in removed)
-        return self._update(
-            account_id,
-            expression,
-            condition="attribute_exists(pk)",
-            names={f"#{name}": name for name in [*values, *removed]},
-            values={f":{name}": value for name, value in values.items()},
-            entry=entry,
-        )
+            given = dict.fromkeys(limits) | given
+        expression, values = assigning(given)
+        return self._update(account_id, expression, values=values, entry=entry)
 
     def raise_shards(
         self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
@@ -115,7 +102,6 @@ class DynamoAccounts:
         self._update(
             account_id,
             "SET hashed_suppressions = :true",
-            condition="attribute_exists(pk)",
             values={":true": True},
         )
 
@@ -128,18 +114,11 @@ class DynamoAccounts:
         if suspension.reason:
             expression += ", suspended_for = :reason"
             values[":reason"] = suspension.reason
-        return self._update(
-            account_id, expression, condition="attribute_exists(pk)", values=values, entry=entry
-        )
+        return self._update(account_id, expression, values=values, entry=entry)
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """Remove both attributes."""
-        return self._update(
-            account_id,
-            "REMOVE suspended, suspended_for",
-            condition="attribute_exists(pk)",
-            entry=entry,
-        )
+        return self._update(account_id, "REMOVE suspended, suspended_for", entry=entry)
 
     def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
         """Read the end of the log."""
@@ -156,13 +135,7 @@ class DynamoAccounts:
             default_sender = ":address" if default else "if_not_exists(default_sender, :address)"
             expression += f", default_sender = {default_sender}"
             values[":address"] = address
-        return self._update(
-            account_id,
-            expression,
-            condition="attribute_exists(pk)",
-            names={"#address": address},
-            values=values,
-        )
+        return self._update(account_id, expression, names={"#address": address}, values=values)
 
     def remove_sender(self, account_id: str, address: str) -> Account | None:
         """Remove one member of the map of senders.
@@ -195,53 +168,29 @@ class DynamoAccounts:
             values={":address": address, ":verified": True},
         )
 
-    def _update(  # noqa: PLR0913  the parts of one request
+    def _update(
         self,
         account_id: str,
         expression: str,
         *,
-        condition: str,
-        names: dict[str, str] | None = None,
-        values: dict[str, object] | None = None,
         entry: LogEntry | None = None,
+        **parts: Unpack[Parts],
     ) -> Account | None:
-        if entry is not None:
-            update = {
-                "UpdateExpression": expression,
-                "ConditionExpression": condition,
-                "ExpressionAttributeNames": names,
-                "ExpressionAttributeValues": {
-                    name: to_attribute(value) for name, value in (values or {}).items()
-                },
-            }
-            return self._update_and_log(account_id, update, entry)
-        try:
-            item = self._table.update(
-                keys.account(account_id),
-                expression,
-                condition=condition,
-                names=names,
-                values=values,
-            )
-        except ConditionFailed:
-            return None
-        return account_of(item)
-
-    def _update_and_log(
-        self, account_id: str, update: dict[str, Any], entry: LogEntry
-    ) -> Account | None:
-        """Make an update and add an entry, in one transaction, which returns no item.
+        """Update an account, by default if it exists; with an entry, in one transaction.
 
         The entry is an update too, so that no role that logs changes needs PutItem, with which it
         could replace an account.
         """
-        update |= {"TableName": self._table.name, "Key": keys.account(account_id)}
-        given: Any = {name: value for name, value in update.items() if value}
-        added: Any = {"TableName": self._table.name} | new_entry(account_id, entry)
+        key = keys.account(account_id)
+        parts.setdefault("condition", EXISTS)
+        if entry is None:
+            item = self._table.try_update(key, expression, **parts)
+            return account_of(item) if item else None
+        update = self._table.to_update(key, expression, **parts)
         try:
-            self._table.transact([{"Update": given}, {"Update": added}])
+            self._table.transact([update, new_entry(self._table, account_id, entry)])
         except TransactionConditionsFailed as failure:
             if failure.failed[0]:
                 return None
             raise
-        return self.get(account_id)
+        return self.get(account_id)  # a transaction returns no item

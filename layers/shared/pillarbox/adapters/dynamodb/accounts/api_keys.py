@@ -9,40 +9,37 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import key_item, key_of
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import EXISTS, ConditionFailed
 from pillarbox.domain.accounts.key import ApiKey
 
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
 
 
-class DynamoApiKeys:
+class DynamoApiKeys(Store):
     """Implements `accounts.ports.KeyRecords`."""
-
-    def __init__(self, credentials: Table) -> None:
-        self._credentials = credentials
 
     def add(self, key: ApiKey) -> None:
         """Put the record and its entry in the account's list."""
         entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
-        put_with_list_entry(self._credentials, key_item(key), entry)
+        put_with_list_entry(self._table, key_item(key), entry)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read the list, then the records in batches of 100."""
-        entries = self._credentials.query(keys.key_list(account_id))
+        entries = self._table.query(keys.key_list(account_id))
         for batch in batched((entry["digest"] for entry in entries), _BATCH, strict=False):
-            yield from map(key_of, self._credentials.get_all([*map(keys.api_key, batch)]))
+            yield from map(key_of, self._table.get_all([*map(keys.api_key, batch)]))
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
         """Set the time of revocation. Every authentication reads it."""
-        entry = self._credentials.get(keys.key_list(account_id, key_id))
+        entry = self._table.get(keys.key_list(account_id, key_id))
         if entry is None:
             return None
-        item = self._credentials.update(
+        item = self._table.update(
             keys.api_key(entry["digest"]),
             "SET #revoked = if_not_exists(#revoked, :at)",
-            condition="attribute_exists(pk)",
-            names={"#revoked": "revoked"},
+            condition=EXISTS,
             values={":at": to_text(at)},
         )
         return key_of(item)
@@ -50,11 +47,10 @@ class DynamoApiKeys:
     def forget(self, key: ApiKey) -> None:
         """Delete the record, then its entry, unless the key is not revoked."""
         try:
-            self._credentials.delete(
+            self._table.delete(
                 keys.api_key(key.digest),
                 condition="attribute_exists(#revoked) OR attribute_not_exists(pk)",
-                names={"#revoked": "revoked"},
             )
         except ConditionFailed:
             return
-        self._credentials.delete(keys.key_list(key.account_id, key.key_id))
+        self._table.delete(keys.key_list(key.account_id, key.key_id))

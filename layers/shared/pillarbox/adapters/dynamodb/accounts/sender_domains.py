@@ -1,19 +1,22 @@
 """What the hourly look saw of sender domains; the table's stream announces the changes."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.attributes import TIME, to_item
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
+from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 
+_DOMAIN: Final = Row(
+    SenderDomain, state=("state", one_of(DomainState)), changed_at=("changed?", TIME)
+)
 
-class DynamoSenderDomains:
+
+class DynamoSenderDomains(Store):
     """Implements `accounts.ports.SenderDomainRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def of_account(self, account_id: str) -> Iterable[SenderDomain]:
         """Read the records of an account."""
@@ -21,22 +24,12 @@ class DynamoSenderDomains:
 
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
         """Put the new record on the condition that the old one is stored."""
-        condition, values = "attribute_not_exists(pk)", None
+        condition, values = NEW, None
         if old is not None:
             condition, values = "#state = :old", {":old": old.state.value}
+        item = keys.sender_domain(account_id, new.name) | to_item(_DOMAIN.write(new))
         try:
-            self._table.put(
-                keys.sender_domain(account_id, new.name)
-                | to_item(
-                    {
-                        "state": new.state.value,
-                        "changed": to_text(new.changed_at) if new.changed_at else None,
-                    }
-                ),
-                condition=condition,
-                names={"#state": "state"} if old else None,
-                values=values,
-            )
+            self._table.put(item, condition=condition, values=values)
         except ConditionFailed as failure:
             # The SDK may have repeated our own write, whose response was lost.
             return failure.item is not None and sender_domain_of(failure.item) == new
@@ -45,9 +38,4 @@ class DynamoSenderDomains:
 
 def sender_domain_of(item: Mapping[str, Any]) -> SenderDomain:
     """Read a record."""
-    changed = item.get("changed")
-    return SenderDomain(
-        name=item["sk"],
-        state=DomainState(item["state"]),
-        changed_at=from_text(changed) if changed else None,
-    )
+    return _DOMAIN.read(item, name=item["sk"])

@@ -2,21 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.attributes import TIME, to_item
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.rows import UUID_TEXT, Row
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 
+_SUPPRESSION: Final = Row(
+    Suppression, "reason", at=("at", TIME), message_id=("message?", UUID_TEXT)
+)
 
-class DynamoSuppressions:
+
+class DynamoSuppressions(Store):
     """Implements `ports.Suppressions`, and those of accounts and of webhooks."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put(
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
@@ -37,12 +40,11 @@ class DynamoSuppressions:
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
         """Put a suppression, or return the existing one."""
-        try:
-            self._table.put(_item(account_id, suppression), condition="attribute_not_exists(pk)")
-        except ConditionFailed as failure:
-            if failure.item:
-                return suppression_of(failure.item)
-        return suppression
+        stored = self._table.put_new(
+            keys.suppression(account_id, suppression.address)
+            | to_item(_SUPPRESSION.write(suppression))
+        )
+        return suppression_of(stored) if stored else suppression
 
     def add_all(
         self, account_id: str, suppressions: Sequence[Suppression]
@@ -82,22 +84,6 @@ def hashed_reasons(table: Table, account_id: str, mailboxes: Iterable[str]) -> d
     return {by_hash[item["sk"]]: item["reason"] for item in items}
 
 
-def _item(account_id: str, suppression: Suppression) -> Item:
-    message_id = suppression.message_id
-    return keys.suppression(account_id, suppression.address) | to_item(
-        {
-            "reason": suppression.reason,
-            "at": to_text(suppression.at),
-            "message": str(message_id) if message_id else None,
-        }
-    )
-
-
 def suppression_of(item: Mapping[str, Any]) -> Suppression:
     """Read a suppression."""
-    return Suppression(
-        address=item["sk"],
-        reason=item["reason"],
-        at=from_text(item["at"]),
-        message_id=UUID(item["message"]) if "message" in item else None,
-    )
+    return _SUPPRESSION.read(item, address=item["sk"])

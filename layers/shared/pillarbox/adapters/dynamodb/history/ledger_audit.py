@@ -27,7 +27,8 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subsets_of,
     unpack,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (
@@ -42,11 +43,8 @@ from pillarbox.domain.messages.statistics import (
 )
 
 
-class DynamoLedgerAudit:
+class DynamoLedgerAudit(Store):
     """Implements `history.ports.LedgerAudit`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def entries(self, account_id: str) -> Iterator[IndexEntry]:
         """Read all entries by creation."""

@@ -17,7 +17,7 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subset_attributes,
     subsets_of,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Parts, Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.statistics import (
     Granularity,
@@ -137,11 +137,9 @@ class LedgerRollups:
 
     def _put_revision(self, item: Item, replaced: int) -> bool:
         """Put an item if the stored one still has a revision; 0 means that there is none."""
-        condition, values = "attribute_not_exists(pk)", None
-        if replaced:
-            condition, values = "rev = :seen", {":seen": replaced}
+        seen: Parts = {"condition": "rev = :seen", "values": {":seen": replaced}}
         try:
-            self._table.put(item, condition=condition, values=values)
+            self._table.put(item, **(seen if replaced else {"condition": NEW}))
         except ConditionFailed:
             return False
         return True

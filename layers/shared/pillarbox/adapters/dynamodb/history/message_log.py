@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.restored import is_restored
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
 from pillarbox.application.ports import ScanPage
@@ -27,11 +28,8 @@ _PAGE: Final = 100
 _SEARCHED: Final = ("to", "cc", "bcc", "tags")
 
 
-class DynamoMessageLog:
+class DynamoMessageLog(Store):
     """Implements `ports.MessageLog`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def newest_first(
         self, account_id: str, since: int, until: int, shards: int | None = None

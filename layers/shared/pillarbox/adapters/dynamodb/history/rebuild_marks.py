@@ -7,27 +7,28 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_milliseconds, to_item, to_milliseconds
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.attributes import (
+    to_item,
+)
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.history.ports import RebuildMark
+from pillarbox.domain.timing import milliseconds, to_datetime
 
 
-class DynamoRebuildMarks:
+class DynamoRebuildMarks(Store):
     """Implements `history.ports.RebuildMarks`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put(self, mark: RebuildMark) -> None:
         """Put the mark, or replace an earlier one of the same hour."""
-        marked = to_item({"marked": to_milliseconds(mark.marked_at)})
+        marked = to_item({"marked": milliseconds(mark.marked_at)})
         self._table.put(keys.rebuild_mark(mark.account_id, mark.hour) | marked)
 
     def all(self) -> Iterator[RebuildMark]:
         """Read the partition of the marks."""
         for item in self._table.query(keys.rebuild_mark()):
             yield RebuildMark(
-                keys.marked_account(item), keys.moment(item), from_milliseconds(item["marked"])
+                keys.marked_account(item), keys.moment(item), to_datetime(item["marked"])
             )
 
     def remove(self, mark: RebuildMark) -> None:
@@ -36,5 +37,5 @@ class DynamoRebuildMarks:
             self._table.delete(
                 keys.rebuild_mark(mark.account_id, mark.hour),
                 condition="marked = :seen",
-                values={":seen": to_milliseconds(mark.marked_at)},
+                values={":seen": milliseconds(mark.marked_at)},
             )

@@ -14,7 +14,7 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.message_log import count_shards
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.application.history.ports import SearchEntry
 from pillarbox.domain.messages.search import SearchTerm
 from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange
@@ -23,11 +23,8 @@ from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange
 _PAGE: Final = 100
 
 
-class DynamoSearchIndex:
+class DynamoSearchIndex(Store):
     """Implements `history.ports.SearchIndex`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def find(
         self, account_id: str, term: SearchTerm, created: TimeRange, limit: int, shards: int | None

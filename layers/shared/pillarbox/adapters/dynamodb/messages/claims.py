@@ -9,12 +9,16 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_milliseconds
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.attributes import (
+    Item,
+    to_item,
+)
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Parts
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.timing import CLOCK_MARGIN
+from pillarbox.domain.timing import CLOCK_MARGIN, milliseconds
 
 #: An owner whose lease is over is dead, also by a clock that is ahead of its own. A function and a
 #: worker of the front end after 30 s at most; 5 s are for calls that are on their way by then.
@@ -28,13 +32,11 @@ _MAX_UNCOMPRESSED: Final = 500
 
 PENDING: Final = "P"
 DONE: Final = "D"
+_OURS: Final = "#state = :pending AND #owner = :owner"
 
 
-class DynamoClaims:
+class DynamoClaims(Store):
     """Implements `ports.Claims`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
@@ -60,27 +62,16 @@ class DynamoClaims:
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
         """Store the response if the claim is pending and ours."""
+        expression, parts = finishing(claim, response)
         with suppress(ConditionFailed):  # taken over: the successor returns the same response
-            self._table.update(
-                keys.claim(claim.account_id, claim.digest),
-                "SET #state = :done, answer = :response",
-                condition="#state = :pending AND #owner = :owner",
-                names={"#state": "state", "#owner": "owner"},
-                values={
-                    ":done": DONE,
-                    ":response": response_attribute(response),
-                    ":pending": PENDING,
-                    ":owner": claim.owner,
-                },
-            )
+            self._table.update(keys.claim(claim.account_id, claim.digest), expression, **parts)
 
     def release(self, claim: Claim) -> StoredResponse | None:
         """Delete the claim if it is pending and ours; if we finished it, return its response."""
         try:
             self._table.delete(
                 keys.claim(claim.account_id, claim.digest),
-                condition="#state = :pending AND #owner = :owner",
-                names={"#state": "state", "#owner": "owner"},
+                condition=_OURS,
                 values={":pending": PENDING, ":owner": claim.owner},
             )
         except ConditionFailed as failure:
@@ -121,8 +112,7 @@ class DynamoClaims:
         try:
             self._table.put(
                 _item(claim, now, expiry),
-                condition="#state = :pending AND #owner = :owner",
-                names={"#state": "state", "#owner": "owner"},
+                condition=_OURS,
                 values={":pending": PENDING, ":owner": stored["owner"]},
             )
         except ConditionFailed as failure:
@@ -130,6 +120,19 @@ class DynamoClaims:
                 return claim
             raise _in_flight() from failure
         return claim
+
+
+def finishing(claim: Claim, response: StoredResponse) -> tuple[str, Parts]:
+    """Return the update that stores the response of a claim if it is pending and ours."""
+    return "SET #state = :done, answer = :response", {
+        "condition": _OURS,
+        "values": {
+            ":done": DONE,
+            ":pending": PENDING,
+            ":owner": claim.owner,
+            ":response": response_attribute(response),
+        },
+    }
 
 
 def response_attribute(response: StoredResponse) -> str | bytes:
@@ -153,7 +156,7 @@ def _item(claim: Claim, now: datetime, expiry: int) -> Item:
             "owner": claim.owner,
             "hash": claim.body_hash,
             "generation": str(claim.generation),
-            "lease": to_milliseconds(now + LEASE),
+            "lease": milliseconds(now + LEASE),
             "expires_at": expiry,
         }
     )
@@ -164,7 +167,7 @@ def _expiry(now: datetime) -> int:
 
 
 def _leased(stored: dict[str, Any], now: datetime) -> bool:
-    return bool(to_milliseconds(now) < stored["lease"])
+    return bool(milliseconds(now) < stored["lease"])
 
 
 def _in_flight() -> ServiceError:

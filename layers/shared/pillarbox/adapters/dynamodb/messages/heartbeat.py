@@ -33,7 +33,6 @@ class DynamoHeartbeat:
                 keys.heartbeat(),
                 "SET #at = :at",
                 condition="attribute_not_exists(pk) OR #at < :at",
-                names={"#at": "at"},
                 values={":at": to_text(at)},
             )
         self._written = at

@@ -6,86 +6,58 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
-from pillarbox.adapters.dynamodb.messages.claims import DONE, PENDING, response_attribute
+from pillarbox.adapters.dynamodb.attributes import assigning
+from pillarbox.adapters.dynamodb.messages.claims import finishing
 from pillarbox.adapters.dynamodb.records import (
     changing_attributes,
     lease_attribute,
     message_item,
     message_of,
 )
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
+    NEW,
     ConditionFailed,
-    Table,
     TransactionConditionsFailed,
 )
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Lease, Message
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import PutTypeDef
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 #: Longer than SES may take to answer (23 s). When a lease is over, the provider's event decides.
 LEASE: Final = timedelta(seconds=30)
 
 
-class DynamoMessages:
+class DynamoMessages(Store):
     """Implements `ports.Messages`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
         """Put the record and, with a claim, the claim's response in the same transaction."""
         if claim is None:
-            try:
-                self._table.put(message_item(message), condition="attribute_not_exists(pk)")
-            except ConditionFailed:
-                # The id is random, so an existing record is our own: the response to the
-                # write was lost, and the write was retried.
-                return
+            # The id is random, so an existing record is our own: the response to the write was
+            # lost, and the write was retried.
+            self._table.put_new(message_item(message))
             return
-        self._commit_claimed(message, claim, response)
-
-    def _commit_claimed(self, message: Message, claim: Claim, response: StoredResponse) -> None:
-        try:
-            self._table.transact(
-                [
-                    {
-                        "Update": {
-                            "TableName": self._table.name,
-                            "Key": keys.claim(claim.account_id, claim.digest),
-                            "UpdateExpression": "SET #state = :done, answer = :response",
-                            "ConditionExpression": "#state = :pending AND #owner = :owner",
-                            "ExpressionAttributeNames": {
-                                "#state": "state",
-                                "#owner": "owner",
-                            },
-                            "ExpressionAttributeValues": {
-                                ":done": to_attribute(DONE),
-                                ":pending": to_attribute(PENDING),
-                                ":owner": to_attribute(claim.owner),
-                                ":response": to_attribute(response_attribute(response)),
-                            },
-                        }
-                    },
-                    {"Put": self._put(message)},
-                ]
-            )
-        except TransactionConditionsFailed as failure:
+        expression, parts = finishing(claim, response)
+        finish = self._table.to_update(
+            keys.claim(claim.account_id, claim.digest), expression, **parts
+        )
+        if not self._table.try_transact(finish, self._put(message)):
             raise Unavailable(
                 "data store",
                 "Another request with the same Idempotency-Key took over.",
                 aws_error="ConditionalCheckFailed",
-            ) from failure
+            )
 
     def commit_all(self, messages: Sequence[Message]) -> None:
         """Put the records in one transaction, except those that an earlier try put."""
         missing = list(messages)
         while missing:
             try:
-                self._table.transact([{"Put": self._put(message)} for message in missing])
+                self._table.transact([self._put(message) for message in missing])
             except TransactionConditionsFailed as failure:
                 missing = [
                     message
@@ -101,12 +73,8 @@ class DynamoMessages:
         messages = map(message_of, self._table.get_all(requested))
         return {message.message_id: message for message in messages}
 
-    def _put(self, message: Message) -> "PutTypeDef":
-        return {
-            "TableName": self._table.name,
-            "Item": message_item(message),
-            "ConditionExpression": "attribute_not_exists(pk)",
-        }
+    def _put(self, message: Message) -> "TransactWriteItemTypeDef":
+        return self._table.to_put(message_item(message), condition=NEW)
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         """Read one message with strong consistency."""
@@ -122,14 +90,13 @@ class DynamoMessages:
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> Message | LeaseRefusal:
         """Lease a message that is pending, has this hash, and has no lease and no provider's id."""
-        lease = lease_attribute(owner, to_milliseconds(now), to_milliseconds(now + LEASE))
+        lease = lease_attribute(Lease(owner=owner, taken_at=now, expires_at=now + LEASE))
         try:
             item = self._table.update(
                 keys.message(account_id, message_id),
                 "SET lease = :lease, rev = rev + :one ADD attempt :one",
                 condition="#rank = :accepted AND #hash = :hash AND attribute_not_exists(lease)"
                 " AND attribute_not_exists(provider_id)",
-                names={"#rank": "rank", "#hash": "hash"},
                 values={
                     ":lease": lease,
                     ":one": 1,
@@ -146,26 +113,11 @@ class DynamoMessages:
 
     def save(self, message: Message) -> bool:
         """Write the changing attributes if the record still has the revision that was read."""
-        names, values = {}, {":rev": message.revision, ":one": 1}
-        set_terms, remove_terms = ["rev = rev + :one"], []
-        for name, value in changing_attributes(message).items():
-            names[f"#{name}"] = name
-            if value is None:
-                remove_terms.append(f"#{name}")
-            else:
-                set_terms.append(f"#{name} = :{name}")
-                values[f":{name}"] = value  # type: ignore[assignment]
-        expression = "SET " + ", ".join(set_terms)
-        if remove_terms:
-            expression += " REMOVE " + ", ".join(remove_terms)
-        try:
-            self._table.update(
-                keys.message(message.account_id, message.message_id),
-                expression,
-                condition="rev = :rev",
-                names=names,
-                values=values,
-            )
-        except ConditionFailed:
-            return False
-        return True
+        expression, values = assigning(changing_attributes(message))
+        item = self._table.try_update(
+            keys.message(message.account_id, message.message_id),
+            expression.replace("SET ", "SET rev = rev + :one, ", 1),
+            condition="rev = :rev",
+            values={**values, ":rev": message.revision, ":one": 1},
+        )
+        return item is not None

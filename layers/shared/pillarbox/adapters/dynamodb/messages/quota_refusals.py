@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.domain.accounts.quota_counts import REFUSALS, QuotaCounts, refusals_name
 from pillarbox.domain.errors import ServiceError
 
@@ -17,11 +17,8 @@ from pillarbox.domain.errors import ServiceError
 _MAX_ATTRIBUTES: Final = 4
 
 
-class DynamoRefusals:
+class DynamoRefusals(Store):
     """Implements `ports.Refusals`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def count(self, account_id: str, count: int, now: datetime) -> None:
         """Add to the count of the current minute."""

@@ -8,18 +8,15 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text, to_ttl
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
 
 #: Longer than a message waits for its outcome (24 hours).
 _KEPT: Final = timedelta(days=2)
 
 
-class DynamoSeenEvents:
+class DynamoSeenEvents(Store):
     """Implements `delivery.ports.SeenEvents`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
         """Put the marks at the same time, since the table may be slow.

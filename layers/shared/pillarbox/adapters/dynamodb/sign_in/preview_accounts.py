@@ -1,20 +1,15 @@
 """The accounts and keys of the preview widget, and the mailboxes that want no preview mail."""
 
-from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.attributes import to_attribute, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_text
 from pillarbox.adapters.dynamodb.records import account_item, account_of, key_item
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
+from pillarbox.adapters.dynamodb.table import NEW, Parts, Table
 from pillarbox.domain.accounts.account import Account, Suspension
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, preview_key_id, stopped_mailbox
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 
 class DynamoPreviewAccounts:
@@ -37,51 +32,28 @@ class DynamoPreviewAccounts:
 
     def put_key(self, key: ApiKey, before: str | None, account: Account | None) -> bool:
         """Put everything in one transaction over both tables."""
-        credentials, table = self._keys.name, self._table.name
-        entry: TransactWriteItemTypeDef = {
-            "Put": {
-                "TableName": credentials,
-                "Item": keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest}),
-                "ConditionExpression": "attribute_not_exists(pk)",
-            }
-        }
-        if before:
-            entry["Put"] |= {
-                "ConditionExpression": "digest = :before",
-                "ExpressionAttributeValues": {":before": to_attribute(before)},
-            }
-        writes: list[TransactWriteItemTypeDef] = [
-            entry,
-            {"Put": {"TableName": credentials, "Item": key_item(key)}},
+        of_keys, of_account = self._keys, list[Item]()
+        entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
+        is_before: Parts = {"condition": "digest = :before", "values": {":before": before}}
+        writes = [
+            of_keys.to_put(entry, **(is_before if before else {"condition": NEW})),
+            of_keys.to_put(key_item(key)),
         ]
         if before:
-            writes.append({"Delete": {"TableName": credentials, "Key": keys.api_key(before)}})
+            writes.append(of_keys.to_delete(keys.api_key(before)))
         if account:
-            writes += [
-                {
-                    "Put": {
-                        "TableName": table,
-                        "Item": item,
-                        "ConditionExpression": "attribute_not_exists(pk)",
-                    }
-                }
-                for item in (account_item(account), keys.account_list(account.account_id))
-            ]
-        try:
-            self._keys.transact(writes)
-        except TransactionConditionsFailed:
-            return False
-        return True
+            of_account = [account_item(account), keys.account_list(account.account_id)]
+        writes += [self._table.to_put(item, condition=NEW) for item in of_account]
+        return of_keys.try_transact(*writes)
 
     def suspend(self, account_id: str, suspension: Suspension) -> None:
         """Set the time and the reason in one conditional update."""
-        with suppress(ConditionFailed):
-            self._table.update(
-                keys.account(account_id),
-                "SET suspended = :at, suspended_for = :reason",
-                condition="attribute_exists(widget_secret) AND attribute_not_exists(suspended)",
-                values={":at": to_text(suspension.at), ":reason": suspension.reason},
-            )
+        self._table.try_update(
+            keys.account(account_id),
+            "SET suspended = :at, suspended_for = :reason",
+            condition="attribute_exists(widget_secret) AND attribute_not_exists(suspended)",
+            values={":at": to_text(suspension.at), ":reason": suspension.reason},
+        )
 
     def stop_mail(self, mailbox: str, at: datetime) -> None:
         """Put a suppression of the list that all preview keys share."""

@@ -1,15 +1,33 @@
 """Sessions and access tokens. The table's TTL deletes what has expired."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.records import account_of
 from pillarbox.adapters.dynamodb.sign_in.users import member_of
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.rows import Column, Row
 from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.sign_in.session import Access, Session, SessionToken
+
+_TOKEN: Final[dict[str, Any]] = {"user_id": "user", "session_id": "session"}
+_SESSION: Final = Row(
+    Session,
+    *("address", "digest", "agent"),
+    created_at=("created", TIME),
+    used_at=("used", TIME),
+    **_TOKEN,
+)
+_ACCESS: Final = Row(
+    Access,
+    "digest",
+    account_id="account",
+    operator=Column("operator", absent=False),
+    expires_at=("until", TIME),
+    **_TOKEN,
+)
 
 
 class DynamoSessions:
@@ -22,41 +40,29 @@ class DynamoSessions:
 
     def add(self, session: Session) -> None:
         """Put a session."""
-        self._credentials.put(_session_item(session))
+        key = keys.session(session.user_id, session.session_id)
+        expires = {"expires_at": to_ttl(session.expires_at)}
+        self._credentials.put(key | to_item(_SESSION.write(session) | expires))
 
     def add_access(self, access: Access) -> None:
         """Put an access token."""
-        item = keys.access_token(access.user_id, access.session_id, access.digest) | to_item(
-            {
-                "user": access.user_id,
-                "session": access.session_id,
-                "account": access.account_id,
-                "digest": access.digest,
-                "operator": access.operator or None,
-                "until": to_text(access.expires_at),
-                "expires_at": to_ttl(access.expires_at),
-            }
-        )
-        self._credentials.put(item)
+        key = keys.access_token(access.user_id, access.session_id, access.digest)
+        expires = {"expires_at": to_ttl(access.expires_at)}
+        self._credentials.put(key | to_item(_ACCESS.write(access) | expires))
 
     def get(self, user_id: str, session_id: str) -> Session | None:
         """Read one session with strong consistency."""
         item = self._credentials.get(keys.session(user_id, session_id))
-        return _session_of(item) if item else None
+        return _SESSION.read(item) if item else None
 
     def touch(self, session: Session) -> bool:
         """Set the time of use, unless the session was deleted."""
-        try:
-            self._credentials.update(
-                keys.session(session.user_id, session.session_id),
-                "SET #used = :used, #expires = :expires",
-                condition="attribute_exists(pk)",
-                names={"#used": "used", "#expires": "expires_at"},
-                values={":used": to_text(session.used_at), ":expires": to_ttl(session.expires_at)},
-            )
-        except ConditionFailed:
-            return False
-        return True
+        item = self._credentials.try_update(
+            keys.session(session.user_id, session.session_id),
+            "SET #used = :used, expires_at = :expires",
+            values={":used": to_text(session.used_at), ":expires": to_ttl(session.expires_at)},
+        )
+        return item is not None
 
     def look_up(self, token: SessionToken) -> SessionResult:
         """Read four items of two tables in one request, with strong consistency."""
@@ -71,8 +77,8 @@ class DynamoSessions:
             return items.get((key["pk"]["S"], key["sk"]["S"]))
 
         return SessionResult(
-            session=_session_of(stored) if (stored := item(session)) else None,
-            access=_access_of(stored) if (stored := item(access)) else None,
+            session=_SESSION.read(stored) if (stored := item(session)) else None,
+            access=_ACCESS.read(stored) if (stored := item(access)) else None,
             member=member_of(stored) if (stored := item(member)) else None,
             account=account_of(stored) if (stored := item(account)) else None,
         )
@@ -80,7 +86,7 @@ class DynamoSessions:
     def of_user(self, user_id: str) -> Sequence[Session]:
         """Read a user's partition, which also has the access tokens of the last minutes."""
         items = self._credentials.query(keys.session(user_id))
-        sessions = [_session_of(item) for item in items if keys.is_session(item)]
+        sessions = [_SESSION.read(item) for item in items if keys.is_session(item)]
         return sorted(sessions, key=lambda one: (one.created_at, one.session_id), reverse=True)
 
     def remove(self, user_id: str, session_id: str) -> bool:
@@ -91,41 +97,3 @@ class DynamoSessions:
         """Delete each session; the access tokens are useless without them."""
         for session in self.of_user(user_id):
             self.remove(user_id, session.session_id)
-
-
-def _session_item(session: Session) -> Item:
-    return keys.session(session.user_id, session.session_id) | to_item(
-        {
-            "user": session.user_id,
-            "session": session.session_id,
-            "address": session.address,
-            "digest": session.digest,
-            "agent": session.agent,
-            "created": to_text(session.created_at),
-            "used": to_text(session.used_at),
-            "expires_at": to_ttl(session.expires_at),
-        }
-    )
-
-
-def _session_of(item: Mapping[str, Any]) -> Session:
-    return Session(
-        user_id=item["user"],
-        session_id=item["session"],
-        address=item["address"],
-        digest=item["digest"],
-        agent=item["agent"],
-        created_at=from_text(item["created"]),
-        used_at=from_text(item["used"]),
-    )
-
-
-def _access_of(item: Mapping[str, Any]) -> Access:
-    return Access(
-        user_id=item["user"],
-        session_id=item["session"],
-        account_id=item["account"],
-        digest=item["digest"],
-        operator=item.get("operator", False),
-        expires_at=from_text(item["until"]),
-    )

@@ -10,8 +10,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
+from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.templates.draft import (
     SourceKind,
@@ -24,11 +26,17 @@ from pillarbox.domain.templates.draft import (
 _MAX_PACKED: Final = 390_000
 
 
-class DynamoTemplateDrafts:
-    """Implements `templates.ports.TemplateDrafts`."""
+_CONTENT: Final = Row(
+    TemplateContent, *("name", "subject", "category"), kind=("kind", one_of(SourceKind))
+)
+#: What drafts and versions have in common.
+_WORK: Final[dict[str, Any]] = {"account_id": "account", "template_id": "id", "at": ("at", TIME)}
+_DRAFT: Final = Row(TemplateDraft, "by", "revision", "version", version_revision="clean", **_WORK)
+_VERSION: Final = Row(TemplateVersion, "by", "version", **_WORK)
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+
+class DynamoTemplateDrafts(Store):
+    """Implements `templates.ports.TemplateDrafts`."""
 
     def get(self, account_id: str, template_id: UUID) -> TemplateDraft | None:
         """Read one draft with strong consistency."""
@@ -45,7 +53,7 @@ class DynamoTemplateDrafts:
 
     def put(self, draft: TemplateDraft, replaces: int) -> bool:
         """Put a draft under the condition of the revision."""
-        condition = "revision = :replaces" if replaces else "attribute_not_exists(pk)"
+        condition = "revision = :replaces" if replaces else NEW
         try:
             self._table.put(
                 _draft_item(draft),
@@ -62,11 +70,8 @@ class DynamoTemplateDrafts:
         self._table.delete(keys.template_draft(account_id, template_id))
 
 
-class DynamoTemplateVersions:
+class DynamoTemplateVersions(Store):
     """Implements `templates.ports.TemplateVersions`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def get(self, account_id: str, template_id: UUID, version: int) -> TemplateVersion | None:
         """Read one version."""
@@ -103,72 +108,32 @@ def version_item(version: TemplateVersion) -> Item:
     """
     return keys.template_version(
         version.account_id, UUID(version.template_id), version.version
-    ) | to_item(_attributes(version, version.html) | {"version": version.version})
+    ) | to_item(_attributes(_VERSION, version, version.html))
 
 
 def _version_of(item: Mapping[str, Any]) -> TemplateVersion:
     source, html = _unpack(item["packed"])
-    return TemplateVersion(
-        account_id=item["account"],
-        template_id=item["id"],
-        version=item["version"],
-        content=_content_of(item, source),
-        html=html,
-        by=item["by"],
-        at=from_text(item["at"]),
-    )
+    content = _CONTENT.read(item, source=source)
+    return _VERSION.read(item, content=content, html=html)
 
 
 def _draft_item(draft: TemplateDraft) -> Item:
     return keys.template_draft(draft.account_id, UUID(draft.template_id)) | to_item(
-        _attributes(draft, draft.samples)
-        | {
-            "revision": draft.revision,
-            "version": draft.version,
-            "clean": draft.version_revision,
-        }
+        _attributes(_DRAFT, draft, draft.samples)
     )
 
 
 def _draft_of(item: Mapping[str, Any]) -> TemplateDraft:
     source, samples = _unpack(item["packed"])
-    return TemplateDraft(
-        account_id=item["account"],
-        template_id=item["id"],
-        content=_content_of(item, source),
-        samples=samples,
-        revision=item["revision"],
-        by=item["by"],
-        at=from_text(item["at"]),
-        version=item["version"],
-        version_revision=item["clean"],
-    )
+    return _DRAFT.read(item, content=_CONTENT.read(item, source=source), samples=samples)
 
 
-def _attributes(work: TemplateDraft | TemplateVersion, packed_with: object) -> dict[str, object]:
-    """Write what drafts and versions have in common; the source is packed with something else."""
-    content = work.content
-    return {
-        "account": work.account_id,
-        "id": work.template_id,
-        "name": content.name,
-        "subject": content.subject,
-        "category": content.category,
-        "kind": content.kind.value,
-        "packed": _pack([content.source, packed_with]),
-        "by": work.by,
-        "at": to_text(work.at),
-    }
-
-
-def _content_of(item: Mapping[str, Any], source: str) -> TemplateContent:
-    return TemplateContent(
-        name=item["name"],
-        subject=item["subject"],
-        category=item["category"],
-        kind=SourceKind(item["kind"]),
-        source=source,
-    )
+def _attributes(
+    row: Row[Any], work: TemplateDraft | TemplateVersion, packed_with: object
+) -> dict[str, object]:
+    """Write a draft or a version; the source is packed with something else."""
+    packed = _pack([work.content.source, packed_with])
+    return row.write(work) | _CONTENT.write(work.content) | {"packed": packed}
 
 
 def _pack(values: Sequence[object]) -> bytes:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_attribute, to_text
+from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.records import template_item, template_of, template_source
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
 from pillarbox.adapters.dynamodb.templates.drafts import version_item
 from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.templates.draft import TemplateDraft, TemplateVersion
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 
-class DynamoTemplates:
+class DynamoTemplates(Store):
     """Implements `templates.ports.TemplateRecords`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
         """Read one template with strong consistency."""
@@ -43,65 +41,34 @@ class DynamoTemplates:
     ) -> bool:
         """Put the version, write the template, and mark the draft, in one transaction."""
         writes: list[TransactWriteItemTypeDef] = [
-            self._put_if_absent(version_item(version)),
-            self._put_if_absent(template_item(template))
+            self._table.to_put(version_item(version), condition=NEW),
+            self._table.to_put(template_item(template), condition=NEW)
             if unless_changed_since is None
             else self._replace(template, unless_changed_since),
         ]
         if draft is not None:
             writes.append(self._mark_published(draft, version.version))
-        try:
-            self._table.transact(writes)
-        except TransactionConditionsFailed:
-            return False
-        return True
-
-    def _put_if_absent(self, item: Item) -> "TransactWriteItemTypeDef":
-        return {
-            "Put": {
-                "TableName": self._table.name,
-                "Item": item,
-                "ConditionExpression": "attribute_not_exists(pk)",
-            }
-        }
+        return self._table.try_transact(*writes)
 
     def _replace(
         self, template: SavedTemplate, unless_changed_since: datetime
     ) -> "TransactWriteItemTypeDef":
         """Set everything that an author writes; the references are written separately."""
-        values = template_source(template)
-        return {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": keys.template(template.account_id, UUID(template.template_id)),
-                "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in values),
-                "ConditionExpression": "#updated = :read",
-                "ExpressionAttributeNames": {f"#{name}": name for name in values},
-                "ExpressionAttributeValues": {
-                    **{f":{name}": to_attribute(value) for name, value in values.items()},
-                    ":read": to_attribute(to_text(unless_changed_since)),
-                },
-            }
-        }
+        expression, values = assigning(template_source(template))
+        return self._table.to_update(
+            keys.template(template.account_id, UUID(template.template_id)),
+            expression,
+            condition="#updated = :read",
+            values={**values, ":read": to_text(unless_changed_since)},
+        )
 
     def _mark_published(self, draft: TemplateDraft, version: int) -> "TransactWriteItemTypeDef":
-        return {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": keys.template_draft(draft.account_id, UUID(draft.template_id)),
-                "UpdateExpression": "SET #version = :version, #clean = :revision",
-                "ConditionExpression": "#revision = :revision",
-                "ExpressionAttributeNames": {
-                    "#version": "version",
-                    "#clean": "clean",
-                    "#revision": "revision",
-                },
-                "ExpressionAttributeValues": {
-                    ":version": to_attribute(version),
-                    ":revision": to_attribute(draft.revision),
-                },
-            }
-        }
+        return self._table.to_update(
+            keys.template_draft(draft.account_id, UUID(draft.template_id)),
+            "SET #version = :version, #clean = :revision",
+            condition="#revision = :revision",
+            values={":version": version, ":revision": draft.revision},
+        )
 
     def delete(self, account_id: str, template_id: UUID) -> DeleteResult:
         """Delete a template if it has no references at that moment.
@@ -112,7 +79,6 @@ class DynamoTemplates:
             self._table.delete(
                 keys.template(account_id, template_id),
                 condition="attribute_exists(pk) AND attribute_not_exists(#references)",
-                names={"#references": "references"},
             )
         except ConditionFailed as failure:
             return DeleteResult.REFERENCED if failure.item else DeleteResult.ABSENT
@@ -129,14 +95,9 @@ class DynamoTemplates:
     def _change_references(
         self, action: str, account_id: str, template_id: UUID, by: str
     ) -> SavedTemplate | None:
-        try:
-            item = self._table.update(
-                keys.template(account_id, template_id),
-                f"{action} #references :by",
-                condition="attribute_exists(pk)",
-                names={"#references": "references"},
-                values={":by": {by}},
-            )
-        except ConditionFailed:
-            return None
-        return template_of(item)
+        item = self._table.try_update(
+            keys.template(account_id, template_id),
+            f"{action} #references :by",
+            values={":by": {by}},
+        )
+        return template_of(item) if item else None

@@ -11,13 +11,12 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
-    from_milliseconds,
     to_item,
-    to_milliseconds,
     to_ttl,
 )
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Clock, ScanPage
+from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
@@ -48,7 +47,7 @@ class DynamoWebhookDeliveries:
                 | {
                     "state": delivery.state.value,
                     "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
-                    "next": to_milliseconds(delivery.next_at) if delivery.next_at else None,
+                    "next": milliseconds(delivery.next_at) if delivery.next_at else None,
                     "expires_at": to_ttl(event.at + _LOG_KEPT),
                 }
             )
@@ -145,7 +144,7 @@ def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> Webh
         type=WebhookType(item["type"]),
         account_id=account_id,
         endpoint_id=endpoint_id,
-        at=from_milliseconds(int(moment)),
+        at=to_datetime(int(moment)),
         message_id=UUID(item["message"]) if "message" in item else None,
         address=item.get("address"),
         domain=item.get("domain"),
@@ -158,13 +157,13 @@ def _delivery_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> 
         event=event_of(item, account_id, endpoint_id),
         state=DeliveryState(item["state"]),
         attempts=tuple(map(_attempt_of, item["attempts"])),
-        next_at=from_milliseconds(item["next"]) if "next" in item else None,
+        next_at=to_datetime(item["next"]) if "next" in item else None,
     )
 
 
 def _attempt_attribute(attempt: DeliveryAttempt) -> dict[str, object]:
     attribute = {
-        "at": to_milliseconds(attempt.at),
+        "at": milliseconds(attempt.at),
         "code": attempt.status_code,
         "ms": attempt.milliseconds,
         "error": attempt.error,
@@ -174,7 +173,7 @@ def _attempt_attribute(attempt: DeliveryAttempt) -> dict[str, object]:
 
 def _attempt_of(attribute: Mapping[str, Any]) -> DeliveryAttempt:
     return DeliveryAttempt(
-        at=from_milliseconds(attribute["at"]),
+        at=to_datetime(attribute["at"]),
         status_code=attribute.get("code"),
         milliseconds=attribute["ms"],
         error=attribute.get("error"),

@@ -11,7 +11,6 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
     from_text,
     to_item,
-    to_milliseconds,
     to_text,
     to_ttl,
 )
@@ -41,7 +40,7 @@ class DynamoDueTimes:
 
     def put(self, task: DueTask, due: datetime) -> None:
         """Put the task into the first minute that begins when it is due."""
-        minute = -(-to_milliseconds(due) // 60_000)
+        minute = -(-milliseconds(due) // 60_000)
         attributes: dict[str, object] = {}
         if isinstance(task, WebhookEvent):
             attributes = event_attributes(task) | {"tried": task.attempts}
@@ -88,7 +87,7 @@ def _start(moment: datetime) -> datetime:
 
 
 def _number(minute: datetime) -> int:
-    return to_milliseconds(minute) // 60_000
+    return milliseconds(minute) // 60_000
 
 
 def _name(task: DueTask) -> str:

@@ -18,11 +18,11 @@ from pillarbox.adapters.dynamodb.attributes import (
     from_text,
     to_attribute,
     to_item,
-    to_milliseconds,
     to_text,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookSecret
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ class DynamoWebhookEndpoints:
             "SET replayed = :now",
             condition="attribute_exists(pk)"
             " AND (attribute_not_exists(replayed) OR replayed <= :before)",
-            values={":now": to_milliseconds(now), ":before": to_milliseconds(now - pause)},
+            values={":now": milliseconds(now), ":before": milliseconds(now - pause)},
         )
 
     def count_request(self, account_id: str, now: datetime, most: int) -> bool:
         """Add one to the count of the minute, or begin the count of a later minute with one."""
-        key, minute = keys.webhook_endpoint_ids(account_id), to_milliseconds(now) // _MINUTE
+        key, minute = keys.webhook_endpoint_ids(account_id), milliseconds(now) // _MINUTE
         for _ in range(_TRIES):
             try:
                 # A function whose clock is behind counts in the minute of the others.
