@@ -58,8 +58,7 @@ def check_alarms(stack: Stack) -> Iterator[Defect]:
 def check_metrics(root: Stack, stack: Stack) -> Iterator[Defect]:
     """Each metric of ours in an alarm or dashboard is the stack's own."""
     shown = {
-        key: list(measured(alarm))
-        for key, alarm in stack.of_type("AWS::CloudWatch::Alarm").items()
+        key: list(measured(alarm)) for key, alarm in stack.of_type("AWS::CloudWatch::Alarm").items()
     }
     for key, board in stack.of_type("AWS::CloudWatch::Dashboard").items():
         shown[key] = [

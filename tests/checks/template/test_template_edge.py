@@ -7,7 +7,7 @@ from typing import Any, Final
 from admin.aws import deployment
 from local import template
 from pillarbox.domain.errors import CODES
-from tests.conditions import all_met, containers
+from tests.conditions import containers
 from tests.deployed import properties
 from tests.edge_function import FRONT, LAMBDA
 from tests.loops import for_each
@@ -24,7 +24,7 @@ _HEADERS: Final = 10_240
 
 def _rules(name: str) -> list[dict[str, Any]]:
     """Return all rules of a firewall, those of `Firewall: managed` too."""
-    rules: list[dict[str, Any]] = all_met(_RESOURCES[name]["Properties"]["Rules"])
+    rules: list[dict[str, Any]] = properties(name, "everything")["Rules"]
     return rules
 
 
@@ -120,12 +120,13 @@ def test_a_response_says_which_rule_refused() -> None:
 
 def test_the_firewall_counts_each_key() -> None:
     """A key is counted over all addresses, after what goes around the edge was blocked."""
-    rules = {rule["Name"]: rule for rule in _rules("ApiFirewall")}
+    firewall = properties("ApiFirewall", "everything", RequestsPerKey="7")
+    rules = {rule["Name"]: rule for rule in firewall["Rules"]}
     rate = rules["key-rate"]["Statement"]["RateBasedStatement"]
     assert (rate["AggregateKeyType"], rate["EvaluationWindowSec"]) == ("CUSTOM_KEYS", 60)
     (key,) = rate["CustomKeys"]
     assert key["Header"]["Name"] == "x-api-key"
-    assert rate["Limit"] == {"Ref": "RequestsPerKey"}
+    assert rate["Limit"] == "7"
     assert rules["edge-only"]["Priority"] < rules["key-rate"]["Priority"]
 
 
@@ -142,12 +143,10 @@ def test_one_key_cannot_use_the_rate_of_all() -> None:
 def test_each_rule_has_its_own_metric(name: str) -> None:
     """The metric of a rule counts that rule alone."""
     rules = _rules(name)
-    metrics = [rule["VisibilityConfig"]["MetricName"]["Fn::Sub"] for rule in rules]
-    total = _RESOURCES[name]["Properties"]["VisibilityConfig"]["MetricName"]["Fn::Sub"]
+    metrics = [rule["VisibilityConfig"]["MetricName"] for rule in rules]
+    total = properties(name, "everything")["VisibilityConfig"]["MetricName"]
     assert len({total, *metrics}) == len(rules) + 1
-    assert [metric.removeprefix("${AWS::StackName}-") for metric in metrics] == [
-        rule["Name"] for rule in rules
-    ]
+    assert metrics == [f"pillarbox-{rule['Name']}" for rule in rules]
     # A sample would contain API keys.
     assert not any(rule["VisibilityConfig"]["SampledRequestsEnabled"] for rule in rules)
 

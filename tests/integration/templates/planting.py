@@ -46,7 +46,7 @@ class Templates(Sources):
                 parameters = {**self.chosen.parameters, key: value}
                 self.chosen = replace(self.chosen, parameters=parameters)
                 continue
-            part = self.nested[file] if file else self.root
+            part: Any = self.nested[file] if file else self.root
             if above and above[0] not in part:
                 part = part["Resources"][above.pop(0)]["Properties"]
             for step in above:
