@@ -10,7 +10,9 @@ from pillarbox.adapters.dynamodb.messages.claims import DONE
 #: The address, the heartbeat and the sending rate describe a run. The statistics and the search
 #: index are made anew from the messages, which the table's stream reports again when they are put
 #: back.
-_OF_ONE_RUN: Final = frozenset({"ADDRESS", "PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"})
+_OF_ONE_RUN: Final = frozenset(
+    {"ADDRESS", "PROBE", "PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"}
+)
 
 
 def kept_records(items: Iterable[Item]) -> list[Item]:

@@ -110,7 +110,7 @@ def million(
         batch: the messages that an invocation takes from a queue.
         rate: emails a second, which decide how many changes of statistics one write covers.
         waiting: how many accounts have more email than SES's rate of 14 a second allows. Then the
-            tokens of the rate cost more (latency.md); None if no email waits for the rate.
+            tokens of the rate cost what latency.md says; None if no email waits for the rate.
     """
     _, writes, reads, logged, *_ = row("accepting.md", "whole life, with a key")
     units = float(writes)

@@ -19,7 +19,13 @@ _TABLE_OUTPUTS: Final = ("TableName", "CredentialsTableName")
 #: The partitions of what the service notes for itself.
 _OWN_NOTES: Final = frozenset(
     key["pk"]["S"]
-    for key in (keys.heartbeat(), keys.due_minute(), keys.sending_rate(), keys.service_address())
+    for key in (
+        keys.heartbeat(),
+        keys.probe(),
+        keys.due_minute(),
+        keys.sending_rate(),
+        keys.service_address(),
+    )
 )
 #: S3's and DynamoDB's words for what does not exist.
 _MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})

@@ -90,6 +90,7 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "LINK": LeftOut("links", _BRIEF),
     "POW": _CURRENT,
     "PREVIEW": LeftOut("signIns", _BRIEF),
+    "PROBE": _CURRENT,
     "PROOF": LeftOut("proofs", _BRIEF),
     "PULSE": _CURRENT,
     "QUOTA": LeftOut("quotas", "a former count would be wrong"),

@@ -1,5 +1,6 @@
 """Jobs queue: hand accepted messages to SES, each once (docs/architecture.md, "Delivering")."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -8,16 +9,15 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
-from pillarbox.consumer import RecordResult, consume_queue
+from pillarbox.consumer import RecordResult, Turn, consume_queue
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services
 
-#: In milliseconds. One message may wait 6 s for its tokens and 23 s for SES, and must end before
-#: the function does.
-_TIME_FOR_ONE: Final = 30_000
+#: In milliseconds. SES may take 23 s, and a hand-over must end before the function does.
+_TIME_FOR_ONE: Final = 25_000
 #: A message that is built in a process of its own may take 20 s longer.
-_TIME_FOR_SUSPECT: Final = 50_000
+_TIME_FOR_SUSPECT: Final = 45_000
 #: From this receipt on a job waits at least so long, so that no job that only waits reaches the
 #: 1,000 receipts of a dead letter within its 24 hours.
 _MANY_RECEIPTS: Final = 100
@@ -32,12 +32,16 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         return _record_result(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     suspect = _is_suspect(record)
-    time_needed = _TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE
-    if lambda_context.get_remaining_time_in_millis() < time_needed:
+
+    def has_time(needed: int = _TIME_FOR_ONE) -> bool:
+        return lambda_context.get_remaining_time_in_millis() >= needed
+
+    if not has_time(_TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE):
         wait = _postpone(record, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=wait, ids=ids)
     try:
-        result = _deliver_alone(record, job) if suspect else _deliver(record, job)
+        handle = _deliver_alone if suspect else _deliver
+        result = handle(record, job, has_time)
     except ServiceError:
         # Without this the job stays hidden for the queue's visibility timeout.
         services().jobs.postpone(
@@ -47,13 +51,31 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     return _record_result(record, result, ids)
 
 
-def _deliver(record: SQSRecord, job: Job) -> DeliveryResult:
-    return services().delivery.deliver(job, first_receipt=_receives(record) == 1)
+def turn(record: SQSRecord) -> Turn:
+    """Return when to deliver a job of a batch.
 
-
-def _deliver_alone(record: SQSRecord, job: Job) -> DeliveryResult:
+    A job that may kill its worker comes first: it needs the most time, and its process must be
+    copied while no thread runs. The mail in the spool is large, so only one at a time is in memory.
+    """
     try:
-        return services().isolated_delivery.deliver(job, first_receipt=False)
+        _ = services().delivery  # made before threads use it
+        job = services().jobs.read(record.body)
+    except Exception:  # noqa: BLE001  `deliver` meets it again and reports it
+        return "before"
+    if _is_suspect(record):
+        return "before"
+    return "together" if job.spool_key is None else "after"
+
+
+def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
+    first, delivery = _receives(record) == 1, services().delivery.within(has_time)
+    return delivery.deliver(job, first_receipt=first, sent_at=_sent_at(record))
+
+
+def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
+    delivery = services().isolated_delivery.within(has_time)
+    try:
+        return delivery.deliver(job, first_receipt=False, sent_at=_sent_at(record))
     except BuildDied:
         return services().poison_jobs.record_death(record.body, job)
 
@@ -101,4 +123,4 @@ def _time(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-lambda_handler = consume_queue(deliver)
+lambda_handler = consume_queue(deliver, turn)

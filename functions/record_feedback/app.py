@@ -6,6 +6,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.application.delivery.feedback import FeedbackResult
+from pillarbox.application.delivery.ports import EventRecord
 from pillarbox.consumer import RecordResult, consume_batch
 from pillarbox.wiring import services
 
@@ -13,8 +14,12 @@ from pillarbox.wiring import services
 def record_feedback(
     records: Sequence[SQSRecord], _: LambdaContext
 ) -> list[RecordResult | Exception]:
-    results = services().feedback.record([record.body for record in records])
+    results = services().feedback.record([_event_record(record) for record in records])
     return [r if isinstance(r, Exception) else _record_result(r) for r in results]
+
+
+def _event_record(record: SQSRecord) -> EventRecord:
+    return EventRecord(record.body, int(record.attributes.approximate_receive_count))
 
 
 def _record_result(result: FeedbackResult) -> RecordResult:

@@ -344,9 +344,12 @@ class Service:
             failed += self._consume("deliver_message", jobs[start : start + 10])
         return failed
 
-    def report(self, *events: Mapping[str, Any]) -> list[str]:
+    def report(self, *events: Mapping[str, Any], receives: int = 1) -> list[str]:
         """Pass event records of SES to `record_feedback`."""
-        rows = [queue_record(json.dumps(e), str(n)) for n, e in enumerate(events)]
+        rows = [
+            queue_record(json.dumps(event), str(n), receives=receives)
+            for n, event in enumerate(events)
+        ]
         return self._consume("record_feedback", rows)
 
     def consume(self, function: str, *bodies: str) -> list[str]:

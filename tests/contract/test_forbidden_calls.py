@@ -163,6 +163,7 @@ def test_every_kind_of_record_is_tested() -> None:
         keys.account_domain("a"),
         *keys.of_templates("a"),
         keys.heartbeat(),
+        keys.probe(),
         keys.service_address(),
         keys.sending_rate(),
         keys.entries("a", 0),

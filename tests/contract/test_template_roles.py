@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from itertools import cycle
 from typing import Any, Final
 from unittest import mock
 from uuid import uuid4
@@ -22,6 +23,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, service_address
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
@@ -175,12 +177,14 @@ def _failing_save() -> Iterator[None]:
 
 @contextmanager
 def _sending_rate() -> Iterator[None]:
-    """Let SES grant a rate, so that the worker takes tokens from the bucket."""
+    """Let SES grant a rate that has two buckets, and let the worker take tokens from both."""
     rate: Any = wiring.services().delivery.rate
-    granted: dict[str, Any] = {"_read_rate": lambda: 1000.0, "_state": None, "_unknown_until": 0}
+    buckets = cycle(KnownBucket(rate._table, number, lambda: 2000.0) for number in range(2))
+    granted: dict[str, Any] = {"_choose": lambda: next(buckets)}
     with mock.patch.multiple(rate, **granted):
         yield
-    wiring.services().table.delete(keys.sending_rate())
+    for number in range(2):
+        wiring.services().table.delete(keys.sending_rate(number))
 
 
 def _read(service: Service) -> None:
@@ -351,7 +355,7 @@ def _deliver(service: Service, recorded: Calls) -> None:
     """Deliver mail from queue and spool, an uncertain mail, and a poison job.
 
     The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is
-    checked while an event is queued, and again after it.
+    checked while no event comes, while an event is queued, and again after it.
     """
     with _sending_rate():
         service.deliver()
@@ -361,6 +365,9 @@ def _deliver(service: Service, recorded: Calls) -> None:
     service.ses.failure = (500, "InternalServerError")
     service.consume("deliver_message", job["body"])
     service.ses.failure = None
+    wiring.services().table.delete(keys.heartbeat())
+    with service.at(wiring.utc_now() + timedelta(minutes=20)):
+        service.consume("deliver_message", job["body"])
     wiring.services().delivery.heartbeat.record(wiring.utc_now() + timedelta(minutes=30))
     with service.at(wiring.utc_now() + timedelta(minutes=20)):
         sqs = boto3.client("sqs")
@@ -388,7 +395,7 @@ def _follow(service: Service, recorded: Calls) -> None:
     reports = [event(account, sent, *each) for each in (DELIVERED, HARD)]
     with _failing("UpdateItem"):
         assert service.report(*reports) == ["0", "1"]
-    assert service.report(*reports) == []
+    assert service.report(*reports, receives=2) == []
     at = wiring.utc_now() - timedelta(days=40)
     old = message(account, new_id(at))
     unreadable: dict[str, Any] = {**message_item(old), "rev": {"S": "x"}}

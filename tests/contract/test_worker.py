@@ -1,14 +1,18 @@
 """The worker's invocations: what stays in the queue, until when, and under which deadline."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 from unittest import mock
+from uuid import uuid4
 
 import boto3
 import pytest
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
@@ -20,13 +24,13 @@ from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
-from tests.contract.service import Service
+from tests.contract.service import Service, queue_record
 
 THROTTLED = (429, "TooManyRequestsException")
 
 
-#: Milliseconds that one mail may take: 23 seconds for SES, and seven for the rest.
-TIME_FOR_ONE = 30_000
+#: Milliseconds that one mail may take: 23 seconds for SES, and two for the rest.
+TIME_FOR_ONE = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +116,59 @@ def test_a_job_without_time_is_shown_at_once(service: Service, live: Api) -> Non
     assert asked == [0]
 
 
+@pytest.mark.parametrize(("seconds", "sent"), [(35, 10), (36, 0)])
+def test_a_slow_start_leaves_the_whole_batch_to_one_worker(
+    service: Service, live: Api, monkeypatch: pytest.MonkeyPatch, seconds: int, sent: int
+) -> None:
+    """While the first job loads the code, the time of all others passes too: all ten are sent.
+
+    With too little time for a hand-over that starts now, none is begun, and all are shown at once.
+    """
+    acquire, left = DynamoSendingRate.acquire, [60_000]
+
+    def acquire_after_load(*arguments: Any, **options: Any) -> Any:
+        left[0] = 60_000 - 1_000 * seconds
+        return acquire(*arguments, **options)
+
+    monkeypatch.setattr(DynamoSendingRate, "acquire", acquire_after_load)
+    context = mock.Mock(wraps=Invocation())
+    context.get_remaining_time_in_millis = lambda: left[0]
+    before = len(service.ses.mails)
+    body = json.dumps({"messages": [otp() for _ in range(10)]})
+    assert live.raw("POST", "/emails/batch", body, {}).status == 200
+    jobs = receive(service, live)
+    assert len(work(jobs, context)) == 10 - sent
+    assert len(service.ses.mails) == before + sent
+    shown = receive(service, live)
+    assert len(shown) == 10 - sent
+    assert work(shown) == []
+
+
+@pytest.mark.parametrize("receives", [1, 2])
+@pytest.mark.parametrize(("minutes", "kept"), [(14, ["1"]), (16, [])])
+def test_a_job_is_as_old_as_the_queue_says(
+    service: Service, live: Api, receives: int, minutes: float, kept: list[str]
+) -> None:
+    """A job without a record waits for 15 minutes by SQS's clock, not by that of its acceptor."""
+    live.send(otp())
+    (job,) = receive(service, live)
+    wrong = wiring.utc_now() - timedelta(minutes=30 - minutes)
+    body = json.loads(job["body"]) | {"id": str(uuid4()), "queued_at": wrong.isoformat()}
+    record = queue_record(json.dumps(body), receipt=job["receiptHandle"])
+    record["eventSourceARN"] = job["eventSourceARN"]
+    sent = wiring.utc_now() - timedelta(minutes=minutes)
+    record["attributes"]["SentTimestamp"] = str(round(sent.timestamp() * 1000))
+    assert work([received_again(record, timedelta(minutes=receives - 1), receives)]) == kept
+    assert work([job]) == []
+
+
 @pytest.mark.parametrize("resent", [True, False])
 def test_only_a_repeated_hand_over_is_counted_as_one(
     service: Service, live: Api, capsys: pytest.CaptureFixture[str], *, resent: bool
 ) -> None:
     """The metric of uncertain mail that was sent again counts such mail and no other."""
     delivery = mock.Mock()
+    delivery.within.return_value = delivery
     delivery.deliver.return_value = DeliveryResult(Outcome.SENT, resent=resent)
     live.send(otp())
     with mock.patch.dict(vars(wiring.services()), delivery=delivery):
@@ -130,7 +181,7 @@ def test_tokens_are_taken_in_one_try(service: Service) -> None:
     assert service.queue_url
     rate = wiring.services().delivery.rate
     assert isinstance(rate, DynamoSendingRate)
-    config: Any = rate._bucket._table.client.meta.config
+    config: Any = rate._table.client.meta.config
     assert config.retries["total_max_attempts"] == 1
 
 
@@ -217,6 +268,7 @@ def test_a_job_of_a_worker_that_may_have_died_is_isolated(
     (job,) = receive(service, live)
     deliveries = {"delivery": mock.Mock(), "isolated_delivery": mock.Mock()}
     for delivery in deliveries.values():
+        delivery.within.return_value = delivery
         delivery.deliver.return_value = DeliveryResult(Outcome.SENT)
     with mock.patch.dict(vars(wiring.services()), deliveries):
         assert work([received_again(job, after, receives)]) == []
@@ -229,8 +281,8 @@ def test_a_suspect_is_given_more_time(service: Service, live: Api) -> None:
     """A build in a process of its own may take 20 s, so it starts only if they are left."""
     live.send(otp())
     suspect = received_again(receive(service, live)[0], VISIBILITY)
-    assert work([suspect], EndingInvocation(milliseconds=49_999)) == [suspect["messageId"]]
-    assert work([suspect], EndingInvocation(milliseconds=50_000)) == []
+    assert work([suspect], EndingInvocation(milliseconds=44_999)) == [suspect["messageId"]]
+    assert work([suspect], EndingInvocation(milliseconds=45_000)) == []
 
 
 # Python warns of forks while the threads of other tests wait. The worker has no threads.
@@ -266,3 +318,15 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     }
     assert shown["deadly"]["events"][-1]["code"] == "building_failed"
     assert deadly["body"] in service.dead_letters()
+
+
+def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live: Api) -> None:
+    """Large mail waits for the others, one at a time; what may kill the worker goes first."""
+    turn = import_module("functions.deliver_message.app").turn
+    live.send(otp())
+    (small,) = receive(service, live)
+    suspect = received_again(small, VISIBILITY)
+    body = {name: value for name, value in json.loads(small["body"]).items() if name != "payload"}
+    large = small | {"body": json.dumps(body | {"spool": "key"})}
+    records = [SQSRecord(record) for record in (suspect, small, large)]
+    assert [turn(record) for record in records] == ["before", "together", "after"]

@@ -23,7 +23,7 @@ from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
-from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.delivery.ports import EventRecord, ProviderEvent
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.accounts.quota import Amount, Limits, QuotaExceeded, window_name
 from pillarbox.domain.errors import ServiceError
@@ -163,6 +163,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
     def record(batch: tuple[str, ...]) -> list[FeedbackResult | Exception]:
         worker = Feedback(
             read=lambda person: events[person],
+            find_message=lambda _: None,
             messages=DynamoMessages(table),
             suppressions=DynamoSuppressions(table),
             suspend_preview=lambda *_: None,
@@ -171,7 +172,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             clock=lambda: message.created_at,
             pause=sleep,
         )
-        return worker.record(batch)
+        return worker.record([EventRecord(person) for person in batch])
 
     with ThreadPoolExecutor(10) as pool:
         results = [

@@ -14,13 +14,15 @@ class QuickTable(Table):
     """A table of its own; it counts the units of its single-item reads and writes.
 
     Attributes:
-        fails: whether every call fails as if the table could not be reached.
+        fails: whether every call fails.
+        error: the code of the error then; by default the table could not be reached.
     """
 
     def __init__(self) -> None:
         super().__init__("quick")
         self.reads = self.writes = 0
         self.fails = False
+        self.error = "InternalServerError"
         self._engine = DynamoDBBackend("us-east-1", "123456789012")
         self._engine.create_table(
             self.name,
@@ -75,4 +77,4 @@ class QuickTable(Table):
 
     def _check(self) -> None:
         if self.fails:
-            raise ClientError({"Error": {"Code": "InternalServerError"}}, "UpdateItem")
+            raise ClientError({"Error": {"Code": self.error}}, "UpdateItem")

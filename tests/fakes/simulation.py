@@ -9,14 +9,16 @@ Processes are threads, and only one runs at a time: it continues until it waits.
 
 import heapq
 import threading
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 from math import ceil
 from random import Random
 from typing import Any
+
+from botocore.exceptions import ClientError
 
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
@@ -28,8 +30,8 @@ from pillarbox.domain.messages.message import Message
 from tests.fakes import builders, stores
 from tests.fakes.quick_table import QuickTable
 
-#: An invocation takes 60 s at most, and begins no email in the last 30 s.
-_TIME_OF_STARTS = timedelta(seconds=30)
+#: The write units that DynamoDB allows a partition in a second.
+_UNITS_OF_A_PARTITION = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,7 @@ class Simulation:
 
     def __init__(self) -> None:
         self.now = builders.NOW
+        self.running = False
         self._due: list[tuple[datetime, int, threading.Semaphore]] = []
         self._order = count()
         self._idle = threading.Semaphore(0)
@@ -75,12 +78,57 @@ class Simulation:
         self._idle.release()
         turn.acquire()
 
+    def together(self, works: Sequence[Callable[[], None]]) -> None:
+        """Let a process start others, and wait until all have ended."""
+        turn, running = threading.Semaphore(0), len(works)
+
+        def run(work: Callable[[], None]) -> None:
+            nonlocal running
+            work()
+            running -= 1
+            if not running:
+                heapq.heappush(self._due, (self.now, next(self._order), turn))
+
+        for work in works:
+            self.start(lambda work=work: run(work))  # type: ignore[misc]
+        self._idle.release()
+        turn.acquire()
+
+    def lock(self) -> "SimulatedLock":
+        """Return a lock for which a process waits on the simulated clock."""
+        return SimulatedLock(self)
+
     def run(self, done: Callable[[], bool]) -> None:
         """Run the processes until it is done."""
+        self.running = True
         while not done():
             self.now, _, turn = heapq.heappop(self._due)
             turn.release()
             self._idle.acquire()
+
+
+class SimulatedLock:
+    """A lock of processes, which get it in the order in which they asked."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._held = False
+        self._waiting: deque[threading.Semaphore] = deque()
+
+    def __enter__(self) -> None:
+        if self._held:
+            turn = threading.Semaphore(0)
+            self._waiting.append(turn)
+            self._simulation._idle.release()
+            turn.acquire()
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = bool(self._waiting)
+        if self._waiting:
+            simulation = self._simulation
+            entry = (simulation.now, next(simulation._order), self._waiting.popleft())
+            heapq.heappush(simulation._due, entry)
 
 
 @dataclass(eq=False)
@@ -146,6 +194,7 @@ class Service:
         workers: the maximum number of workers of each queue.
         latency: how long each part takes.
         others: the recipients a second that another system sends with the same SES account.
+        warm: whether all workers start at once, as after a pause.
     """
 
     def __init__(
@@ -155,12 +204,13 @@ class Service:
         workers: int = 10,
         latency: Latency = Latency(),
         others: float = 0.0,
+        warm: bool = False,
     ) -> None:
         self.rate = rate
         self._others, self._sent_by_others = others, 0
         self.latency = latency
         self.simulation = Simulation()
-        self.table = _SlowTable(self)
+        self.table = SlowTable(self)
         self.report = Report()
         self._ses = RateLimit(rate)
         self._random = Random(1)  # noqa: S311  no secret
@@ -171,7 +221,7 @@ class Service:
         self._messages = stores.FakeMessages(self._store)
         for number in range(workers):
             # Lambda starts with five pollers of a queue and adds more while there is work.
-            delay = max(number - 4, 0) * 1.0
+            delay = 0.0 if warm else max(number - 4, 0) * 1.0
             self.simulation.start(lambda delay=delay: self._work(self._ordinary, 10, delay))  # type: ignore[misc]
             self.simulation.start(lambda delay=delay: self._work(self._urgent, 1, delay))  # type: ignore[misc]
 
@@ -216,20 +266,20 @@ class Service:
             received = queue.receive(batch, VISIBILITY)
             if not received:  # a long poll returns at once when there is a message
                 simulation.sleep(queue.next_in())
-            last_start = self.clock() + _TIME_OF_STARTS
-            for message in received:
-                if self.clock() > last_start:
-                    message.visible_at = self.clock()
-                    continue
-                simulation.sleep(self.latency.prepare)
-                wait = delivery.deliver(message.job).retry_after
-                if wait is None:
-                    queue.messages.remove(message)
-                    self.report.receipts.append(message.receipts)
-                    self._left -= 1
-                else:
-                    visible_in = timedelta(seconds=ceil(wait.total_seconds()))
-                    message.visible_at = self.clock() + visible_in
+                continue
+            simulation.together(
+                [lambda m=message: self._deliver(queue, delivery, m) for message in received]  # type: ignore[misc]
+            )
+
+    def _deliver(self, queue: FairQueue, delivery: Delivery, message: Queued) -> None:
+        self.simulation.sleep(self.latency.prepare)
+        wait = delivery.deliver(message.job).retry_after
+        if wait is None:
+            queue.messages.remove(message)
+            self.report.receipts.append(message.receipts)
+            self._left -= 1
+        else:
+            message.visible_at = self.clock() + timedelta(seconds=ceil(wait.total_seconds()))
 
     def _delivery(self) -> Delivery:
         return Delivery(
@@ -239,7 +289,11 @@ class Service:
             jobs=stores.FakeJobs(self._store),
             mailer=_Mailer(self),
             rate=DynamoSendingRate(
-                self.table, lambda: self.rate, self.clock, self.simulation.sleep
+                self.table,
+                lambda: self.rate,
+                self.clock,
+                self.simulation.sleep,
+                self.simulation.lock(),
             ),
             seen_events=stores.FakeSeenEvents(self._store),
             event_queue=stores.FakeEventQueue(self._store),
@@ -280,13 +334,35 @@ class _Mailer:
         del raw
         return self._service.send(message, len(recipients))
 
+    def send_probe(self, message: Message) -> None:
+        self._service.send(message, 1)
 
-class _SlowTable(QuickTable):
-    """A table whose calls take time on the simulated clock."""
+
+class SlowTable(QuickTable):
+    """A table whose calls take time on the simulated clock, and which throttles a hot partition.
+
+    Attributes:
+        units: the write units of each partition key in each second; a throttled call uses none.
+        throttled: how many calls were throttled.
+    """
 
     def __init__(self, service: Service) -> None:
         super().__init__()
         self._service = service
+        self.units: Counter[tuple[str, int]] = Counter()
+        self.throttled = 0
+
+    def update_item(self, **request: Any) -> dict[str, Any]:
+        second = int((self._service.clock() - builders.NOW).total_seconds())
+        partition = (request["Key"]["pk"]["S"], second)
+        if self.units[partition] >= _UNITS_OF_A_PARTITION:
+            self.throttled += 1
+            self._check()
+            error: Any = {"Error": {"Code": "ProvisionedThroughputExceededException"}}
+            raise ClientError(error, "UpdateItem")
+        self.units[partition] += 1
+        return super().update_item(**request)
 
     def _check(self) -> None:
-        self._service.simulation.sleep(self._service.latency.table / 2)
+        if self._service.simulation.running:
+            self._service.simulation.sleep(self._service.latency.table / 2)

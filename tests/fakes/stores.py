@@ -1,11 +1,11 @@
 """Fakes of the application's ports over plain dicts. They pass the tests in tests/ports."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
+from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
 from pillarbox.application.ports import (
     Claim,
     DirectoryResult,
@@ -67,6 +67,7 @@ class Store:
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
+    last_probe: datetime | None = None
     seen_events: dict[tuple[str, UUID], SeenEvent] = field(default_factory=dict)
     #: When each event was queued that the events queue or its dead-letter queue holds.
     queued_events: list[datetime] = field(default_factory=list)
@@ -337,9 +338,10 @@ class FakeSeenEvents:
     def __init__(self, store: Store) -> None:
         self._seen_events = store.seen_events
 
-    def put(self, event: ProviderEvent) -> None:
-        seen = SeenEvent(event.provider_message_id, event.at)
-        self._seen_events[event.account_id, event.message_id] = seen
+    def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
+        for message in messages:
+            seen = SeenEvent(message.provider_message_id, at)
+            self._seen_events[message.account_id, message.message_id] = seen
 
     def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
         return self._seen_events.get((account_id, message_id))
@@ -367,6 +369,13 @@ class FakeHeartbeat:
 
     def latest(self) -> datetime | None:
         return self._store.newest_event
+
+    def take_probe(self, now: datetime) -> bool:
+        last = self._store.last_probe
+        if last is not None and now < last + timedelta(minutes=10):
+            return False
+        self._store.last_probe = now
+        return True
 
 
 class FakeDomains:
@@ -420,9 +429,14 @@ class FakeMailer:
         self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []
         #: The errors of the next calls; None accepts the email.
         self.answers: list[Exception | None] = []
+        #: The senders of the probes.
+        self.probes: list[str] = []
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         if self.answers and (error := self.answers.pop(0)):
             raise error
         self.taken.append((message, recipients, raw))
         return f"ses-{len(self.taken)}"
+
+    def send_probe(self, message: Message) -> None:
+        self.probes.append(message.sender)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
-from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.delivery.ports import EventRecord, ProviderEvent, TaggedMessage
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.batch import BatchSend
@@ -132,6 +132,7 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             domains=self._port("domains", self.domains),
             clock=lambda: self.now,
+            monotonic=self._monotonic,
             preview=PREVIEW,
         )
 
@@ -191,6 +192,7 @@ class World:
     def feedback(self, read: Callable[[str], ProviderEvent | None]) -> Feedback:
         return Feedback(
             read=read,
+            find_message=lambda text: _message_of(read(text)),
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
@@ -200,17 +202,20 @@ class World:
             pause=self._pause,
         )
 
-    def record(self, *provider_events: ProviderEvent | None) -> list[FeedbackResult]:
+    def record(
+        self, *provider_events: ProviderEvent | None, receives: int = 1
+    ) -> list[FeedbackResult]:
         """Record provider events that arrive together; raise the first error."""
         feedback = self.feedback(lambda text: provider_events[int(text)])
         results = []
-        for result in feedback.record([str(n) for n in range(len(provider_events))]):
+        records = [EventRecord(str(n), receives) for n in range(len(provider_events))]
+        for result in feedback.record(records):
             if isinstance(result, Exception):
                 raise result
             results.append(result)
         return results
 
-    def report(self, message: Message, *events: Event) -> None:
+    def report(self, message: Message, *events: Event, receives: int = 1) -> None:
         """Report events of a message as the provider does."""
         provider_event = ProviderEvent(
             account_id=message.account_id,
@@ -219,7 +224,7 @@ class World:
             events=events,
             provider_message_id="ses-1",
         )
-        self.record(provider_event)
+        self.record(provider_event, receives=receives)
 
     def used(self) -> set[int]:
         """Return the set of the counts of the current minute, day and month: {1} if all are 1."""
@@ -276,9 +281,18 @@ class World:
     def _port(self, name: str, port: object) -> Any:
         return GatedPort(self.gate, name, port)
 
+    def _monotonic(self) -> float:
+        return (self.now - builders.NOW).total_seconds()
+
     def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
         self.while_paused()
+
+
+def _message_of(event: ProviderEvent | None) -> TaggedMessage | None:
+    if event is None:
+        return None
+    return TaggedMessage(event.account_id, event.message_id, event.provider_message_id)
 
 
 def _build(mail: Mail, message: Message) -> bytes:

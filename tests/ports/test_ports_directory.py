@@ -177,6 +177,13 @@ def test_the_heartbeat_only_moves_forward(ports: Ports) -> None:
     assert ports.heartbeat().latest() == at(300)
 
 
+def test_all_processes_take_one_probe_in_ten_minutes(ports: Ports) -> None:
+    """Another process may send a probe ten minutes after the last one, and not before."""
+    taken = [(s, ports.heartbeat().take_probe(at(s))) for s in (0, 0, 599.999, 600, 601, 1200)]
+    assert [second for second, may in taken if may] == [0, 600, 1200]
+    assert ports.heartbeat().latest() is None
+
+
 def test_one_process_moves_the_heartbeat(ports: Ports) -> None:
     """A process that records events often is never more than a minute behind."""
     heartbeat = ports.heartbeat()

@@ -1,6 +1,6 @@
 """What the queue of events may still hold: `delivery.ports.EventQueue`."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import boto3
@@ -10,15 +10,16 @@ from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 from tests.fakes.builders import NOW, at
+from tests.loops import for_each
 
 
 class Queues:
     """The queue of events and its dead-letter queue."""
 
-    def __init__(self) -> None:
-        self.sqs = boto3.client("sqs")
+    def __init__(self, name: str = "events") -> None:
+        self.sqs, self.name = boto3.client("sqs"), name
         self.events, self.dead_letters = (
-            self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("events", "dead")
+            self.sqs.create_queue(QueueName=queue)["QueueUrl"] for queue in (name, "dead")
         )
         self.adapter = SqsEventQueue(self.events, self.dead_letters, lambda: NOW)
 
@@ -95,24 +96,40 @@ def test_an_event_that_moves_during_the_check_is_noticed(
     assert queues.adapter.may_hold_older_than(NOW)
 
 
-@pytest.mark.parametrize(("age", "may_hold"), [(0, False), (31, True)])
-def test_the_age_of_the_oldest_event_decides_under_load(
-    queues: Queues, age: float, *, may_hold: bool
+#: Minutes: how long ago the uncertain hand-over should have had its event.
+LONG_AGO = 70
+
+
+@for_each(
+    ("ages", "minutes", "may_hold"),
+    [
+        # A young age alone shows nothing: it does not count events that were received often.
+        ({}, LONG_AGO, True),
+        ({1: 0}, LONG_AGO, True),
+        ({44: 0, 1: 0}, LONG_AGO, True),
+        # For longer than such an event can stay, no older event was counted.
+        ({46: 0, 1: 0}, LONG_AGO, False),
+        ({46: 60, 20: 300, 1: 0}, LONG_AGO, False),
+        # An old age prolongs the wait, however long ago it was reported.
+        ({46: 60 * LONG_AGO, 20: 0, 1: 0}, LONG_AGO, True),
+        ({46: 0, 20: 60 * LONG_AGO, 1: 0}, LONG_AGO, True),
+        # The reports must be of the time after the hand-over, by more than clocks may differ.
+        ({46: 0, 1: 0}, 46, True),
+        ({46: 0, 1: 0}, 48, False),
+    ],
+)
+def test_time_decides_about_a_queue_that_is_never_empty(
+    aws: Aws, ages: dict[float, float], minutes: float, *, may_hold: bool
 ) -> None:
-    """A queue that is never empty holds nothing older than the latest report shows."""
+    """A queue with events may hold an older one until that would be a dead letter for sure."""
+    del aws
+    queues = Queues(f"events-{minutes}-{hash(frozenset(ages.items()))}")
     queues.put(queues.events)
-    queues.report_age(at(-180), 3600)
-    queues.report_age(at(-60), age)
-    queues.report_age(at(-60), 3600, "another")
-    # Reports may be aligned to full minutes: this one to 26.5 s earlier.
-    assert queues.adapter.may_hold_older_than(at(-90)) == may_hold
-
-
-def test_an_old_report_decides_nothing(queues: Queues) -> None:
-    """Without a report of the last minutes the age of the oldest event is unknown."""
-    queues.put(queues.events)
-    queues.report_age(at(-1800), 0)
-    assert queues.adapter.may_hold_older_than(NOW - timedelta(days=1))
+    queues.report_age(at(-60), 3600 * 5, "another")
+    for ago, age in ages.items():
+        queues.report_age(at(-60 * ago), age, queues.name)
+    moment = at(-60 * minutes)
+    assert queues.adapter.may_hold_older_than(moment) == may_hold
 
 
 def test_an_unreachable_queue_is_unavailable(

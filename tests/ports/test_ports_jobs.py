@@ -4,9 +4,11 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from pillarbox.adapters.sqs.job_format import MAX_INLINE_BYTES
 from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -106,6 +108,16 @@ def test_a_discarded_job_empties_the_spool(ports: Ports) -> None:
     assert ports.spooled() == 0
     with pytest.raises(PayloadGone):
         ports.jobs.load(job)
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "InvalidObjectState", "KMS.DisabledException"])
+def test_a_body_that_s3_refuses_is_not_gone(aws: Aws, code: str) -> None:
+    """An operator can repair a wrong policy; the email waits, and does not fail for good."""
+    jobs = SqsJobs(aws.queue_url, aws.urgent_queue_url, aws.bucket)
+    refusal = ClientError({"Error": {"Code": code, "Message": "refused"}}, "GetObject")
+    vars(jobs)["_s3"] = mock.Mock(get_object=mock.Mock(side_effect=refusal))
+    with pytest.raises(ClientError, match=code):
+        jobs.load(replace(JOB, mail=None, spool_key="key"))
 
 
 def test_each_try_has_its_own_spool_key(ports: Ports) -> None:

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
+from local.ses.events import records
+from local.ses.sending import accept, parse
+from local.ses.store import MailStore
 from pillarbox.adapters.ses import mailer as ses
-from pillarbox.adapters.ses.mailer import SesMailer
+from pillarbox.adapters.ses.events import read_provider_event
+from pillarbox.adapters.ses.mailer import SIMULATOR, SesMailer
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER
@@ -92,6 +96,22 @@ def test_an_email_is_handed_over_raw_with_its_tags(provider: Provider) -> None:
             {"Name": "attempt", "Value": "2"},
         ],
     }
+
+
+@pytest.mark.parametrize("response", [(200, "", b'{"MessageId": "1"}'), (429, "", b"{}"), None])
+def test_a_probe_goes_to_the_mailbox_simulator(provider: Provider, response: Any) -> None:
+    """SES accepts it as any email of the sender, its events can be read, and no error matters."""
+    provider.response = response
+    SesMailer("pillarbox").send_probe(MESSAGE)
+    ((_, body),) = provider.requests
+    mailbox = MailStore()
+    mailbox.create_configuration_set("pillarbox")
+    mailbox.create_identity(SENDER)
+    mail = accept(mailbox, parse(json.dumps(body).encode()))
+    assert mail.destination.addresses == (SIMULATOR,)
+    events = [read_provider_event(json.dumps(record)) for record in records(mail, mailbox)]
+    assert {event and event.account_id for event in events} == {ACCOUNT}
+    assert MESSAGE.message_id not in {event and event.message_id for event in events}
 
 
 THROTTLED = [

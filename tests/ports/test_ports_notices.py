@@ -4,14 +4,19 @@ import copy
 import json
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.adapters.ses.events import read_provider_event
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.ses.events import find_message, read_provider_event
+from pillarbox.application.delivery.ports import TaggedMessage
 from pillarbox.domain.messages.message import Event, EventKind
+from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
+from tests.loops import for_each
 
 MESSAGE_ID = "0197a1b2-0000-7000-8000-000000000001"
 ANN = "ann@example.com"
@@ -110,7 +115,7 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     ),
     (
         bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
-        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "mailbox_full", "x" * 500),
+        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "mailbox_full", "x" * 600),
         None,
     ),
     (
@@ -287,6 +292,56 @@ def test_a_broken_record_raises_only_a_value_error(data: st.DataObject) -> None:
     except ValueError:
         return
     assert provider_event is None or provider_event.events
+
+
+def test_a_record_of_long_texts_fits_into_an_item() -> None:
+    """Fifty long addresses with all events, each with long texts of a server, take half an item."""
+    balloon = "\N{BALLOON}"
+    people = tuple(f"{n:02}{balloon * 15}@{balloon * 45}.example" for n in range(50))
+    message = builders.message(to=people, subject=balloon * 240)
+    long, report = balloon * 5_000, {"timestamp": STAMP}
+    for person in people:
+        named = [{"emailAddress": person, "diagnosticCode": long}]
+        for published in (
+            record("DeliveryDelay", deliveryDelay=report | {"delayedRecipients": named}),
+            bounce("Transient", long, emailAddress=person, diagnosticCode=long),
+            bounce("Permanent", long, emailAddress=person, diagnosticCode=long),
+            complaint(complaintFeedbackType=long, complainedRecipients=named),
+            record("Delivery", delivery=report | {"recipients": [person]}),
+            record("Reject", reject={"reason": long}),
+        ):
+            provider_event = read_provider_event(json.dumps(published))
+            assert provider_event is not None
+            message = message.with_events(provider_event.events)
+    assert len(message.events) == 5 * 50 + 1
+    octets = len(json.dumps(message_item(message), ensure_ascii=False).encode())
+    assert 100_000 < octets < 300_000  # DynamoDB counts fewer, and accepts 400 KB
+
+
+TAGGED = TaggedMessage(ACCOUNT, UUID(MESSAGE_ID), "0102018e-x")
+SENT = json.dumps(record("Send"))
+
+
+@for_each(
+    ("text", "found"),
+    [
+        (SENT, TAGGED),
+        (json.dumps(record("Open"), indent=2), TAGGED),
+        (json.dumps({"detail": record("Bounce", bounce=None)}), TAGGED),
+        (SENT[:-1], TAGGED),
+        ("[" * 2_000 + SENT, TAGGED),
+        (SENT.replace("messageId", "id"), TaggedMessage(ACCOUNT, UUID(MESSAGE_ID))),
+        (SENT.replace(MESSAGE_ID, "x"), None),
+        (SENT.replace(ACCOUNT, ""), None),
+        (json.dumps({"subject": SENT}), None),
+        ("", None),
+    ],
+)
+def test_a_record_that_cannot_be_read_names_its_message(
+    text: str, found: TaggedMessage | None
+) -> None:
+    """The tags are found in any text that has them, but not in one that a stranger wrote."""
+    assert find_message(text) == found
 
 
 def test_each_bounced_recipient_has_its_own_event() -> None:

@@ -1,4 +1,4 @@
-"""Workers that take tokens at the same time, on the local engine."""
+"""Workers that take tokens or lease a message at the same time, on the local engine."""
 
 import asyncio
 import os
@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from unittest import mock
+from uuid import uuid4
 
 import pytest
 
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.delivery.deliver import Delivery, Outcome
+from pillarbox.application.ports import StoredResponse
+from pillarbox.domain.messages.mail import Job
 from tests.aws import create_table, forget_sessions
+from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.stack import free_port
 
@@ -62,3 +68,55 @@ def test_no_token_is_taken_twice(table: Table, rate: float) -> None:
     assert rate * 0.9 - 1 <= taken <= rate + reserve + 2 + rate * 0.1
     full = NOW.timestamp() * _SECOND - 0.9 * _SECOND
     assert taken / rate <= (item["empty_at"] - full) / _SECOND + 0.001
+
+
+def test_threads_of_one_worker_share_its_tokens(table: Table) -> None:
+    """Eight threads of one worker take each token once, those that it took in advance too."""
+    table.delete(keys.sending_rate())
+    worker = DynamoSendingRate(table, lambda: 50.0, lambda: NOW, lambda _: None)
+    barrier = Barrier(_WORKERS)
+
+    def work(_: int) -> int:
+        barrier.wait()
+        return sum(worker.acquire(ACCOUNT, 1, urgent=False) is None for _ in range(12))
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        taken = sum(pool.map(work, range(_WORKERS)))
+    item = table.get(keys.sending_rate())
+    assert item
+    full = NOW.timestamp() * _SECOND - 0.9 * _SECOND
+    assert taken / 50 <= (item["empty_at"] - full) / _SECOND + 0.001
+    assert taken >= 45
+
+
+def test_threads_that_deliver_one_job_hand_it_over_once(table: Table) -> None:
+    """However many copies of a job a batch has, one thread leases the message and sends it."""
+    messages, store, mailer = DynamoMessages(table), stores.Store(), stores.FakeMailer()
+    delivery = Delivery(
+        messages=messages,
+        directory=stores.FakeDirectory(store),
+        suppressions=stores.FakeSuppressions(store),
+        jobs=stores.FakeJobs(store),
+        mailer=mailer,
+        rate=stores.FakeSendingRate(),
+        seen_events=stores.FakeSeenEvents(store),
+        event_queue=stores.FakeEventQueue(store),
+        heartbeat=stores.FakeHeartbeat(store),
+        build=lambda _mail, _message: b"",
+        clock=lambda: NOW,
+        pause=lambda _: None,
+        new_owner=lambda: str(uuid4()),
+    )
+    for _ in range(5):
+        message = builders.message()
+        messages.commit(message, None, StoredResponse(""))
+        job, barrier = builders.job(message, queued_at=NOW), Barrier(_WORKERS)
+
+        def deliver(_: int, job: Job = job, barrier: Barrier = barrier) -> Outcome:
+            barrier.wait()
+            return delivery.deliver(job).outcome
+
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            outcomes = list(pool.map(deliver, range(_WORKERS)))
+        assert outcomes.count(Outcome.SENT) == 1
+    assert len(mailer.taken) == 5

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from pillarbox.application.stream_result import StreamResult
 from pillarbox.consumer import (
     BatchFailed,
     RecordResult,
+    Turn,
     consume_batch,
     consume_queue,
     consume_stream,
@@ -199,3 +201,20 @@ def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None
         ("bad", None),
         (None, 2),
     ]
+
+
+def test_messages_are_handled_at_the_same_time_if_they_may_be() -> None:
+    """Two messages meet while they are handled; the others run alone, before and after them."""
+    turns: list[Turn] = ["after", "together", "before", "together"]
+    meeting, order = Barrier(2, timeout=5), list[Turn]()
+
+    def handle(record: SQSRecord, _: object) -> RecordResult:
+        number = int(record.message_id)
+        if turns[number] == "together":
+            meeting.wait()
+        order.append(turns[number])
+        return result(timedelta(0) if number == 1 else None)
+
+    handler = consume_queue(handle, lambda record: turns[int(record.message_id)])
+    assert handler(messages(4), CONTEXT) == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+    assert order == ["before", "together", "together", "after"]

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -16,6 +17,8 @@ from local.engine import Engine
 from pillarbox import wiring
 from pillarbox.adapters import child_process
 from pillarbox.adapters.dynamodb import table
+from pillarbox.adapters.sqs import event_queue
+from pillarbox.adapters.sqs.queue_ages import reported_ages
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.stack import free_port
@@ -36,6 +39,16 @@ _run_in_child: Final = child_process.run_in_child
 def _in_child_without_threads(work: Callable[[], bytes]) -> bytes:
     """Run work in a process of its own, unless threads simulate the processes."""
     return work() if threading.active_count() > 1 else _run_in_child(work)
+
+
+def _ages_of(system: System) -> Callable[..., dict[datetime, float]]:
+    """Ask CloudWatch, which may fail, and answer by the simulated clock."""
+
+    def ages(client: Any, url: str, since: datetime, until: datetime) -> dict[datetime, float]:
+        reported_ages(client, url, since, until)
+        return system.ages(since, until)
+
+    return ages
 
 
 @contextmanager
@@ -97,6 +110,8 @@ def running(state: Path) -> Iterator[System]:
             for module in (wiring.delivery, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
             parts.enter_context(mock.patch.object(wiring.clock, "read_clock", system.clock))
+            parts.enter_context(mock.patch.object(wiring.clock, "read_monotonic", system.monotonic))
+            parts.enter_context(mock.patch.object(event_queue, "reported_ages", _ages_of(system)))
             parts.enter_context(system.wire.patched())
             yield system
     finally:

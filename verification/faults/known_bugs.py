@@ -20,6 +20,7 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
+from pillarbox.adapters.sqs import event_queue
 from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -27,10 +28,11 @@ from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 from pillarbox.application.delivery import deliver as delivery
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
 from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
-from pillarbox.application.delivery.ports import SweepTask
+from pillarbox.application.delivery.ports import EventRecord, SweepTask
 from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.ports import Claim
+from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.application.webhooks.drain import DRAIN_LATE
 from pillarbox.domain.accounts.quota import Amount
@@ -41,7 +43,15 @@ from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import random_schedule
 from verification.faults.report import RunResult
-from verification.faults.runs import PATHS, at_first_call, late_events, paused_writes
+from verification.faults.runs import (
+    PATHS,
+    at_first_call,
+    dying_event_workers,
+    late_events,
+    paused_writes,
+    quiet_service,
+    stalled_acceptors,
+)
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 from verification.faults.webhook_runs import PATHS as WEBHOOK_PATHS
@@ -113,7 +123,8 @@ def _no_lease() -> Iterator[None]:
 def _resend_when_a_lease_ends() -> Iterator[None]:
     with (
         mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=30)),
-        mock.patch.object(Delivery, "_event_may_come", return_value=False),
+        mock.patch.object(Delivery, "_is_quiet", return_value=False),
+        mock.patch.object(SqsEventQueue, "may_hold_older_than", return_value=False),
     ):
         yield
 
@@ -128,8 +139,8 @@ def _leave_no_mark() -> Iterator[None]:
     """Forget an event that could not be merged, and count it as arrived."""
     record = Feedback.record
 
-    def record_and_forget(self: Feedback, texts: Sequence[str]) -> list[Any]:
-        results = record(self, texts)
+    def record_and_forget(self: Feedback, records: Sequence[EventRecord]) -> list[Any]:
+        results = record(self, records)
         return [FeedbackResult(FeedbackOutcome.IGNORED) for _ in results]
 
     with mock.patch.object(Feedback, "record", record_and_forget):
@@ -171,8 +182,8 @@ def _no_refund() -> AbstractContextManager[object]:
 def _forget_uncertain_mail() -> AbstractContextManager[object]:
     run = Delivery._run
 
-    def run_once(self: Delivery, job: Job, *, first_receipt: bool) -> DeliveryResult:
-        result = run(self, job, first_receipt=first_receipt)
+    def run_once(self: Delivery, *arguments: Any, **options: Any) -> DeliveryResult:
+        result = run(self, *arguments, **options)
         return DeliveryResult(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
 
     return mock.patch.object(Delivery, "_run", run_once)
@@ -259,6 +270,32 @@ def _drain_a_slow_endpoint_once() -> AbstractContextManager[object]:
     return mock.patch.object(SqsWebhookQueue, "put_all", put_none_before)
 
 
+@contextmanager
+def _trust_a_young_age() -> Iterator[None]:
+    """Leave no mark of an event that kills its worker, and let the last age end the wait."""
+
+    def may_hold(self: SqsEventQueue, moment: datetime) -> bool:
+        now = services().feedback.clock()
+        since = now - timedelta(minutes=10)
+        ages = vars(event_queue)["reported_ages"](self._cloudwatch, self._queue_url, since, now)
+        reported_at: datetime = max(ages)
+        return reported_at - timedelta(seconds=ages[reported_at]) <= moment
+
+    with (
+        mock.patch.object(Feedback, "_leave_marks"),
+        mock.patch.object(SqsEventQueue, "_queue_may_hold_older_than", may_hold),
+    ):
+        yield
+
+
+def _wait_for_events_of_other_mail() -> AbstractContextManager[object]:
+    return mock.patch.object(ses.SesMailer, "send_probe")
+
+
+def _commit_however_late() -> AbstractContextManager[object]:
+    return mock.patch.object(Acceptance, "_check_in_time")
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
     "no lease": _no_lease,
@@ -280,6 +317,9 @@ BUGS: Final[Mapping[str, Bug]] = {
     "refund the next minute": _refund_the_next_minute,
     "drain a slow endpoint once": _drain_a_slow_endpoint_once,
     "remove what is due before it is queued": removed_before_queued,
+    "trust a young age": _trust_a_young_age,
+    "wait for events of other mail": _wait_for_events_of_other_mail,
+    "commit however late": _commit_however_late,
 }
 
 _UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH = PATHS[0], PATHS[2], PATHS[5], PATHS[6]
@@ -303,4 +343,7 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "refund the next minute": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
     "drain a slow endpoint once": partial(refused_tasks, path=_SLOW),
     "remove what is due before it is queued": partial(refused_tasks, path=_DOWN),
+    "trust a young age": partial(dying_event_workers, path=_UNKEYED),
+    "wait for events of other mail": partial(quiet_service, path=_UNKEYED),
+    "commit however late": partial(stalled_acceptors, path=_UNKEYED),
 }

@@ -23,6 +23,8 @@ class Process:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = self.paused = False
+        #: How many seconds its clock is off.
+        self.skew = 0.0
         self._work = work
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
 

@@ -7,6 +7,9 @@ Beside faults of calls, a schedule may have:
 * mails that expire within minutes, and a provider that throttles for minutes or hours;
 * jobs that no worker can read, and jobs of a newer version;
 * workers whose time is over;
+* workers of events that die with the same event again and again;
+* clocks that differ by 30 seconds, and acceptors that stall for 20 minutes;
+* no events of other mail;
 * passes of the sweep.
 """
 
@@ -25,6 +28,7 @@ from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTa
 from pillarbox.application.ports import ScanPage, UnreadableJob
 from pillarbox.domain.accounts.quota import Window, window_end
 from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.wiring import services
 from tests.contract.client import Invocation
 from verification.faults.report import RunResult
@@ -35,7 +39,9 @@ from verification.faults.wire import FAULTS, Fault, Kind, Site
 
 _THROTTLED: Final = Fault(Kind.THROTTLE, "before", lasting=True)
 #: The calls before a hand-over may time out, which takes time after the check of the deadline.
-_GRACE: Final = timedelta(minutes=1)
+_GRACE: Final = timedelta(minutes=1) + CLOCK_MARGIN
+#: Seconds, longer than a worker waits for the record of a job.
+_STALL: Final = 1_200
 #: Seconds.
 _AT_ONCE: Final = 1.0
 _HOUR: Final = 3_600
@@ -84,9 +90,12 @@ class _RandomSchedule:
         #: The provider throttles until then.
         self._throttled_until = system.now
         self._late = 0
+        self._throttled = draw.random() < 0.3
+        #: How many seconds a wrong clock is off in this run.
+        self._wrong_by = draw.choice((0.0, -30.0, 30.0))
 
     def run(self, name: str) -> RunResult:
-        system = self._system
+        system, draw = self._system, self._draw
         self._approach_end_of_window()
         system.reset()
         system.wire.plan = self._plan
@@ -97,6 +106,10 @@ class _RandomSchedule:
             context=self._context,
             on_retry=self._on_retry,
             on_hand_over=self._on_hand_over,
+            skew=self._skew,
+            on_call=self._on_call,
+            deaths_of=self._deaths_of,
+            quiet=draw.random() < 0.2,
         ):
             return self._run(name)
 
@@ -107,7 +120,7 @@ class _RandomSchedule:
             self._throttled_until = system.now + timedelta(
                 seconds=draw.choice((120, 600, 900, 2 * _HOUR))
             )
-        if draw.random() < 0.3:
+        if self._throttled:
             self._throttle_messages()
         for _ in range(draw.randint(1, 4)):
             path = draw.choice(PATHS)
@@ -121,7 +134,7 @@ class _RandomSchedule:
                 system.after(draw.uniform(0, latest), self._sweep)
         at_rest = system.run_until_idle()
         for subject, lost in self._lost.items():
-            if lost - {"Send"}:
+            if subject in expected and lost - {"Send"}:
                 expected[subject] |= {Status.SENT, Status.DELIVERED}
         verdict = judge(
             system, expected, at_rest=at_rest, exact=False, spool=False, excused=self._excused
@@ -147,7 +160,18 @@ class _RandomSchedule:
             end = window_end(window, system.now + reset + timedelta(minutes=2))
             system.now = end - reset - timedelta(seconds=draw.uniform(0, 60))
 
+    def _skew(self) -> float:
+        """Return how far the clock of a process is off. All are off in one direction."""
+        return self._draw.choice((0.0, self._wrong_by))
+
     # Calls
+
+    def _on_call(self, name: str) -> None:
+        """Let an acceptor stall when it has just queued its job."""
+        process = self._system.process
+        has_queued = process and not process.paused and name.startswith("sqs.SendMessage")
+        if has_queued and self._draw.random() < 0.05:
+            self._system.pause(_STALL)
 
     def _plan(self, _number: int, site: Site) -> Fault | None:
         system, draw = self._system, self._draw
@@ -184,6 +208,10 @@ class _RandomSchedule:
             return ()
         longest = draw.choice((180, 180, _HOUR, 4 * _HOUR))
         return tuple(draw.uniform(0, longest) for _ in range(draw.choice((1, 1, 2))))
+
+    def _deaths_of(self, _record: dict[str, Any]) -> int:
+        """Return how many workers an event kills. A throttle too would make it a dead letter."""
+        return 0 if self._throttled else self._draw.choice((0, 0, 0, 0, 0, 1, 3, 20))
 
     # Jobs
 
@@ -222,7 +250,9 @@ class _RandomSchedule:
         system = self._system
         stalled = system.process is None or system.process.paused
         if not stalled:
-            self._late += system.now > self._deadlines[mail.tags["message"]] + _GRACE
+            # A probe has no deadline.
+            deadline = self._deadlines.get(mail.tags["message"], system.now)
+            self._late += system.now > deadline + _GRACE
 
     def _excused(self, message: Message) -> bool:
         """Return whether a message failed because it expired or because its job was set aside."""

@@ -8,6 +8,8 @@ from hashlib import sha256
 from random import Random
 from typing import Final
 
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Status
@@ -25,6 +27,8 @@ _LARGE: Final = 180_000
 #: Seconds after the hand-over. Events arrive after the worker's next try, and in reverse order.
 _REVERSED: Final = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
 _IN_ORDER: Final = {"Send": 100.0, "Delivery": 130.0, "Bounce": 150.0}
+#: The calls that put a job into its queue.
+_QUEUED: Final = frozenset({"sqs.SendMessage", "sqs.SendMessageBatch"})
 #: Seconds, longer than all events take.
 _PAUSE: Final = 240.0
 #: Seconds before each retry: the client retries until the lease of a dead owner is over.
@@ -125,6 +129,38 @@ def late_events(system: System, path: Path) -> Iterator[RunResult]:
     names = [site.name for site in system.wire.calls]
     for fault in faults_of("sesv2.SendEmail"):
         yield _run(system, path, {names.index("sesv2.SendEmail"): fault}, events_wait=4 * 3600)
+
+
+def dying_event_workers(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path whose hand-over has no answer, and each event of which kills its worker often."""
+    yield _run(system, path, UNDISTURBED)
+    names = [site.name for site in system.wire.calls]
+    lost_answer = {names.index("sesv2.SendEmail"): Fault(Kind.TIMEOUT, "after")}
+    for deaths in (1, 3, 28):
+        with system.disturbed(deaths_of=lambda _, deaths=deaths: deaths):
+            yield _run(system, path, lost_answer)
+
+
+def quiet_service(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path whose worker dies before its hand-over, while no other mail has events."""
+    yield _run(system, path, UNDISTURBED)
+    names = [site.name for site in system.wire.calls]
+    with system.disturbed(quiet=True):
+        wiring.services().table.delete(keys.heartbeat())
+        yield _run(system, path, {names.index("sesv2.SendEmail"): Fault(Kind.KILL, "before")})
+
+
+def stalled_acceptors(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path whose acceptor stalls between queue and commit, for longer each time."""
+    for seconds in (540.0, 660.0, 1_200.0, 7_200.0):
+
+        def stall(name: str, seconds: float = seconds) -> None:
+            process = system.process
+            if process and not process.paused and name in _QUEUED:
+                system.pause(seconds)
+
+        with system.disturbed(on_call=stall):
+            yield _run(system, path, UNDISTURBED)
 
 
 def paused_writes(system: System, path: Path) -> Iterator[RunResult]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from itertools import count
 from typing import Any, Final
@@ -37,7 +37,7 @@ from tests.contract.service import queue_record
 from tests.fakes import builders
 from verification.faults.processes import Process, Send
 from verification.faults.stream import TableStream
-from verification.faults.wire import Wire, body_of, path_of, response
+from verification.faults.wire import Fault, Kind, Site, Wire, body_of, path_of, response
 
 TABLE: Final = "pillarbox"
 CREDENTIALS: Final = "pillarbox-credentials"
@@ -52,6 +52,8 @@ _EVENTS: Final = _RESOURCES["EventsQueue"]["Properties"]
 VISIBILITY: Final = timedelta(seconds=_JOBS["VisibilityTimeout"])
 MAX_RECEIVES: Final = int(_JOBS["RedrivePolicy"]["maxReceiveCount"])
 _EVENTS_VISIBILITY: Final = timedelta(seconds=_EVENTS["VisibilityTimeout"])
+#: SQS leaves a message that was received so often out of the age of the oldest one.
+_COUNTED_RECEIVES: Final = 3
 _EVENTS_RECEIVES: Final = int(_EVENTS["RedrivePolicy"]["maxReceiveCount"])
 #: How often events of other mail arrive while jobs wait.
 _HEARTBEAT: Final = timedelta(minutes=5)
@@ -78,6 +80,7 @@ class System:
         self.wire = Wire(self.pass_time)
         self.wire.stand_in = self._stand_in
         self.wire.on_success = self._on_success
+        self.wire.fate = self._fate
         self.mailbox = MailStore(keep=10_000)
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
@@ -100,6 +103,16 @@ class System:
         self.sends: list[Send] = []
         self.account_id = self.key = ""
         self.dead: list[Received | str] = []
+        #: Returns how many seconds the clock of the next process is off.
+        self.skew: Callable[[], float] = lambda: 0.0
+        #: Called with the name of each call that took effect, inside the process that made it.
+        self.on_call: Callable[[str], None] = lambda _name: None
+        #: How often the worker dies with an event before it can merge it.
+        self.deaths_of: Callable[[dict[str, Any]], int] = lambda _record: 0
+        #: Whether events of other mail arrive.
+        self.quiet = False
+        #: Whether the running process is to die at its next call that is not a mark.
+        self.doomed = False
         #: Creates the process for some work; by default a thread simulates it.
         self.process_of: Callable[[Callable[[], Any]], Process] = Process
         self.process: Process | None = None
@@ -115,13 +128,20 @@ class System:
         self._has_new_jobs = False
         #: The number of events in their queue, and of those in its dead-letter queue.
         self._queued_events = self._dead_events = 0
+        #: From when until when SQS counts each event in the age of the oldest one.
+        self._counted: list[list[datetime]] = []
         self._last_heartbeat = self._started_at = self.now
 
     # The clock
 
     def clock(self) -> datetime:
-        """Return the time in milliseconds, as the service's own clock does."""
-        return self.now.replace(microsecond=self.now.microsecond // 1000 * 1000)
+        """Return the time in milliseconds, as the clock of the running process shows it."""
+        now = self.now + timedelta(seconds=self.process.skew if self.process else 0)
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    def monotonic(self) -> float:
+        """Return the seconds of a clock that nobody sets."""
+        return self.now.timestamp()
 
     def pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
@@ -155,11 +175,12 @@ class System:
         self._first_receipts.clear()
         self._waiting.clear()
         self._queued_events = self._dead_events = 0
+        self._counted.clear()
         self.wire.calls.clear()
         self.wire.throttled = lambda _name, _body: False
 
     @contextmanager
-    def disturbed(self, **hooks: Callable[..., Any]) -> Iterator[None]:
+    def disturbed(self, **hooks: Callable[..., Any] | bool) -> Iterator[None]:
         """Use other hooks within a `with` block."""
         before = {name: getattr(self, name) for name in hooks}
         vars(self).update(hooks)
@@ -176,7 +197,7 @@ class System:
             self.now = max(self.now, due)
             if self.now - self._started_at > _PATIENCE:
                 return False
-            if self._waiting and self.now - self._last_heartbeat > _HEARTBEAT:
+            if self._waiting and not self.quiet and self.now - self._last_heartbeat > _HEARTBEAT:
                 self._heartbeat()
             action()
         return False
@@ -218,6 +239,7 @@ class System:
     ) -> None:
         """Run a process; call `on_end` when it ends and `on_pause` if it is paused first."""
         process = self.process_of(work)
+        process.skew = self.skew()
         self._run(process, on_end)
         if not process.done:
             on_pause()
@@ -239,6 +261,11 @@ class System:
         else:
             self.after(self._paused_for, lambda: self._run(process, on_end))
 
+    def _fate(self, site: Site) -> Fault | None:
+        """Kill a doomed process at its first call that leaves no mark."""
+        leaves_mark = any(caller.startswith("DynamoSeenEvents") for caller in site.callers)
+        return None if leaves_mark or not self.doomed else Fault(Kind.KILL, "before")
+
     # The jobs queue and its worker
 
     def _on_success(self, name: str, body: bytes) -> None:
@@ -250,6 +277,7 @@ class System:
             request = json.loads(body)
             hidden = timedelta(seconds=request["VisibilityTimeout"])
             self._visible[request["ReceiptHandle"]] = self.now + hidden
+        self.on_call(name)
 
     def _receive(self) -> None:
         """Receive the new jobs from the queue; from then on this clock keeps them hidden."""
@@ -351,15 +379,19 @@ class System:
         """Put an event record into its queue; `record_feedback` receives it after some seconds."""
         text = json.dumps(record)
         self._queued_events += 1
-        self.after(seconds, lambda: self._record(text, 1))
+        counted, deaths = [self.now, datetime.max.replace(tzinfo=UTC)], self.deaths_of(record)
+        self._counted.append(counted)
+        self.after(seconds, lambda: self._record(text, 1, counted, deaths))
 
-    def _record(self, text: str, receives: int) -> None:
+    def _record(self, text: str, receives: int, counted: list[datetime], deaths: int) -> None:
+        if receives >= _COUNTED_RECEIVES:
+            counted[1] = min(counted[1], self.now)
         if receives > _EVENTS_RECEIVES:
             self.dead.append(text)
             self._queued_events -= 1
             self._dead_events += 1
             return
-        event = {"Records": [queue_record(text)]}
+        event = {"Records": [queue_record(text, receives=receives)]}
 
         def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
@@ -367,11 +399,24 @@ class System:
                     # The memory of the process is lost.
                     vars(wiring.services()).pop("feedback", None)
                 wait = _EVENTS_VISIBILITY.total_seconds()
-                self.after(wait, lambda: self._record(text, receives + 1))
+                self.after(wait, lambda: self._record(text, receives + 1, counted, deaths))
             else:
                 self._queued_events -= 1
+                counted[1] = min(counted[1], self.now)
 
+        self.doomed = receives <= deaths
         self.start(lambda: handler("record_feedback")(event, Invocation()), on_end)
+        self.doomed = False
+
+    def ages(self, since: datetime, until: datetime) -> dict[datetime, float]:
+        """Return the age of the oldest event for each minute, as SQS reports it."""
+        minutes = int((until - since) / timedelta(minutes=1))
+        moments = [until - timedelta(minutes=n + 1) for n in range(minutes)]
+        ages = {}
+        for moment in moments:
+            counted = (put for put, end in self._counted if put <= moment < end)
+            ages[moment] = (moment - min(counted, default=moment)).total_seconds()
+        return ages
 
     def _heartbeat(self) -> None:
         """Report an event of another account's mail."""

@@ -140,6 +140,8 @@ class Wire:
         self.live = False
         #: Returns the fault of a call, by its number and place; called once for each call.
         self.plan: Callable[[int, Site], Fault | None] = lambda _number, _site: None
+        #: Returns the fault of a call of a process that must die, whatever the plan.
+        self.fate: Callable[[Site], Fault | None] = lambda _site: None
         #: Answers in place of a service; None passes the request to the engine.
         self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
         #: Returns whether a call with this name and body is throttled, in addition to other faults.
@@ -181,7 +183,7 @@ class Wire:
             self.calls.append(site)
             self._call, self._fault = Call(name), None
             # The plan may run other processes, so set the state of this call again after it.
-            fault = self.plan(len(self.calls) - 1, site)
+            fault = self.plan(len(self.calls) - 1, site) or self.fate(site)
             self._call, self._fault = Call(name), fault
             try:
                 return make_api_call(client, operation, params)

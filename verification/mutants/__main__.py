@@ -68,8 +68,10 @@ MODULES: Final = {
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
     "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
+    " tests/unit/application/test_application_erasure.py"
     " tests/unit/application/test_application_delivery_moments.py",
-    "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
+    "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py"
+    " tests/unit/application/test_application_erasure.py",
     "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
     "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
     "application/history/ledger_check.py": "tests/unit/history/test_history_check.py",

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
@@ -54,21 +55,45 @@ class RecordResult:
 type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
-def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
-    """Return the Lambda handler of a queue from a function that handles one message."""
+#: When a message of a batch is handled: at the same time as the others, or alone before or after.
+type Turn = Literal["before", "together", "after"]
 
-    def handle_one(record: SQSRecord, context: LambdaContext) -> RecordResult | Exception:
-        try:
-            return handle(record, context)
-        except Exception as error:  # noqa: BLE001  the handler of the batch logs it
-            return error
+
+def consume_queue(
+    handle: Callable[[SQSRecord, LambdaContext], RecordResult],
+    turn: Callable[[SQSRecord], Turn] = lambda _: "before",
+) -> Handler:
+    """Return the Lambda handler of a queue from a function that handles one message.
+
+    By default it handles one message after another. `turn` says which ones it handles at the same
+    time, each in a thread.
+    """
 
     def handle_each(
         records: Sequence[SQSRecord], context: LambdaContext
     ) -> Sequence[RecordResult | Exception]:
-        return [handle_one(record, context) for record in records]
+        def handle_one(number: int) -> RecordResult | Exception:
+            try:
+                return handle(records[number], context)
+            except Exception as error:  # noqa: BLE001  the handler of the batch logs it
+                return error
+
+        turns: dict[Turn, list[int]] = {"before": [], "together": [], "after": []}
+        for number, record in enumerate(records):
+            turns[turn(record)].append(number)
+        results = {number: handle_one(number) for number in turns["before"]}
+        results |= _together(handle_one, turns["together"])
+        results |= {number: handle_one(number) for number in turns["after"]}
+        return [results[number] for number in range(len(records))]
 
     return consume_batch(handle_each)
+
+
+def _together[R](call: Callable[[int], R], numbers: Sequence[int]) -> dict[int, R]:
+    if len(numbers) <= 1:
+        return {number: call(number) for number in numbers}
+    with ThreadPoolExecutor(len(numbers)) as pool:
+        return dict(zip(numbers, pool.map(call, numbers), strict=True))
 
 
 def consume_batch(

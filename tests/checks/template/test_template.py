@@ -10,6 +10,7 @@ import pytest
 from front.workers import TIME_LIMIT
 from local import template
 from pillarbox.adapters.dynamodb.messages import claims, quotas
+from pillarbox.adapters.sqs.event_queue import LONGEST_STAY
 from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
@@ -243,6 +244,13 @@ def test_functions_time_out_before_their_leases_end() -> None:
         assert timedelta(seconds=owner) + CLOCK_MARGIN < claims.LEASE
         assert timedelta(seconds=owner) + CLOCK_MARGIN <= quotas.KEPT
     assert _timeout("DeliverMessage") * 10 < EVENT_WAIT.total_seconds()
+
+
+def test_an_event_that_always_fails_is_a_dead_letter_in_time() -> None:
+    """The worker waits half as long again as the queue of events may deliver an event."""
+    queue = template.load()["Resources"]["EventsQueue"]["Properties"]
+    receives = queue["RedrivePolicy"]["maxReceiveCount"]
+    assert timedelta(seconds=queue["VisibilityTimeout"] * receives) * 1.5 <= LONGEST_STAY
 
 
 def test_a_queue_gets_back_what_its_function_could_not_process() -> None:

@@ -25,13 +25,15 @@ from pillarbox.domain.messages.mail import HandOverResult, Job
 from pillarbox.domain.messages.message import EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
-from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, at, event
+from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, SENDER, at, event
 from tests.fakes.stores import FakeJobs, FakeMessages
 from tests.fakes.world import Fault, Killed, World
 
 ANN, BOB = "ann@example.com", "bob@example.com"
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 PREPARATION = ["rate.acquire", "suppressions.find_suppressed", "jobs.load", "messages.lease"]
+#: When an uncertain mail has waited for its event, by any clock.
+DUE = timedelta(minutes=15, seconds=30)
 #: The calls before a hand-over.
 CALLS_TO_SEND = ["messages.peek", *PREPARATION]
 
@@ -150,11 +152,15 @@ def test_a_job_without_a_record_is_postponed_then_dropped(
     assert not world.mailer.taken
 
 
-def test_the_age_of_a_job_is_not_that_of_its_id(world: World) -> None:
-    """A job queued just now waits for its record even if its id comes from an earlier try."""
-    job = builders.job(builders.message(), queued_at=at(3600))
+@pytest.mark.parametrize(
+    ("age", "outcome"), [(899, Outcome.WAITING), (900, Outcome.DROPPED), (3600, Outcome.DROPPED)]
+)
+def test_the_age_of_a_job_is_that_in_the_queue(world: World, age: float, outcome: Outcome) -> None:
+    """Neither an id of an earlier try nor the clock of the acceptor makes a job older."""
     advance(world, hours=1)
-    assert world.delivery.deliver(job).outcome is Outcome.WAITING
+    job = builders.job(builders.message(), queued_at=at(3600 if outcome is Outcome.DROPPED else 0))
+    result = world.delivery.deliver(job, sent_at=at(3600 - age))
+    assert result.outcome is outcome
 
 
 def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) -> None:
@@ -176,8 +182,8 @@ def test_only_one_of_two_workers_resends(world: World, job: Job) -> None:
     """A worker that loses the race for an uncertain message reads it again at once."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    advance(world, minutes=15)
-    world.store.newest_event = at(900)
+    world.advance(DUE)
+    world.store.newest_event = NOW + DUE
     slow = Actor(world, lambda: world.delivery.deliver(job))
     slow.run_to("messages.save")
     world.gate.watch = lambda _: None
@@ -194,7 +200,7 @@ def test_an_expired_lease_does_not_allow_a_resend(world: World, job: Job) -> Non
     advance(world, seconds=90)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 90 * SECOND)
     advance(world, minutes=13, seconds=10)
-    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 20 * SECOND)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 50 * SECOND)
     assert len(world.mailer.taken) == 1
 
 
@@ -208,7 +214,7 @@ def test_the_send_event_resolves_an_uncertain_mail(world: World, job: Job) -> No
     assert (world.message().status, world.message().provider_message_id) == ("sent", "ses-1")
 
 
-@pytest.mark.parametrize("newest", [None, 0, 899])
+@pytest.mark.parametrize("newest", [None, 0, 929])
 def test_a_missing_event_means_nothing_without_a_heartbeat(
     world: World, job: Job, newest: float | None
 ) -> None:
@@ -217,18 +223,64 @@ def test_a_missing_event_means_nothing_without_a_heartbeat(
     world.delivery.deliver(job)
     world.store.newest_event = None if newest is None else at(newest)
     advance(world, hours=5)
+    assert world.delivery.deliver(job).outcome is Outcome.UNCERTAIN
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, timedelta(minutes=10))
     assert not world.mailer.taken
 
 
-@pytest.mark.parametrize("newest", [900, 901, 5000])
+@pytest.mark.parametrize("newest", [None, 0, 929])
+def test_a_quiet_service_makes_the_proof(world: World, job: Job, newest: float | None) -> None:
+    """If no other mail has events, a probe has, and its event lets the mail be handed over."""
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    world.store.newest_event = None if newest is None else at(newest)
+    world.advance(DUE)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
+    assert world.mailer.probes == [SENDER]
+    world.store.newest_event = world.now
+    advance(world, minutes=1)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
+    assert (len(world.mailer.taken), len(world.mailer.probes)) == (1, 1)
+
+
+def test_a_thousand_uncertain_mails_cost_one_probe_in_ten_minutes(world: World, job: Job) -> None:
+    """Who finds that a probe was just sent waits; after ten minutes another one is sent."""
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    for minute in range(20):
+        world.now = NOW + DUE + minute * MINUTE
+        for n in range(50):
+            result = world.delivery.deliver(job)
+            wait = timedelta(minutes=10) if n or minute % 10 else MINUTE
+            assert result == DeliveryResult(Outcome.UNCERTAIN, wait)
+    assert len(world.mailer.probes) == 2
+
+
+@pytest.mark.parametrize(
+    ("minutes", "newest", "hold"), [(15, None, False), (15.5, 930, False), (15.5, None, True)]
+)
+def test_a_probe_is_sent_only_if_its_event_would_help(
+    world: World, job: Job, minutes: float, newest: float | None, *, hold: bool
+) -> None:
+    """None is sent before the time of the event, beside other events, or for mail that is held."""
+    world.set_account(builders.account(hold_uncertain=hold))
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    advance(world, minutes=minutes)
+    world.store.newest_event = None if newest is None else at(newest)
+    world.store.queued_events = [at(0)]
+    world.delivery.deliver(job)
+    assert world.mailer.probes == []
+
+
+@pytest.mark.parametrize("newest", [930, 931, 5000])
 def test_an_uncertain_mail_without_event_is_resent_once(
     world: World, job: Job, newest: float
 ) -> None:
     """If only this event is missing, the mail is handed over once more and counted as resent."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    advance(world, minutes=15)
+    world.advance(DUE)
     world.store.newest_event = at(newest)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
     assert world.message().attempt == 2
@@ -246,8 +298,8 @@ def test_the_decision_to_resend_is_counted(
     """A second hand-over counts as a resend even if the provider refuses it."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    advance(world, minutes=15)
-    world.store.newest_event = at(900)
+    world.advance(DUE)
+    world.store.newest_event = NOW + DUE
     first_calls = [
         "messages.peek",
         "heartbeat.latest",
@@ -293,12 +345,18 @@ def test_an_event_before_the_lease_prevents_a_second_hand_over(world: World, job
     assert not world.mailer.taken
 
 
-def test_an_account_may_hold_uncertain_mail(world: World, job: Job) -> None:
-    """With 'hold' uncertain mail fails as delivery_uncertain; a late Send event corrects it."""
+@pytest.mark.parametrize("newest", [None, 0, 930])
+@pytest.mark.parametrize("queued", [[], [0]])
+def test_an_account_may_hold_uncertain_mail(
+    world: World, job: Job, newest: float | None, queued: list[float]
+) -> None:
+    """With 'hold' uncertain mail fails, late events or not; a Send event corrects it."""
     world.set_account(builders.account(hold_uncertain=True))
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
-    advance(world, minutes=15)
+    world.store.newest_event = None if newest is None else at(newest)
+    world.store.queued_events = [at(second) for second in queued]
+    world.advance(DUE)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
     assert error is not None
@@ -307,14 +365,14 @@ def test_an_account_may_hold_uncertain_mail(world: World, job: Job) -> None:
     assert world.message().status == "sent"
 
 
-@pytest.mark.parametrize("deadline", [600, 900])
+@pytest.mark.parametrize("deadline", [600, 930])
 def test_an_uncertain_mail_past_its_deadline_fails(world: World, deadline: float) -> None:
     """From the moment of its deadline, an expired code is not sent again."""
     job = world.accept(builders.message(), deadline=at(deadline))
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    advance(world, minutes=15)
-    world.store.newest_event = at(900)
+    world.advance(DUE)
+    world.store.newest_event = NOW + DUE
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
     error = world.message().error
@@ -326,8 +384,8 @@ def test_an_uncertain_mail_of_a_deleted_account_fails(world: World, job: Job) ->
     """Without its account, no setting allows an uncertain mail to be sent again."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    advance(world, minutes=15)
-    world.store.newest_event = at(900)
+    world.advance(DUE)
+    world.store.newest_event = NOW + DUE
     world.store.accounts.clear()
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
@@ -586,7 +644,7 @@ def test_giving_up_leaves_a_second_hand_over_alone(world: World, job: Job) -> No
     """A worker that gives up does not finish the job while its successor hands the mail over."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    advance(world, minutes=15)
+    world.advance(DUE)
     world.store.newest_event = world.now
     late = Actor(world, lambda: world.delivery.deliver(replace(job, deadline=world.now)))
     late.run_to("messages.save")
@@ -707,7 +765,7 @@ def test_a_record_keeps_the_spool_for_a_message_that_is_still_to_be_sent(world: 
         assert len(world.store.spool) == left
 
 
-@pytest.mark.parametrize("queued", [0, 899])
+@pytest.mark.parametrize("queued", [0, 929])
 def test_an_event_in_the_queue_prevents_a_resend(world: World, job: Job, queued: float) -> None:
     """While the event may be queued, nothing is sent again, even after later events."""
     fail_sending(world, SendUncertain(), accepted=True)
@@ -725,7 +783,7 @@ def test_newer_events_in_the_queue_do_not_prevent_a_resend(world: World, job: Jo
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     advance(world, minutes=20)
-    world.store.newest_event, world.store.queued_events = world.now, [at(900)]
+    world.store.newest_event, world.store.queued_events = world.now, [NOW + DUE]
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
 
 
@@ -733,14 +791,14 @@ def test_newer_events_in_the_queue_do_not_prevent_a_resend(world: World, job: Jo
 def test_the_mark_of_an_event_resolves_an_uncertain_mail(
     world: World, job: Job, minutes: float
 ) -> None:
-    """An event that could not be merged left a mark; the worker reads it and records the send."""
+    """An event that was received twice left a mark; the worker reads it and records the send."""
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
     message = world.message()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FakeMessages, "save", raise_unavailable)
         with pytest.raises(ServiceError):
-            world.report(message, event(EventKind.SENT, 1))
+            world.report(message, event(EventKind.SENT, 1), receives=2)
     assert world.store.newest_event is None
     advance(world, minutes=minutes)
     world.store.newest_event = world.now
@@ -754,7 +812,7 @@ def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, 
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
     message = world.message()
-    advance(world, minutes=15)
+    world.advance(DUE)
     world.store.newest_event = world.now
     worker = Actor(world, lambda: world.delivery.deliver(job))
     worker.run_to("event_queue.may_hold_older_than")
@@ -796,7 +854,7 @@ def take_over(world: World, job: Job, answer: BaseException | None) -> Message:
     first.run_to("mailer.send")
     position = len(world.gate.calls) - 1
     world.gate.watch = lambda _: None
-    advance(world, minutes=15)
+    world.advance(DUE)
     world.store.newest_event = world.now
     second = Actor(world, lambda: world.delivery.deliver(job))
     second.run_to("mailer.send")

@@ -17,6 +17,7 @@ import pytest
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.delivery.feedback import FeedbackResult, MessageContention
 from pillarbox.application.delivery.ports import (
+    EventRecord,
     ProviderEvent,
     SendRejected,
     SendThrottled,
@@ -203,8 +204,9 @@ class Run:
         batch = self.due(self.events)[: self.draw.randint(1, 3)]
         for queued in batch:
             queued.visible_at = self.world.now + 60 * SECOND
+            queued.received_at.append(self.world.now)
         feedback = self.world.feedback(lambda text: batch[int(text)].body)
-        texts = list(map(str, range(len(batch))))
+        records = [EventRecord(str(n), len(queued.received_at)) for n, queued in enumerate(batch)]
 
         def on_end(actor: Actor) -> None:
             results: Any = actor.result or [actor.error] * len(batch)
@@ -214,7 +216,7 @@ class Run:
                 assert isinstance(result, allowed), repr(result)
 
         if batch:
-            actor = Actor(self.world, lambda: feedback.record(texts))
+            actor = Actor(self.world, lambda: feedback.record(records))
             self.recorders.append(Running(actor, timedelta(0), on_end))
 
     def step(self, running: Running, *, kill: bool = False) -> None:

@@ -58,7 +58,7 @@ def test_a_mail_that_is_resent_may_fail_in_the_same_run(world: World, revision: 
     job = world.accept(builders.message(revision=revision))
     world.mailer.answers = [SendUncertain()]
     world.delivery.deliver(job)
-    world.advance(timedelta(minutes=15))
+    world.advance(timedelta(minutes=15, seconds=30))
     world.store.newest_event = world.now
     world.store.suppressed[ACCOUNT, ANN] = "bounced"
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED, resent=True)

@@ -1,7 +1,7 @@
 """Delivery, feedback and acceptance after a recipient was erased."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -89,7 +89,9 @@ def deliver_until_sent(delivery: Delivery, job: Job) -> list[Outcome]:
     outcomes: list[Outcome] = []
     while not outcomes or outcomes[-1] is Outcome.WAITING:
         assert len(outcomes) < 5
-        outcomes.append(delivery.deliver(job).outcome)
+        result = delivery.deliver(job)
+        assert result.retry_after in {None, timedelta(0)}, "a retry at once"
+        outcomes.append(result.outcome)
     return outcomes
 
 

@@ -1,7 +1,7 @@
 """A fault at every call of every path: an answered request is sent once, no other is sent."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Message
-from tests.fakes.builders import ACCOUNT, DIGEST, attachment, request, starter_request
+from tests.fakes.builders import ACCOUNT, DIGEST, SENDER, attachment, request, starter_request
 from tests.fakes.world import Fault, Killed, World
 
 SENDS = {
@@ -184,6 +184,53 @@ def test_a_fault_while_delivering_sends_once(send_request: SendRequest, copies: 
 
 def _with_later_deadline(job: Any) -> Any:
     return replace(job, deadline=job.queued_at + timedelta(hours=24))
+
+
+def send_over_smtp(world: World, *, alone: bool) -> str:
+    """Submit one message over SMTP, by itself or in a group; raise its error."""
+    octets = bytearray(f"From: <{SENDER}>\r\nSubject: x\r\n\r\nHello\r\n".encode())
+    submission = world.smtp_submission
+    message = submission.prepare(world.live, ("ann@example.com",), octets)
+    if alone:
+        return submission.submit(world.live, message)
+    (outcome,) = submission.submit_all(world.live, [message])
+    if isinstance(outcome, ServiceError):
+        raise outcome
+    return outcome
+
+
+ACCEPTORS: dict[str, Callable[[World], object]] = {
+    "single": World.send,
+    "keyed": lambda world: world.send(digest=DIGEST),
+    "batch": lambda world: world.send_batch(request()),
+    "keyed batch": lambda world: world.send_batch(request(), digest=DIGEST),
+    "smtp": lambda world: send_over_smtp(world, alone=True),
+    "smtp group": lambda world: send_over_smtp(world, alone=False),
+}
+
+
+@pytest.mark.parametrize("send", ACCEPTORS.values(), ids=ACCEPTORS)
+@pytest.mark.parametrize("stalled", [0, 600, 601, 3600])
+def test_who_stalls_between_queue_and_commit_accepts_nothing(
+    send: Callable[[World], object], stalled: float
+) -> None:
+    """A worker drops a job without a record after 15 minutes, so no record may come later."""
+    world = World()
+
+    def stall(call: str) -> None:
+        if call in {"jobs.put", "jobs.put_all"}:
+            world.gate.watch = lambda _: None
+            world.advance(timedelta(seconds=stalled))
+
+    world.gate.watch = stall
+    if stalled <= 600:
+        send(world)
+    else:
+        with pytest.raises(ServiceError, match="stalled"):
+            send(world)
+        assert world.used() == {0}
+    assert len(world.store.messages) == (stalled <= 600)
+    assert sum(delivered(world).values()) == (stalled <= 600)
 
 
 def test_a_rejection_is_final() -> None:

@@ -7,12 +7,16 @@ import pytest
 
 from pillarbox.application.authentication import Authentication
 from pillarbox.application.delivery.feedback import (
-    Feedback,
     FeedbackOutcome,
     FeedbackResult,
     MessageContention,
 )
-from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
+from pillarbox.application.delivery.ports import (
+    EventRecord,
+    ProviderEvent,
+    SeenEvent,
+    TaggedMessage,
+)
 from pillarbox.application.history.lookup import MessageLookup
 from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.accounts.key import digest_of_key
@@ -21,9 +25,9 @@ from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
-from tests.fakes.world import World
+from tests.fakes.world import Killed, World
 
-ANN = "ann@example.com"
+ANN, BOB = "ann@example.com", "bob@example.com"
 MESSAGE = builders.message()
 BOUNCE = ProviderEvent(
     account_id=ACCOUNT,
@@ -69,10 +73,36 @@ def test_only_a_complaint_suspends_a_preview_account(world: World) -> None:
     assert world.complaints == [ACCOUNT]
 
 
-def test_another_address_of_an_event_is_suppressed_as_it_is(world: World) -> None:
-    """An address that the provider names and the message does not have is suppressed in clear."""
-    world.record(replace(BOUNCE, suppress=(("forwarded@example.net", "bounced"),)))
-    assert world.store.suppressed == {(ACCOUNT, "forwarded@example.net"): "bounced"}
+@pytest.mark.parametrize(
+    ("to", "suppressed"), [((ANN,), {ANN}), (("Ann@Example.com",), {ANN}), ((ANN, BOB), set())]
+)
+def test_a_report_cannot_suppress_or_add_a_stranger(
+    to: tuple[str, ...], suppressed: set[str]
+) -> None:
+    """Whoever a recipient's server names, only recipients are suppressed and in the record."""
+    world = World()
+    world.accept(replace(MESSAGE, to=to))
+    world.now = at(60)
+    victims = [f"victim{n}@example.net" for n in range(3)]
+    events = tuple(event(EventKind.BOUNCED, 5, victim) for victim in victims)
+    suppress = tuple((victim, "bounced") for victim in victims)
+    for _ in range(2):
+        world.record(replace(BOUNCE, events=events, suppress=suppress))
+    assert set(world.store.suppressed) == {(ACCOUNT, address) for address in suppressed}
+    assert [e.recipient for e in world.message().events] == [to[0] if suppressed else None]
+    assert world.message().status == "bounced"
+
+
+def test_each_event_of_a_message_suppresses(world: World) -> None:
+    """Two bounces of one email that arrive together suppress both addresses (promise 7)."""
+    zoe = "zoe@example.com"
+    world.store.messages.clear()
+    world.accept(replace(MESSAGE, to=(ANN, zoe)))
+    of_zoe = replace(
+        BOUNCE, events=(event(EventKind.BOUNCED, 6, zoe),), suppress=((zoe, "bounced"),)
+    )
+    world.record(BOUNCE, of_zoe)
+    assert set(world.store.suppressed) == {(ACCOUNT, ANN), (ACCOUNT, zoe)}
 
 
 @pytest.mark.parametrize("account", ["acct00000002", ACCOUNT])
@@ -89,7 +119,7 @@ def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: s
 def test_an_irrelevant_event_is_ignored(world: World) -> None:
     """An event that concerns no message is not a heartbeat either."""
     assert world.record(None)[0].outcome is FeedbackOutcome.IGNORED
-    assert world.gate.calls == []
+    assert world.store.newest_event is None
 
 
 def test_a_concurrent_change_is_not_lost(world: World) -> None:
@@ -140,6 +170,8 @@ def test_endless_contention_returns_the_event_to_the_queue(world: World) -> None
 def test_events_of_one_message_are_saved_together(world: World) -> None:
     """Ten events of a message that arrive together cost one write, and all are recorded."""
     people = [f"person{n}@example.com" for n in range(10)]
+    world.store.messages.clear()
+    world.accept(replace(MESSAGE, to=tuple(people)))
     events = [
         replace(BOUNCE, events=(event(EventKind.DELIVERED, n, person),), suppress=())
         for n, person in enumerate(people)
@@ -168,17 +200,9 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
                 raise KeyError("rev")
             return super().save(message)
 
-    feedback = Feedback(
-        read=read,
-        messages=OneBrokenMessage(world.store),
-        suppressions=stores.FakeSuppressions(world.store),
-        suspend_preview=lambda *_: None,
-        seen_events=stores.FakeSeenEvents(world.store),
-        heartbeat=stores.FakeHeartbeat(world.store),
-        clock=lambda: world.now,
-        pause=world.pauses.append,
-    )
-    results = feedback.record(["bad", "other", "own", "ignored", "gone"])
+    feedback = replace(world.feedback(read), messages=OneBrokenMessage(world.store))
+    texts = ("bad", "other", "own", "ignored", "gone")
+    results = feedback.record([EventRecord(text) for text in texts])
     assert [r.outcome if isinstance(r, FeedbackResult) else type(r) for r in results] == [
         RecursionError,
         KeyError,
@@ -186,8 +210,6 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
         FeedbackOutcome.IGNORED,
         FeedbackOutcome.UNKNOWN,
     ]
-    # In any case, the worker must know that the provider took the other message.
-    assert set(world.store.seen_events) == {(ACCOUNT, other.message_id)}
 
 
 def test_an_event_from_the_future_does_not_move_the_heartbeat_beyond_now(world: World) -> None:
@@ -208,8 +230,53 @@ def test_the_heartbeat_moves_only_after_an_event_is_recorded(world: World, faili
     with pytest.raises(ServiceError):
         world.record(BOUNCE)
     assert world.store.newest_event is None
-    marked = world.store.seen_events.get((ACCOUNT, MESSAGE.message_id))
-    assert marked == (None if failing == "suppressions.put" else SeenEvent("ses-1", at(5)))
+
+
+OTHER = UUID(int=9)
+MARK = {(ACCOUNT, MESSAGE.message_id): SeenEvent("ses-1", at(60))}
+
+
+@pytest.mark.parametrize("marked", [{}, MARK], ids=["first receipt", "second receipt"])
+@pytest.mark.parametrize("call", ["messages.peek", "messages.save", "suppressions.put"])
+def test_an_event_that_is_received_again_leaves_its_mark_first(
+    world: World, call: str, marked: dict[tuple[str, UUID], SeenEvent]
+) -> None:
+    """If the process dies at any call, the mark of each repeated event of the batch is there."""
+
+    def die(name: str) -> None:
+        if name == call:
+            raise Killed
+
+    world.gate.watch = die
+    other = replace(BOUNCE, message_id=OTHER)
+    with pytest.raises(Killed):
+        world.record(BOUNCE, other, receives=2 if marked else 1)
+    also_marked = {(ACCOUNT, OTHER): SeenEvent("ses-1", at(60))} if marked else {}
+    assert world.store.seen_events == marked | also_marked
+
+
+def test_a_repeated_event_that_cannot_be_read_leaves_its_mark(world: World) -> None:
+    """A text that names its message and says nothing else shows that the provider took it."""
+
+    def read(_text: str) -> ProviderEvent | None:
+        raise ValueError
+
+    tagged = TaggedMessage(ACCOUNT, MESSAGE.message_id, "ses-1")
+    feedback = replace(world.feedback(read), find_message={"bad": tagged, "none": None}.get)
+    results = feedback.record([EventRecord("bad", 2), EventRecord("none", 2)])
+    assert list(map(type, results)) == [ValueError, ValueError]
+    assert world.store.seen_events == MARK
+
+
+def test_a_mark_that_cannot_be_put_does_not_stop_the_event(world: World) -> None:
+    """An event that can be merged is recorded, also while no mark can be put."""
+
+    def fail(call: str) -> None:
+        if call == "seen_events.put_all":
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = fail
+    assert world.record(BOUNCE, receives=2)[0].outcome is FeedbackOutcome.CHANGED
 
 
 def test_workers_that_contend_pause_before_the_next_try(

@@ -185,7 +185,7 @@ def test_expired_mail_of_unknown_outcome_is_uncertain(case: Case) -> None:
     assert (after.status, after.rank, after.lease) == ("failed", EventKind.UNCERTAIN.rank, None)
 
 
-@pytest.mark.parametrize(("lease_age", "given_up"), [(899, 0), (900, 1)])
+@pytest.mark.parametrize(("lease_age", "given_up"), [(929, 0), (930, 1)])
 def test_a_recent_hand_over_is_not_changed(case: Case, lease_age: int, given_up: int) -> None:
     """Mail handed over within the last 15 minutes is not failed: its event may still arrive."""
     at = NOW - lease_age * SECOND

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any, Final
 
 import botocore.session
@@ -57,6 +58,8 @@ WITHOUT_RETRIES: Final = WITH_RETRIES.merge(
 )
 
 
+#: botocore's session must not make two clients at the same time.
+_MAKING: Final = Lock()
 #: Services whose endpoint depends on no parameter of ours.
 _ONE_ENDPOINT: Final = frozenset({"dynamodb", "lambda", "sqs"})
 
@@ -72,7 +75,8 @@ def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: AN
     if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
         # Only AWS has a host name for each bucket.
         config = config.merge(Config(s3={"addressing_style": "path"}))
-    client: Any = sdk_session().create_client(service, config=config)
+    with _MAKING:
+        client: Any = sdk_session().create_client(service, config=config)
     if service in _ONE_ENDPOINT:
         _find_endpoint_once(client._ruleset_resolver)  # noqa: SLF001  no setting does it
     return client

@@ -155,6 +155,7 @@ class Unavailable(ServiceError):
             message or f"The {what} cannot be reached at the moment; nothing was changed.",
             headers=headers,
         )
+        self.aws_error = aws_error
         self.log_fields = {"unavailable": what} | ({"aws_error": aws_error} if aws_error else {})
 
 

@@ -1,6 +1,7 @@
 """How far clocks may differ, and moments as numbers.
 
-Every rule that compares the times of two machines uses the margin.
+Every rule that compares the times of two machines uses the margin, or `tests/checks/test_clocks.py`
+says why it needs none.
 """
 
 from datetime import UTC, datetime, timedelta

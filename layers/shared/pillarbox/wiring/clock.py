@@ -1,5 +1,6 @@
 """The clock of the service."""
 
+import time
 from datetime import UTC, datetime
 
 
@@ -12,3 +13,13 @@ def utc_now() -> datetime:
 def read_clock() -> datetime:
     """Return the time; tests set it here."""
     return datetime.now(UTC)
+
+
+def monotonic() -> float:
+    """Return the seconds of a clock that nobody sets, to measure how long something took."""
+    return read_monotonic()
+
+
+def read_monotonic() -> float:
+    """Return these seconds; tests set them here."""
+    return time.monotonic()

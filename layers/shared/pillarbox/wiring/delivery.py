@@ -94,11 +94,12 @@ class DeliveryWiring(HistoryWiring):
     def feedback(self) -> "Feedback":
         """Record provider events."""
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
-        from pillarbox.adapters.ses.events import read_provider_event
+        from pillarbox.adapters.ses.events import find_message, read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
 
         return Feedback(
             read=read_provider_event,
+            find_message=find_message,
             messages=self.message_store,
             suppressions=self.suppression_store,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,

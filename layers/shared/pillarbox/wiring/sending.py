@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.clock import monotonic, utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class SendingWiring(Stores):
             messages=self.message_store,
             domains=self.mail_domains,
             clock=utc_now,
+            monotonic=monotonic,
             preview=PreviewSettings(
                 sender=self.settings.preview_sender,
                 upgrade_url=self.settings.upgrade_url,

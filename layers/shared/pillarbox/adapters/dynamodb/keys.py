@@ -43,10 +43,12 @@ The first table has all other records:
 | its versions| TPLV#<account>      | <template id>#<version> |
 | domain of an account | DOM#<account> | <domain>    |
 | heartbeat   | PULSE               | -              |
+| last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
-| share of it | RATE                | <account>      |
+| its other buckets | RATE#<n>      | -              |
+| line for it | RATE                | <account>      |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -316,6 +318,11 @@ def heartbeat() -> Item:
     return _key("PULSE")
 
 
+def probe() -> Item:
+    """Return the key of the last probe for the heartbeat."""
+    return _key("PROBE")
+
+
 def service_address() -> Item:
     """Return the key of the address of the service."""
     return _key("ADDRESS")
@@ -326,13 +333,13 @@ def seen_event(account_id: str, message_id: UUID) -> Item:
     return _key(f"SEEN#{account_id}#{message_id}")
 
 
-def sending_rate() -> Item:
-    """Return the key of the token bucket of the SES account."""
-    return _key("RATE")
+def sending_rate(bucket: int = 0) -> Item:
+    """Return the key of a token bucket of the SES account. Most accounts have one."""
+    return _key(f"RATE#{bucket}" if bucket else "RATE")
 
 
-def account_share(account_id: str) -> Item:
-    """Return the key of an account's share in the sending rate."""
+def account_line(account_id: str) -> Item:
+    """Return the key of an account's emails that wait for the sending rate."""
     return _key("RATE", account_id)
 
 

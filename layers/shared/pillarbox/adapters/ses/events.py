@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
+from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.message import Event, EventKind, plain_reason
 
-#: The number of characters that are stored of a provider's reason.
-MAX_REASON: Final = 500
+_TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
+_TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
+_PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 
 
 def read_provider_event(text: str) -> ProviderEvent | None:
@@ -42,6 +44,18 @@ def read_provider_event(text: str) -> ProviderEvent | None:
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError("not an event record of SES") from error
+
+
+def find_message(text: str) -> TaggedMessage | None:
+    """Return the message whose tags are in a record, or in a text that is not JSON at all.
+
+    No other text of a record looks like a tag, because JSON escapes the quotes inside a string.
+    """
+    account, message = _TAGGED_ACCOUNT.search(text), _TAGGED_MESSAGE.search(text)
+    if account is None or message is None or not is_uuid(message[1]):
+        return None
+    provider_id = _PROVIDER_ID.search(text)
+    return TaggedMessage(account[1], UUID(message[1]), provider_id and provider_id[1])
 
 
 #: Events, and the addresses to suppress with their reasons.
@@ -152,7 +166,7 @@ def _address_of(address: str) -> str:
 
 
 def _reason(text: str | None) -> str | None:
-    return plain_reason(text)[:MAX_REASON] if text else None
+    return plain_reason(text) if text else None
 
 
 def snake_case(code: str) -> str:

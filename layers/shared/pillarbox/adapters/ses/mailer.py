@@ -1,8 +1,11 @@
 """Hand emails to SES (API v2)."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from botocore.config import Config
 from botocore.exceptions import (
@@ -19,7 +22,7 @@ from botocore.exceptions import ConnectionError as NotConnected
 from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
-from pillarbox.adapters.ses.events import MAX_REASON, snake_case
+from pillarbox.adapters.ses.events import snake_case
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.messages.message import Message
 
@@ -35,6 +38,13 @@ _WITHOUT_RETRIES: Final = Config(
     tcp_keepalive=True,
 )
 _SERVER_ERROR: Final = 500
+#: SES's own mailbox, which accepts every email. It works in the sandbox, and does not count
+#: towards the quota of a day or the rates of bounces.
+SIMULATOR: Final = "success@simulator.amazonses.com"
+_PROBE: Final = (
+    "Subject: Do events arrive?\r\n\r\n"
+    "The events of this email show that those of earlier emails are not on their way.\r\n"
+)
 
 #: SES did not take the email, and a later try may succeed: limits, pauses, and what an
 #: operator can repair.
@@ -67,17 +77,30 @@ class SesMailer:
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         """Call SendEmail once. Its events repeat the tags, which identify the message."""
+        tags = {
+            "account": message.account_id,
+            "message": str(message.message_id),
+            "attempt": str(message.attempt),
+        }
+        return self._send(message.sender, recipients, raw, tags)
+
+    def send_probe(self, message: Message) -> None:
+        """Send to the mailbox simulator. Its events name a message that does not exist."""
+        raw = f"From: <{message.sender}>\r\nTo: <{SIMULATOR}>\r\n{_PROBE}".encode()
+        tags = {"account": message.account_id, "message": str(uuid4())}
+        with suppress(SendRejected, SendThrottled, SendUncertain):
+            self._send(message.sender, (SIMULATOR,), raw, tags)
+
+    def _send(
+        self, sender: str, recipients: tuple[str, ...], raw: bytes, tags: Mapping[str, str]
+    ) -> str:
         try:
             response = self._ses.send_email(
-                FromEmailAddress=message.sender,
+                FromEmailAddress=sender,
                 Destination={"ToAddresses": recipients},
                 Content={"Raw": {"Data": raw}},
                 ConfigurationSetName=self._configuration_set,
-                EmailTags=[
-                    {"Name": "account", "Value": message.account_id},
-                    {"Name": "message", "Value": str(message.message_id)},
-                    {"Name": "attempt", "Value": str(message.attempt)},
-                ],
+                EmailTags=[{"Name": name, "Value": value} for name, value in tags.items()],
             )
         except ClientError as error:
             raise _failure(error) from error
@@ -110,4 +133,4 @@ def _failure(error: ClientError) -> Exception:
     if code in _RETRYABLE or status in _RETRYABLE_STATUSES:
         too_fast = code in _TOO_FAST or status == HTTPStatus.TOO_MANY_REQUESTS
         return SendThrottled(too_fast=too_fast)
-    return SendRejected(snake_case(code), error.response["Error"].get("Message", "")[:MAX_REASON])
+    return SendRejected(snake_case(code), error.response["Error"].get("Message", ""))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
 from pillarbox.adapters.sqs.batches import SqsQueue
-from pillarbox.adapters.sqs.queue_ages import latest_age
+from pillarbox.adapters.sqs.queue_ages import reported_ages
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
@@ -20,8 +21,10 @@ _COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (
     "ApproximateNumberOfMessagesDelayed",
     "ApproximateNumberOfMessagesNotVisible",
 )
-#: SQS reports its metrics some minutes late.
-_LATENESS: Final = timedelta(minutes=10)
+#: How long an event that always fails can stay: it is received 30 times, once a minute.
+LONGEST_STAY: Final = timedelta(minutes=45)
+#: How far back the reports of the age are read. SQS reports every minute, some minutes late.
+_REPORTED: Final = timedelta(minutes=60)
 
 
 class SqsEventQueue(SqsQueue):
@@ -38,7 +41,7 @@ class SqsEventQueue(SqsQueue):
         return client
 
     def may_hold_older_than(self, moment: datetime) -> bool:
-        """Count both queues. A queue that is never empty shows the age of its oldest event.
+        """Count both queues. Under load the queue of events is never empty, and time must decide.
 
         An operator must redrive the dead letters first: nothing shows how old they are.
         """
@@ -50,19 +53,23 @@ class SqsEventQueue(SqsQueue):
         )
 
     def _queue_may_hold_older_than(self, moment: datetime) -> bool:
+        """Return whether the queue is not empty, until each older event must be a dead letter.
+
+        SQS leaves an event that was received three times out of the age of the oldest one. So a
+        young age shows only that older events have been received so often; from then on they
+        have `LONGEST_STAY`. An old age prolongs the wait.
+        """
         if self._is_empty(self._queue_url):
             return False
-        oldest = self._oldest()
-        return oldest is None or oldest <= moment
+        now = self._clock()
+        with service_errors("metrics"):
+            reports = reported_ages(self._cloudwatch, self._queue_url, now - _REPORTED, now)
+        if not reports or min(reports) > now - LONGEST_STAY:
+            return True
+        oldest = min(at - timedelta(seconds=age) for at, age in reports.items())
+        return oldest <= moment + CLOCK_MARGIN
 
     def _is_empty(self, queue_url: str) -> bool:
         with service_errors("queue"):
             answer = self._sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=_COUNTS)
         return not any(int(answer["Attributes"][name]) for name in _COUNTS)
-
-    def _oldest(self) -> datetime | None:
-        """Return when the oldest event was queued, as of the latest report; None without one."""
-        now = self._clock()
-        with service_errors("metrics"):
-            latest = latest_age(self._cloudwatch, self._queue_url, now - _LATENESS, now)
-        return latest[0] - timedelta(seconds=latest[1]) if latest else None

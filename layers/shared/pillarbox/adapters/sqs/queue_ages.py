@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 from functools import cached_property
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, operator_errors
@@ -32,14 +31,14 @@ class SqsQueueAges:
         """Return the newest value of a queue's ApproximateAgeOfOldestMessage in seconds."""
         now = self._clock()
         with operator_errors("monitoring service"):
-            latest = latest_age(self._cloudwatch, queue_url, now - _RECENT, now)
-        return latest[1] if latest else None
+            ages = reported_ages(self._cloudwatch, queue_url, now - _RECENT, now)
+        return ages[max(ages)] if ages else None
 
 
-def latest_age(
+def reported_ages(
     cloudwatch: "CloudWatchClient", queue_url: str, since: datetime, until: datetime
-) -> tuple[datetime, float] | None:
-    """Return the last report of a time range: when it was made, and the age in seconds."""
+) -> dict[datetime, float]:
+    """Return the reports of a time range: the age in seconds by the minute of the report."""
     response = cloudwatch.get_metric_statistics(
         Namespace="AWS/SQS",
         MetricName="ApproximateAgeOfOldestMessage",
@@ -49,7 +48,4 @@ def latest_age(
         Period=_MINUTE,
         Statistics=["Maximum"],
     )
-    if not response["Datapoints"]:
-        return None
-    latest = max(response["Datapoints"], key=itemgetter("Timestamp"))
-    return latest["Timestamp"], latest["Maximum"]
+    return {point["Timestamp"]: point["Maximum"] for point in response["Datapoints"]}

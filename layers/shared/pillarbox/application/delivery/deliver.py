@@ -26,7 +26,7 @@ from pillarbox.application.delivery.ports import (
 from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
+from pillarbox.domain.messages.mail import COMMIT_TIME, HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import (
     ERASED_ADDRESS,
     MEANINGS,
@@ -35,12 +35,13 @@ from pillarbox.domain.messages.message import (
     Lease,
     Message,
 )
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A job is queued before its record is put. These are the first pauses before reading the
 #: record again, in seconds.
 _RECORD_PAUSES: Final = (0.05, 0.2, 1.0)
 #: A job that has no record this long after it was queued is not accepted mail.
-RECORD_WAIT: Final = timedelta(minutes=15)
+RECORD_WAIT: Final = COMMIT_TIME + timedelta(minutes=5)
 #: How long the provider's Send event may take before its absence means something.
 EVENT_WAIT: Final = timedelta(minutes=15)
 #: When a waiting job is received again: soon at first, later if the wait is long.
@@ -104,29 +105,41 @@ class Delivery:
     pause: Callable[[float], None]
     #: Names a lease. Each hand-over needs a new name, so that no two share one.
     new_owner: Callable[[], str]
+    has_time: Callable[[], bool] = lambda: True
 
-    def deliver(self, job: Job, *, first_receipt: bool = True) -> DeliveryResult:
+    def within(self, has_time: Callable[[], bool]) -> "Delivery":
+        """Return the same for a worker that ends; a hand-over must not be under way by then.
+
+        Args:
+            has_time: returns whether a hand-over that starts now will have its answer.
+        """
+        return replace(self, has_time=has_time)
+
+    def deliver(
+        self, job: Job, *, first_receipt: bool = True, sent_at: datetime | None = None
+    ) -> DeliveryResult:
         """Do everything for a job that can be done now.
 
         Args:
             job: the job.
             first_receipt: whether the queue delivers it for the first time. Only then does the
                 worker wait for a record that may be on its way.
+            sent_at: when the queue got the job, by its own clock; by default as the job says.
 
         Raises:
             ServiceError: `service_unavailable`; the queue then delivers the job again.
         """
         if job.result is not None:
             return self._record(job, job.result)
-        result = self._run(job, first_receipt=first_receipt)
+        result = self._run(job, sent_at or job.queued_at, first_receipt=first_receipt)
         if result.retry_after is None:
             self.jobs.discard(job)
         return result
 
-    def _run(self, job: Job, *, first_receipt: bool) -> DeliveryResult:
+    def _run(self, job: Job, sent_at: datetime, *, first_receipt: bool) -> DeliveryResult:
         message = self._find(job, first_receipt=first_receipt)
         if message is None:
-            waited = self.clock() - job.queued_at
+            waited = self.clock() - sent_at
             if waited >= RECORD_WAIT:
                 return DeliveryResult(Outcome.DROPPED)
             # Most records are put at once. The wait doubles for the others.
@@ -166,10 +179,11 @@ class Delivery:
         now = self.clock()
         if now < lease.expires_at:
             return DeliveryResult(Outcome.WAITING, lease.expires_at - now)
-        due = lease.taken_at + EVENT_WAIT
+        due = event_due(lease)
         # The queue comes first. An event that leaves it after this check leaves a mark, or
         # changes the message, and then the message cannot be saved below.
-        event_may_come = now < due or self._event_may_come(due)
+        quiet = now >= due and self._is_quiet(due)
+        event_may_come = quiet or now < due or self.event_queue.may_hold_older_than(due)
         seen = self.seen_events.find(job.account_id, job.message_id)
         if seen is not None:
             sent = Event(kind=EventKind.SENT, at=seen.at)
@@ -182,6 +196,9 @@ class Delivery:
         account = self.directory.look_up(job.account_id).account
         if now >= job.deadline or account is None or account.hold_uncertain:
             return self._finish(message, Outcome.FAILED, [uncertain_event(now)])
+        if quiet and self.heartbeat.take_probe(now):
+            self.mailer.send_probe(message)
+            return DeliveryResult(Outcome.UNCERTAIN, RETRY_SOON)
         if event_may_come:
             return DeliveryResult(Outcome.UNCERTAIN, RETRY_LATER)
         if not self.messages.save(replace(message, lease=None)):
@@ -189,10 +206,10 @@ class Delivery:
         released = replace(message, lease=None, revision=message.revision + 1)
         return replace(self._hand_over(job, released), resent=True)
 
-    def _event_may_come(self, due: datetime) -> bool:
-        """Return whether the event of a hand-over may still arrive after its time is over."""
+    def _is_quiet(self, due: datetime) -> bool:
+        """Return whether no event is known to have been recorded from a moment on."""
         latest = self.heartbeat.latest()
-        return latest is None or latest < due or self.event_queue.may_hold_older_than(due)
+        return latest is None or latest < due
 
     def _hand_over(self, job: Job, message: Message) -> DeliveryResult:
         """Prepare everything, and only then lease the message and hand it over.
@@ -217,6 +234,8 @@ class Delivery:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
             return self._refuse(message, "rendering_failed", error.message)
+        if not self.has_time():  # the preparation may load code for the first time
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         leased = self.messages.lease(
             job.account_id, job.message_id, job.body_hash, self.new_owner(), self.clock()
         )
@@ -344,6 +363,11 @@ def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF)
 def retry_wait(receives: int) -> timedelta:
     """Return the wait after a run that failed: seconds at first, doubling with each receipt."""
     return backoff(receives, VISIBILITY, _FIRST_WAIT)
+
+
+def event_due(lease: Lease) -> datetime:
+    """Return from when on the absence of a hand-over's event means something, by any clock."""
+    return lease.taken_at + EVENT_WAIT + CLOCK_MARGIN
 
 
 def uncertain_event(now: datetime) -> Event:

@@ -3,15 +3,23 @@
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.delivery.ports import EventHeartbeat, ProviderEvent, SeenEvents
+from pillarbox.application.delivery.ports import (
+    EventHeartbeat,
+    EventRecord,
+    ProviderEvent,
+    SeenEvents,
+    TaggedMessage,
+)
 from pillarbox.application.ports import Clock, Messages, Suppressions
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.messages.message import ERASED_ADDRESS
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -52,6 +60,8 @@ class Feedback:
     """Record the provider's events, in any order and any number of times."""
 
     read: Callable[[str], ProviderEvent | None]
+    #: Finds the message of a record, also of one that cannot be read.
+    find_message: Callable[[str], TaggedMessage | None]
     messages: Messages
     suppressions: Suppressions
     #: Suspends an account, if it is one of the preview widget.
@@ -61,11 +71,11 @@ class Feedback:
     clock: Clock
     pause: Callable[[float], None]
 
-    def record(self, texts: Sequence[str]) -> list[FeedbackResult | Exception]:
+    def record(self, records: Sequence[EventRecord]) -> list[FeedbackResult | Exception]:
         """Record events; those of one message are merged into it together.
 
         Args:
-            texts: the records as the provider wrote them.
+            records: the records as the provider wrote them.
 
         Returns:
             The result of each record, or its error, such as ValueError for a text that is not a
@@ -73,9 +83,10 @@ class Feedback:
         """
         results: list[FeedbackResult | Exception] = []
         by_message: defaultdict[tuple[str, UUID], dict[int, ProviderEvent]] = defaultdict(dict)
-        for position, text in enumerate(texts):
+        self._leave_marks(records)
+        for position, record in enumerate(records):
             try:
-                event = self.read(text)
+                event = self.read(record.text)
             except Exception as error:  # noqa: BLE001  as below
                 results.append(error)
                 continue
@@ -90,6 +101,17 @@ class Feedback:
                 )
         return results
 
+    def _leave_marks(self, records: Sequence[EventRecord]) -> None:
+        """Mark the messages of events that were received before and not merged.
+
+        SQS leaves an event that was received three times out of the age of the oldest one. From
+        then on nothing else shows that it exists, and the next step may kill the process.
+        """
+        repeated = (self.find_message(record.text) for record in records if record.receives > 1)
+        # An event that can be merged needs no mark.
+        with suppress(Exception):
+            self.seen_events.put_all({*filter(None, repeated)}, self.clock())
+
     def _record_together(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome | Exception:
         try:
             outcome, message = self._merge(events)
@@ -103,16 +125,6 @@ class Feedback:
         return outcome
 
     def _merge(self, events: Sequence[ProviderEvent]) -> "tuple[FeedbackOutcome, Message | None]":
-        """Merge events into their message; if that fails, leave a mark that they arrived."""
-        try:
-            return self._apply(events)
-        except Exception:
-            # SQS leaves an event that was received three times out of the age of the oldest one,
-            # so the queue alone does not show it.
-            self.seen_events.put(events[0])
-            raise
-
-    def _apply(self, events: Sequence[ProviderEvent]) -> "tuple[FeedbackOutcome, Message | None]":
         account_id, message_id = events[0].account_id, events[0].message_id
         # A stale copy does no harm: its events stay recorded, and `save` refuses a change that
         # was made from it. Only a missing record needs a second, consistent read.
@@ -133,13 +145,17 @@ class Feedback:
         raise MessageContention(str(message_id))
 
     def _suppress(self, events: Sequence[ProviderEvent], message: "Message") -> None:
-        """Suppress the addresses of events; of an erased recipient only a hash is stored."""
+        """Suppress recipients of the message; of an erased one only a hash is stored."""
         for event in events:
             for address, reason in event.suppress:
-                mailbox = mailbox_key(address)
-                if message.is_erased and not message.has_recipient(address):
-                    mailbox = hashed_mailbox(event.account_id, mailbox)
-                self.suppressions.put(event.account_id, mailbox, reason, event.at, event.message_id)
+                recipient = message.recipient_of(address)
+                if recipient is not None:
+                    mailbox = mailbox_key(recipient)
+                    if recipient == ERASED_ADDRESS:
+                        mailbox = hashed_mailbox(event.account_id, mailbox_key(address))
+                    self.suppressions.put(
+                        event.account_id, mailbox, reason, event.at, event.message_id
+                    )
                 if reason == "complained":
                     suspension = Suspension(self.clock(), "a recipient complained")
                     self.suspend_preview(event.account_id, suspension)

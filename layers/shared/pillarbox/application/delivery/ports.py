@@ -1,6 +1,6 @@
 """The ports of delivery and the sweep, as Protocols. `application/ports.py` names their errors."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -106,6 +106,13 @@ class Mailer(Protocol):
         """
         ...
 
+    def send_probe(self, message: Message) -> None:
+        """Hand over an email whose events show that events arrive, from the sender of a message.
+
+        Nobody receives it. No error is raised if the provider does not take it.
+        """
+        ...
+
 
 class SendThrottled(Exception):
     """The provider did not accept the message now, and may accept it later.
@@ -168,8 +175,25 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class EventRecord:
+    """A record of the provider as the queue delivers it; `receives` counts this delivery too."""
+
+    text: str
+    receives: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedMessage:
+    """The message that a record of the provider names, and the provider's id of it."""
+
+    account_id: str
+    message_id: UUID
+    provider_message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeenEvent:
-    """What the mark of an event holds: the provider's id of the message, and the event's time."""
+    """What a mark holds: the provider's id of the message, and when an event of it was received."""
 
     provider_message_id: str | None
     at: datetime
@@ -181,8 +205,8 @@ class SeenEvents(Protocol):
     A mark shows that the provider took the message. It is kept for two days.
     """
 
-    def put(self, event: ProviderEvent) -> None:
-        """Mark that an event of a message has arrived."""
+    def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
+        """Mark that events of messages were received; after an error some marks may be put."""
         ...
 
     def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
@@ -213,4 +237,8 @@ class EventHeartbeat(Protocol):
 
     def latest(self) -> datetime | None:
         """Return the time of the newest event that is known to be recorded."""
+        ...
+
+    def take_probe(self, now: datetime) -> bool:
+        """Return whether a probe may be sent now, and count it: all workers send one in a while."""
         ...

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT, uncertain_event
+from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.ports import Clock, MessageLog, Messages, ScanPage
@@ -138,7 +138,7 @@ class Sweep:
                 code="expired",
                 reason=MEANINGS["expired"],
             )
-        elif now < lease.taken_at + EVENT_WAIT:
+        elif now < event_due(lease):
             return False
         else:
             event = uncertain_event(now)

@@ -28,7 +28,7 @@ Why many differ from one:
 (e) Some of the messages may be recorded. A retry must find them under the same ids.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,6 +53,7 @@ from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
+from pillarbox.domain.messages.mail import COMMIT_TIME
 from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class SendingPorts:
     messages: Messages
     domains: MailDomains
     clock: Clock
+    #: Seconds, by a clock that nobody sets.
+    monotonic: Callable[[], float]
     preview: PreviewSettings
 
 
@@ -156,8 +159,10 @@ class Acceptance:
         """
         message = prepared.message
         response = StoredResponse(text, message_ids=(message.message_id,), amount=prepared.amount)
+        queued_at = self.ports.monotonic()
         try:
             self.ports.jobs.put(prepared.job(), prepared.mail)
+            self._check_in_time(queued_at)
             self.ports.messages.commit(message, claim, response)
         except Exception:
             if self._was_committed(message, claim):
@@ -216,13 +221,16 @@ class Acceptance:
                 return
         raise Unavailable("quota", "Other requests use the account's quota right now; try again.")
 
-    def queue_all(self, group: MessageGroup) -> None:
+    def queue_all(self, group: MessageGroup) -> float:
         """Queue the jobs, and refuse the messages that the queue refused.
+
+        Returns:
+            The moment before, by the monotonic clock, for `commit_all`.
 
         Raises:
             ServiceError: `service_unavailable`, also if the queue refused all messages.
         """
-        prepared = group.prepared
+        prepared, queued_at = group.prepared, self.ports.monotonic()
         try:
             refused = self.ports.jobs.put_all(
                 [(message.job(), message.mail) for message in prepared.values()]
@@ -240,8 +248,9 @@ class Acceptance:
         if lost and len(lost) == len(prepared):
             raise error
         group.refuse(dict.fromkeys(lost, error))
+        return queued_at
 
-    def commit_all(self, group: MessageGroup) -> None:
+    def commit_all(self, group: MessageGroup, queued_at: float) -> None:
         """Put the records, all or none. If some took effect in spite of an error, they stay.
 
         Raises:
@@ -249,6 +258,7 @@ class Acceptance:
         """
         messages = [message.message for message in group.prepared.values()]
         try:
+            self._check_in_time(queued_at)
             self.ports.messages.commit_all(messages)
         except Exception:
             account_id = self.principal.account.account_id
@@ -284,6 +294,11 @@ class Acceptance:
     @property
     def _quota(self) -> SenderQuota:
         return SenderQuota(self.ports.quotas, self.principal)
+
+    def _check_in_time(self, queued_at: float) -> None:
+        """Refuse to commit after a stall: a worker may have dropped the job, or be about to."""
+        if self.ports.monotonic() - queued_at > COMMIT_TIME.total_seconds():
+            raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _was_committed(self, message: Message, claim: Claim | None) -> bool:
         """Find out whether a commit that raised an error took effect."""

@@ -81,9 +81,9 @@ class BatchSend:
                     group = self._prepare(admitted, before, Caller(principal, route, request_id))
                     group.outcomes.update(before)
                     acceptance.reserve_all(group, claim, may_refuse_all=bool(before))
-                    acceptance.queue_all(group)
+                    queued_at = acceptance.queue_all(group)
                 # An error from here on leaves the claim pending: the next owner finds the records.
-                acceptance.commit_all(group)
+                acceptance.commit_all(group, queued_at)
                 text = write_response(group.in_order)
                 response = acceptance.finish(group, claim, text)
                 cost.accepted = any(response.message_ids)

@@ -109,8 +109,8 @@ class SmtpSubmission:
         acceptance = Acceptance(self.ports, principal)
         try:
             acceptance.reserve_all(group, may_refuse_all=True)
-            acceptance.queue_all(group)
-            acceptance.commit_all(group)
+            queued_at = acceptance.queue_all(group)
+            acceptance.commit_all(group, queued_at)
         except ServiceError as error:  # that of each message which it stops
             group.outcomes.update(dict.fromkeys(group.prepared, error))
         if any(isinstance(outcome, QuotaExceeded) for outcome in group.in_order):

@@ -18,6 +18,9 @@ MAX_RECIPIENTS: Final = 50
 MAX_HTML: Final = 2 * 1024 * 1024
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
+#: How long after its job was queued an email may still be accepted. A worker that finds no record
+#: drops the job later than that, by more than clocks may differ and calls may take.
+COMMIT_TIME: Final = timedelta(minutes=10)
 #: An email that expires this soon is urgent: it has its own queue and comes first at SES.
 URGENT_TIME: Final = timedelta(hours=1)
 
@@ -191,9 +194,7 @@ class Job:
     """A mail in the queue.
 
     A job alone is not an accepted email. It becomes one when the message record
-    with the same id and hash exists. The wait for that record starts at
-    `queued_at`, because the id may be older than the job if a request took over
-    an earlier attempt. After `deadline` the email is useless and is not delivered.
+    with the same id and hash exists. After `deadline` the email is useless and is not delivered.
     """
 
     account_id: str

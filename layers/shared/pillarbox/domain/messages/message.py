@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.domain.address import distinct_mailboxes, mailbox_key
+from pillarbox.domain.errors import cut
 from pillarbox.domain.messages.tags import Tags
 
 
@@ -93,6 +94,10 @@ MEANINGS: Final = {
 #: Stands for the address of a recipient who was erased. No email goes to .invalid (RFC 6761
 #: section 6.4).
 ERASED_ADDRESS: Final = "erased@recipient.invalid"
+
+#: What is kept of a provider's code and of its reason, in octets of UTF-8.
+MAX_CODE: Final = 100
+MAX_REASON: Final = 500
 
 #: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
 _DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
@@ -233,6 +238,20 @@ class Message:
         """Return whether an address is one of the recipients; its case does not matter."""
         return mailbox_key(address) in map(mailbox_key, self.recipients)
 
+    def recipient_of(self, address: str) -> str | None:
+        """Return the recipient whom a report about an address is about, as the message spells it.
+
+        The recipient's server writes the report, and can name anybody. An address that is none of
+        the recipients stands for an erased one or the only one; else it says nothing.
+        """
+        mailbox = mailbox_key(address)
+        for recipient in self.recipients:
+            if mailbox_key(recipient) == mailbox:
+                return recipient
+        if self.is_erased:
+            return ERASED_ADDRESS
+        return self.recipients[0] if len(self.recipients) == 1 else None
+
     def with_events(
         self, events: Iterable[Event], provider_message_id: str | None = None
     ) -> "Message":
@@ -243,10 +262,12 @@ class Message:
         `sent`: keep the earliest. That is the worker's own event, and so the later
         Send event from SES needs no write.
 
-        If a recipient was erased, no event brings an unknown address or a provider's text back.
+        Others write some of the texts. Of an event the record keeps a recipient of its own, and
+        few octets, so that it fits into an item of the table.
+        If a recipient was erased, no event brings a provider's text back.
         """
         kept = {(event.kind, event.recipient): event for event in self.events}
-        for event in map(self._without_person, events) if self.is_erased else events:
+        for event in map(self._bounded, events):
             current = kept.get((event.kind, event.recipient))
             if current is None or _supersedes(event, current):
                 kept[event.kind, event.recipient] = event
@@ -260,13 +281,14 @@ class Message:
             provider_message_id=provider_id,
         )
 
-    def _without_person(self, event: Event) -> Event:
-        """Return an event without texts that may name an erased recipient; our own texts stay."""
-        is_known = event.recipient is None or self.has_recipient(event.recipient)
+    def _bounded(self, event: Event) -> Event:
+        """Return an event as the record keeps it."""
+        shown = not self.is_erased or event.reason in MEANINGS.values()
         return replace(
             event,
-            recipient=event.recipient if is_known else ERASED_ADDRESS,
-            reason=event.reason if event.reason in MEANINGS.values() else None,
+            recipient=event.recipient and self.recipient_of(event.recipient),
+            code=event.code and cut(event.code, MAX_CODE),
+            reason=cut(event.reason, MAX_REASON) if event.reason and shown else None,
         )
 
 

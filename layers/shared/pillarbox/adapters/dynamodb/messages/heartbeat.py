@@ -1,4 +1,7 @@
-"""The heartbeat of the provider's events: one item with the time of the newest event."""
+"""The heartbeat of the provider's events, and the probes that make it beat.
+
+One item has the time of the newest event, another one that of the last probe.
+"""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -10,6 +13,8 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 
 #: Readers compare the heartbeat in minutes, so each process writes it about once a minute.
 _RESOLUTION: Final = timedelta(minutes=1)
+#: A worker looks at an uncertain email as often. SES charges for each probe as for an email.
+PROBE_INTERVAL: Final = timedelta(minutes=10)
 
 
 class DynamoHeartbeat:
@@ -37,3 +42,16 @@ class DynamoHeartbeat:
         """Read the time of the newest event that arrived."""
         item = self._table.get(keys.heartbeat())
         return from_text(item["at"]) if item else None
+
+    def take_probe(self, now: datetime) -> bool:
+        """Note a probe, unless there was one in the last ten minutes."""
+        with suppress(ConditionFailed):
+            self._table.update(
+                keys.probe(),
+                "SET #at = :now",
+                condition="attribute_not_exists(pk) OR #at <= :before",
+                names={"#at": "at"},
+                values={":now": to_text(now), ":before": to_text(now - PROBE_INTERVAL)},
+            )
+            return True
+        return False

@@ -1,39 +1,42 @@
 """The sending rate of the SES account: every worker takes its tokens from one bucket.
 
-A worker at a rate of 20 a second or more takes several tokens at once, as many as it used in the
-last second. What it does not use within a second is lost to everyone, so that a worker that stops
-leaves no burst behind.
+A worker takes the tokens of all its emails that wait with one write. At a rate of 20 a second or
+more it takes some in advance, as many as it used in the last second. What it does not use within a
+second is lost to everyone, so that a worker that stops leaves no burst behind.
 
-If the table cannot be reached the email goes out at once. Pacing only avoids that SES throttles;
-SES itself is the limit, and an email that it throttles is tried again.
+If the table throttles, the email waits: without its tokens SES would get more than it grants. If
+the table cannot be reached at all, the email goes out at once; SES itself is the limit, and an
+email that it throttles is tried again.
 """
 
 import random
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import Final
 
-from pillarbox.adapters.dynamodb.accounts.account_shares import AccountShares
+from pillarbox.adapters.dynamodb.messages.account_lines import AccountLines
+from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
+from pillarbox.adapters.dynamodb.messages.shares import Charge, Shares
 from pillarbox.adapters.dynamodb.messages.token_bucket import (
     LONGEST_WAIT,
     SECOND,
     BucketState,
     Refused,
-    TokenBucket,
     Tokens,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 
-#: SES raises the rate of an account with a good record.
-_REFRESH: Final = 3600 * SECOND
-#: After this time an unanswered read of the rate is repeated.
-_REFRESH_RETRY: Final = 60 * SECOND
-#: How long a worker tries to take the tokens of an email. Urgent emails wait longer, because
-#: their workers have nothing else to do.
+#: How long a worker tries to take the tokens of an email: longer at ten recipients a second and
+#: more, where many get theirs meanwhile. Urgent emails wait longer too, because their workers have
+#: nothing else to do.
 _PATIENCE: Final = 2 * SECOND
 _URGENT_PATIENCE: Final = 3 * SECOND
+_FAST: Final = 10.0
+_FAST_PATIENCE: Final = 4 * SECOND
 #: The longest wait before one of these tries, until a debt is repaid.
 _LONGEST_PAUSE: Final = 3 * SECOND
 #: How often a worker tries to take the tokens of one email.
@@ -41,28 +44,56 @@ _TRIES: Final = 20
 #: Workers that wait for the same token try again at different times within this time.
 _SPREAD: Final = SECOND // 4
 _URGENT_SPREAD: Final = SECOND // 20
-#: How long a worker may use the tokens that it took, and the most that it takes: the tokens of
-#: a tenth of a second.
+#: The line in which ordinary emails have their places is so long, and longer at a high rate by
+#: 1.5 seconds for each 1,000 recipients a second: so many emails wait in a pool of workers then,
+#: and the reserve of urgent emails is large.
+_LINE: Final = SECOND // 4
+_LINE_OF_A_RECIPIENT: Final = SECOND * 3 // 2_000
+#: One write takes the tokens of at most this time.
+_GROUP: Final = SECOND // 4
+#: How long a worker may use the tokens that it took in advance, and the most that it takes: the
+#: tokens of a tenth of a second.
 _LEASE: Final = SECOND
 _LEASED_PART: Final = 0.1
-#: While accounts compete, one that is ahead of its share leaves the tokens of this time to the
-#: others, and twice as many if it is far ahead. It is longer than the tries of the others are
-#: apart, and twice it is less than the bucket.
+#: An account that is ahead of another one leaves the tokens of this time to the others, and twice
+#: as many if it is far ahead. It is longer than the tries of the others are apart, and twice it is
+#: less than the bucket.
 _YIELD: Final = round(0.3 * SECOND)
-#: How long accounts compete after one of them had to wait for another one.
-_SHARED: Final = 60 * SECOND
-#: An account that is so far ahead lets its workers serve others (`AccountShares.excess`).
 _FAR: Final = 2
+#: How often one try begins again, because another worker changed the bucket.
+_ATTEMPTS: Final = 4
+#: A worker with so many emails begins at a random time within these seconds.
+_BATCH: Final = 5
+_START: Final = 0.05
+#: A state that is older than this is read again before it refuses an email.
+_FRESH: Final = SECOND // 50
+_THROTTLES: Final = frozenset(
+    {"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"}
+)
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """An email of this worker that has no tokens yet."""
+
+    account_id: str
+    recipients: int
+    urgent: bool
+    #: When its thread wakes up and tries again.
+    wakes_at: int = 0
+    #: Its place in the line.
+    departs_at: int | None = None
 
 
 class DynamoSendingRate:
-    """Implements `delivery.ports.SendingRate`.
+    """Implements `delivery.ports.SendingRate`. Many threads may call it at the same time.
 
     Args:
         table: the table. It must not retry: a try whose response was lost may have taken tokens.
         read_rate: reads the recipients a second that SES grants; None if SES does not say.
         clock: returns the time.
         pause: waits for a number of seconds.
+        lock: lets one thread at a time use the bucket.
     """
 
     def __init__(
@@ -71,184 +102,238 @@ class DynamoSendingRate:
         read_rate: Callable[[], float | None],
         clock: Callable[[], datetime],
         pause: Callable[[float], None],
+        lock: AbstractContextManager[object] | None = None,
     ) -> None:
-        self._bucket = TokenBucket(table)
-        self._shares = AccountShares(table)
+        self._table = table
+        self._buckets = [KnownBucket(table, 0, read_rate)]
+        self._lines = AccountLines(table)
         self._read_rate = read_rate
         self._clock = clock
         self._pause = pause
-        self._state: BucketState | None = None
-        self._unknown_until = 0
-        self._had_to_wait = False
+        self._lock = lock or Lock()
+        self._waiting: list[_Waiting] = []
+        self._spread, self._spread_at = 0.0, 0
         self._leased = 0
         self._lease_size = 1
         self._lease_ends_at = 0
 
     def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
         """Take the tokens of one email, or return when to try again."""
-        if self._use_lease(recipients):
-            return None
+        email = _Waiting(account_id, recipients, urgent)
+        self._waiting.append(email)
         try:
-            return self._acquire(account_id, recipients, urgent=urgent)
-        except ServiceError:
+            return self._acquire(email)
+        except ServiceError as error:
+            if isinstance(error, Unavailable) and error.aws_error in _THROTTLES:
+                return timedelta(seconds=1 + _fraction())
             return None
         except ConditionFailed:  # somebody deleted the item, so the next email creates it
-            self._state = None
+            self._buckets = [KnownBucket(self._table, 0, self._read_rate)]
             return None
+        finally:
+            self._waiting.remove(email)
 
     def slow_down(self) -> None:
         """Halve the rate of all workers. It recovers within seconds."""
-        self._leased = 0
-        with suppress(ServiceError, Refused, ConditionFailed):
-            if state := self._known_state():
-                self._state = self._bucket.slow_down(state, self._now())
+        with self._lock:
+            self._leased = 0
+            for bucket in self._buckets:
+                with suppress(ServiceError, Refused, ConditionFailed):
+                    if state := bucket.known_state(self._now()):
+                        now = self._now()
+                        bucket.keep(bucket.item.slow_down(state, now), now)
 
-    def _acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
-        state = self._known_state()
-        if state is None:
-            return None
-        patience, spread = (_URGENT_PATIENCE, _URGENT_SPREAD) if urgent else (_PATIENCE, _SPREAD)
+    def _acquire(self, email: _Waiting) -> timedelta | None:
+        spread = _URGENT_SPREAD if email.urgent else _SPREAD
+        patience = self._patience(email)
         gives_up_at = self._now() + patience
         ends_at = gives_up_at + _LONGEST_PAUSE
-        state = self._fresh(state)
+        bucket, wait, patient = self._buckets[0], 0, True
         for _ in range(_TRIES):
+            with self._lock:
+                if email.departs_at is None:
+                    bucket = self._choose()
+                    wait, patient = self._try(bucket, email)
+            if email.departs_at is not None:
+                self._wait_until(email.departs_at)
+                return None
             now = self._now()
-            state, excess = self._compete(state, account_id, now, urgent=urgent)
-            tokens = Tokens(recipients, state.rate(now), urgent=urgent and not excess)
-            latest = now + tokens.reserve if tokens.urgent else now - (excess or 0) * _YIELD
-            if excess and (urgent or excess == _FAR):  # its worker has others to serve
-                gives_up_at = min(gives_up_at, now - urgent)
-            # `empty_at` never moves back, so an ordinary email needs no write to learn that it
-            # has to wait.
-            if tokens.urgent or state.empty_at <= latest:
-                try:
-                    departs_at = self._take(state, tokens, now, latest, account_id)
-                except Refused as refusal:
-                    self._state = state = refusal.state
-                else:
-                    self._charge(account_id, tokens, now, excess)
-                    self._wait_until(departs_at)
-                    return None
-            wait = state.empty_at - latest
             # Others may take the tokens at each try, so the waits have an end: the time of a
             # worker is for several emails, and it must not end between lease and hand-over.
-            if now > gives_up_at or wait > _LONGEST_PAUSE or now + wait > ends_at:
+            if not patient or now > gives_up_at or wait > _LONGEST_PAUSE or now + wait > ends_at:
                 break
             if wait > SECOND:  # a debt, for which everybody waits
                 gives_up_at = now + wait + patience
-            if wait > 0:
-                self._had_to_wait = True
-                self._wait_until(now + wait + round(spread * _fraction()))
-                # Others waited too. A read costs less than a refused write.
-                self._state = state = self._bucket.read() or state
-        return self._turn(state, tokens, now, account_id, excess)
+            email.wakes_at = now + max(wait, 0) + round(spread * self._spread)
+            self._wait_until(email.wakes_at)
+        with self._lock:
+            if email.departs_at is None:
+                return self._turn(bucket, email)
+        self._wait_until(email.departs_at)
+        return None
 
-    def _fresh(self, state: BucketState) -> BucketState:
-        """Return the state, read again if the last email had to wait."""
-        if self._had_to_wait:
-            state = self._bucket.read() or state
-        self._had_to_wait = False
-        return state
+    def _patience(self, email: _Waiting) -> int:
+        state = self._buckets[0].state
+        if email.urgent:
+            return _URGENT_PATIENCE
+        return _FAST_PATIENCE if state and state.max_rate >= _FAST * 1000 else _PATIENCE
 
-    def _compete(
-        self, state: BucketState, account_id: str, now: int, *, urgent: bool
-    ) -> tuple[BucketState, int | None]:
-        """Return how far an account is ahead of its share; None if no accounts compete.
+    def _try(self, bucket: KnownBucket, email: _Waiting) -> tuple[int, bool]:
+        """Give an email its place in the line; else return its wait, and if its worker waits too.
 
-        This costs nothing if only one account sends, or if the email need not wait. Urgent emails
-        always compete: those of one account must not hold every urgent worker.
+        An email of an account that is ahead of others leaves tokens to them, and its worker.
         """
-        if now >= state.shared_until:
-            if state.empty_at <= now:
-                return state, None
-            if state.taker not in {"", account_id}:
-                self._state = state = self._bucket.start_sharing(now + _SHARED)
-            elif not urgent:
-                return state, None
-        return state, self._shares.excess(account_id, Tokens(1, state.rate(now)).cost, now)
+        if self._use_lease(email):
+            return 0, True
+        state = bucket.known_state(self._now())
+        if state is None:
+            email.departs_at = 0
+            return 0, True
+        state = self._start_apart(bucket, state)
+        for _ in range(_ATTEMPTS):
+            now = self._now()
+            if bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
+                state = bucket.keep(bucket.item.read() or state, now)
+            excess = _shares(state, now).excess(email.account_id)
+            tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent and not excess)
+            latest = _latest(tokens, excess, now)
+            # `empty_at` never moves back, so an ordinary email needs no write to learn that it
+            # has to wait.
+            if not tokens.urgent and state.empty_at > latest:
+                break
+            try:
+                self._take(bucket, state, email, now, excess)
+            except Refused as refusal:
+                state = bucket.keep(refusal.state, now)
+            else:
+                return 0, True
+            if state.empty_at > latest:
+                break
+        return state.empty_at - latest, self._enter(bucket, state, email, now)
 
-    def _charge(self, account_id: str, tokens: Tokens, now: int, excess: int | None) -> None:
-        if excess is not None:
-            self._shares.charge(account_id, tokens.time(self._lease_size), now)
+    def _start_apart(self, bucket: KnownBucket, state: BucketState) -> BucketState:
+        """Wait a moment with a full bucket and a batch.
 
-    def _take(self, state: BucketState, tokens: Tokens, now: int, latest: int, taker: str) -> int:
-        """Take the tokens of an email, or of a lease with it, and return when it departs.
+        Many workers may begin at this moment, and each would try to be the first.
+        """
+        if len(self._waiting) < _BATCH or not _is_full(state, self._now()):
+            return state
+        self._pause(_fraction() * _START)
+        return bucket.keep(bucket.item.read() or state, self._now())
+
+    def _enter(self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int) -> bool:
+        """Let the account of an email that has to wait compete; return if its worker waits too."""
+        if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
+            self._spread, self._spread_at = _fraction(), now
+        shares = _shares(state, now)
+        if entering := shares.enter(email.account_id):
+            bucket.keep(bucket.item.enter(entering), now)
+        if email.urgent:
+            return shares.is_behind(email.account_id)
+        return shares.excess(email.account_id) < _FAR
+
+    def _take(
+        self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int, excess: int
+    ) -> None:
+        """Take the tokens of an email, and of those that wait with it.
 
         Raises:
             Refused: there are too few tokens, or the rate changed.
         """
-        lease = Tokens(self._next_lease(tokens.rate), tokens.rate)
-        if tokens.urgent:
-            all_there = now - lease.cost
-            wants_lease = lease.count > tokens.count and state.empty_at <= all_there
-            taken = lease if wants_lease else tokens
-            latest = all_there if wants_lease else latest
-        else:
-            taken = lease if lease.count > tokens.count else tokens
-        self._state = self._bucket.acquire(state, taken, now, latest, taker)
-        departs_at = _departure(self._state, taken)
-        self._lease_size, self._leased = taken.count, taken.count - tokens.count
-        self._lease_ends_at = max(departs_at, now) + _LEASE
-        return departs_at
+        rate = state.rate(now)
+        urgent = email.urgent and not excess
+        group = [email] if urgent else self._group(email, state, now, excess)
+        needed = sum(one.recipients for one in group)
+        tokens = Tokens(needed, rate, urgent=urgent)
+        latest = _latest(tokens, excess, now)
+        # Tokens in advance must be there, or they would delay the emails of others. A worker with
+        # a batch takes its tokens together anyway, and a bucket that is not half full has many.
+        lease = Tokens(self._next_lease(rate, needed), rate)
+        in_advance = (
+            len(self._waiting) == 1
+            and lease.count > needed
+            and state.empty_at <= bucket.seen_at - lease.cost - lease.capacity // 2
+        )
+        if in_advance:
+            tokens, latest = lease, now - lease.cost
+        elif not urgent:
+            tokens = Tokens(needed, rate)
+        charges = _charges(state, group, tokens, now)
+        after = bucket.keep(bucket.item.acquire(state, tokens, now, latest, charges), now)
+        self._lease_ends_at = now + _LEASE
+        self._lease_size, self._leased = tokens.count, tokens.count - needed
+        start = after.empty_at - tokens.cost
+        if _is_full(state, now):  # a full bucket is enough for any email
+            start = min(start, now - Tokens(email.recipients, rate).hold)
+        for one in group:
+            place = Tokens(one.recipients, rate, urgent=urgent)
+            one.departs_at = start + place.hold
+            if urgent:
+                # What it owes then is within the reserve.
+                early = after.overdraft - tokens.debt + place.hold <= place.reserve
+                one.departs_at = now if early else start + place.hold - place.reserve
+            start += place.cost
 
-    def _use_lease(self, recipients: int) -> bool:
-        if self._leased < recipients or self._now() >= self._lease_ends_at:
+    def _group(self, email: _Waiting, state: BucketState, now: int, excess: int) -> list[_Waiting]:
+        """Return an email with the others of this worker whose tokens one write takes."""
+        rate, shares = state.rate(now), _shares(state, now)
+        group = [email]
+        needed = email.recipients
+        for other in list(self._waiting):
+            needed += other.recipients
+            if Tokens(needed, rate).cost > _GROUP:
+                break
+            if (
+                other is not email
+                and other.departs_at is None
+                and other.wakes_at <= now + _FRESH
+                and other.urgent == email.urgent
+                and shares.excess(other.account_id) <= excess
+            ):
+                group.append(other)
+            else:
+                needed -= other.recipients
+        return group
+
+    def _use_lease(self, email: _Waiting) -> bool:
+        now = self._now()
+        if self._leased < email.recipients or now >= self._lease_ends_at:
             return False
-        self._leased -= recipients
+        self._leased -= email.recipients
+        email.departs_at = now
         return True
 
-    def _next_lease(self, rate: float) -> int:
-        """Return twice what the last lease had if it was used up in time, else what was used."""
+    def _next_lease(self, rate: float, needed: int) -> int:
+        """Return twice what was taken last if it was used up in time, else what was used."""
         used = self._lease_size - self._leased
         size = 2 * self._lease_size if self._now() < self._lease_ends_at else used
-        return max(min(size, int(rate * _LEASED_PART)), 1)
+        return max(min(size, int(rate * _LEASED_PART)), needed)
 
-    def _turn(
-        self,
-        state: BucketState,
-        tokens: Tokens,
-        now: int,
-        account_id: str,
-        excess: int | None,
-    ) -> timedelta:
+    def _turn(self, bucket: KnownBucket, email: _Waiting) -> timedelta:
+        """Return when an email comes back that has to wait longer than its worker does."""
+        state, now = bucket.state, self._now()
+        if state is None:
+            return timedelta(seconds=1)
+        tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent)
         soonest = max(now + SECOND, min(state.empty_at, now + LONGEST_WAIT))
-        if excess == 0:
-            return timedelta(microseconds=soonest - now + round(SECOND * _fraction()))
-        turn = None
-        if excess:
-            turn = self._shares.take_turn(account_id, tokens.cost, soonest, state.next_ordinary)
+        before = state.next_urgent if email.urgent else state.next_ordinary
+        turn, accounts = None, len(_shares(state, now).competing)
+        if accounts > 1:
+            cost = tokens.cost * accounts
+            turn = self._lines.take_turn(email.account_id, cost, soonest, before)
         if turn is None:
-            turn = self._bucket.take_turn(state, tokens, now)
+            turn = bucket.item.take_turn(state, tokens, now)
         if turn is None:  # too many wait already
             turn = now + round(LONGEST_WAIT * (2 + _fraction()) / 3)
         return timedelta(microseconds=turn - now)
 
-    def _known_state(self) -> BucketState | None:
-        """Return the last known state, with a rate that is not too old; None without a rate."""
-        now = self._now()
-        if now < self._unknown_until:
-            return self._state
-        state = self._state or self._bucket.read()
-        if state is None:
-            if rate := self._read_rate():
-                state = self._bucket.create(round(rate * 1000), now)
-            else:
-                self._unknown_until = now + _REFRESH_RETRY
-        elif now - state.rate_read_at >= _REFRESH:
-            state = self._refresh(state, now)
-        self._state = state
-        return state
-
-    def _refresh(self, state: BucketState, now: int) -> BucketState:
-        """Read the rate again. One worker does it for all."""
-        try:
-            retry_at = now - _REFRESH + _REFRESH_RETRY
-            state = self._bucket.set_rate(state, state.max_rate, retry_at)
-            if rate := self._read_rate():
-                state = self._bucket.set_rate(state, round(rate * 1000), now)
-        except Refused as refusal:
-            return refusal.state
-        return state
+    def _choose(self) -> KnownBucket:
+        """Return a bucket at random, of as many as the rate has."""
+        state = self._buckets[0].state
+        count = state.buckets if state else 1
+        while len(self._buckets) < count:
+            self._buckets.append(KnownBucket(self._table, len(self._buckets), self._read_rate))
+        return self._buckets[int(_fraction() * count)]
 
     def _wait_until(self, moment: int) -> None:
         wait = moment - self._now()
@@ -259,13 +344,33 @@ class DynamoSendingRate:
         return round(self._clock().timestamp() * SECOND)
 
 
-def _departure(after: BucketState, tokens: Tokens) -> int:
-    """Return when an email departs, from the state after it took its tokens."""
-    if not tokens.urgent:
-        return after.empty_at - after.overdraft
-    if after.overdraft - tokens.cost + tokens.hold <= tokens.reserve:
-        return 0
-    return after.empty_at - tokens.cost + tokens.hold - tokens.reserve
+def _latest(tokens: Tokens, excess: int, now: int) -> int:
+    """Return until when the bucket may be empty, if some tokens are to be taken."""
+    if tokens.urgent:
+        return now + tokens.reserve
+    if excess:
+        return now - excess * _YIELD
+    return now + max(_LINE + round(tokens.rate * _LINE_OF_A_RECIPIENT) - tokens.time(1), 0)
+
+
+def _is_full(state: BucketState, now: int) -> bool:
+    return state.empty_at < now - Tokens(1, state.rate(now)).capacity
+
+
+def _shares(state: BucketState, now: int) -> Shares:
+    token = Tokens(1, state.rate(now))
+    return Shares(state.shares, max(state.empty_at, now - token.capacity), token.cost)
+
+
+def _charges(state: BucketState, group: list[_Waiting], tokens: Tokens, now: int) -> list[Charge]:
+    """Return what to charge to the accounts of some emails. The first one pays for the lease."""
+    counts: dict[str, int] = {}
+    for email in group:
+        counts[email.account_id] = counts.get(email.account_id, 0) + email.recipients
+    counts[group[0].account_id] += tokens.count - sum(counts.values())
+    return _shares(state, now).charge(
+        {account_id: tokens.time(count) for account_id, count in counts.items()}
+    )
 
 
 def _fraction() -> float:

@@ -4,24 +4,29 @@ The item does not count tokens. It holds `empty_at`, the time at which the bucke
 gets a token every 1 / rate seconds from then on, until it is full. To take tokens is
 to move `empty_at` forward, which needs no read before. A time ahead of now is a debt.
 
-An ordinary email may take its tokens if there is no debt. It then departs when they have come:
-so the next email waits for it, and an email with many recipients is never overtaken for ever. An
-urgent email departs before the one that waits for its tokens, if the debt that it leaves is within
-a reserve, or as soon as it is. `overdraft` is how far the urgent emails moved `empty_at`
-since the departure of the last ordinary one; it bounds that debt at each departure.
+An ordinary email takes its place in the line if the line is short, and departs when its tokens
+have come. Only a line that grew meanwhile refuses it. An urgent email departs before those that
+wait in the line, if the debt that it leaves is within a reserve, or as soon as it is. `overdraft`
+is how far urgent emails and those to many recipients moved `empty_at` ahead of their tokens, until
+`repaid_at`. It bounds that debt at each departure.
 
-`taker` is the account that took tokens last. If an email of another one has to wait, accounts
-compete for the rate until `shared_until`, and each has a share of it (`account_shares`).
+`shares` says how much each of the accounts that compete has had (`shares.py`). Their times are in
+the same item, so they cost no write of their own.
+
+Above 1,000 recipients a second the rate has several buckets, each with an equal part of it, since a
+partition of the table takes 1,000 writes a second.
 
 All times are in microseconds since 1970. Workers compare them with their own clocks. A worker
 whose clock is fast makes the others wait for as long as it is fast, and sends no more for it.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from math import ceil
 from typing import Any, Final, Literal
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.messages.shares import Charge
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 
 SECOND: Final = 1_000_000
@@ -30,6 +35,8 @@ SECOND: Final = 1_000_000
 LONGEST_WAIT: Final = 15 * 60 * SECOND
 #: The shortest time for which SQS can hide a message.
 _SHORTEST_WAIT: Final = SECOND
+#: The recipients a second of one bucket.
+_OF_A_BUCKET: Final = 1_000_000  # thousandths
 #: A full bucket has the tokens of this part of a second, or of one email. The rest is a margin,
 #: because the calls of SES do not arrive as evenly as the tokens come.
 _SIZE: Final = 0.9
@@ -47,26 +54,32 @@ _LOWEST: Final = 10  # percent
 #: Another worker may change the item between the last known state and a write.
 _TRIES: Final = 5
 _SAME_RATE: Final = "max_rate = :max_rate AND slowed_at = :slowed_at"
+#: The attribute of an account's share is this and its id.
+_SHARE: Final = "share_"
+#: What a worker of the release before needs in the item, since the release may be rolled back.
+_OF_OLDER_WORKERS: Final[Mapping[str, object]] = {"taker": "", "shared_until": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketState:
     """The item as one of its last readers or writers saw it."""
 
-    #: The rate that SES grants, in thousandths of a recipient a second, and when it was read.
+    #: The rate of this bucket, in thousandths of a recipient a second, and when it was read.
     max_rate: int
     rate_read_at: int
+    #: How many buckets share the rate that SES grants.
+    buckets: int = 1
     empty_at: int = 0
     overdraft: int = 0
+    repaid_at: int = 0
     #: When SES throttled last, and the percentage to which that lowered the rate.
     slowed_at: int = 0
     slowed_to: int = 100
     #: When the next email that has to wait comes back, for each lane.
     next_ordinary: int = 0
     next_urgent: int = 0
-    #: Who took tokens last, and until when several accounts compete for the rate.
-    taker: str = ""
-    shared_until: int = 0
+    #: For each account that competes, how far its tokens reach.
+    shares: Mapping[str, int] = field(default_factory=dict)
 
     def share(self, now: int) -> float:
         """Return the part of the granted rate that is used at a time."""
@@ -76,6 +89,9 @@ class BucketState:
     def rate(self, now: int) -> float:
         """Return the tokens a second at a time."""
         return self.max_rate / 1000 * _USED * self.share(now)
+
+
+_NUMBERS: Final = [one.name for one in fields(BucketState) if one.name != "shares"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +111,11 @@ class Tokens:
     def hold(self) -> int:
         """How long an empty bucket takes to get them, at most a second's."""
         return self.time(min(self.count, max(self.rate, 1.0)))
+
+    @property
+    def debt(self) -> int:
+        """How far the email departs before its tokens have come."""
+        return self.cost if self.urgent else self.cost - self.hold
 
     @property
     def capacity(self) -> int:
@@ -120,39 +141,50 @@ class Refused(Exception):
 
 
 class TokenBucket:
-    """The bucket's item in the table."""
+    """The item of one bucket in the table."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, number: int = 0) -> None:
         self._table = table
+        self._key = keys.sending_rate(number)
 
     def read(self) -> BucketState | None:
         """Read the item; None if there is none yet."""
-        item = self._table.get(keys.sending_rate())
+        item = self._table.get(self._key)
         return _state(item) if item else None
 
-    def create(self, max_rate: int, now: int) -> BucketState:
+    def create(self, rate: float, now: int) -> BucketState:
         """Create the item with a full bucket, unless another worker was faster."""
-        state = BucketState(max_rate=max_rate, rate_read_at=now)
-        names = [field.name for field in fields(BucketState)]
+        state = BucketState(max_rate=0, rate_read_at=now)
+        values: dict[str, Any] = {name: getattr(state, name) for name in _NUMBERS}
+        values |= {**_parts(rate), **_OF_OLDER_WORKERS}
         try:
             return self._update(
-                "SET " + ", ".join(f"{name} = :{name}" for name in names),
+                "SET " + ", ".join(f"{name} = :{name}" for name in values),
                 "attribute_not_exists(pk)",
-                {name: getattr(state, name) for name in names},
+                values,
             )
         except Refused as refusal:
             return refusal.state
 
-    def set_rate(self, state: BucketState, max_rate: int, read_at: int) -> BucketState:
-        """Store the rate that SES grants, unless another worker did since a state was read."""
+    def set_rate(self, state: BucketState, rate: float | None, read_at: int) -> BucketState:
+        """Store the rate that SES grants, unless another worker did since a state was read.
+
+        None keeps the rate.
+        """
+        parts = {"max_rate": state.max_rate, "buckets": state.buckets}
         return self._update(
-            "SET max_rate = :max_rate, rate_read_at = :read_at",
+            "SET max_rate = :max_rate, buckets = :buckets, rate_read_at = :read_at",
             "rate_read_at = :seen",
-            {"max_rate": max_rate, "read_at": read_at, "seen": state.rate_read_at},
+            {"read_at": read_at, "seen": state.rate_read_at} | (_parts(rate) if rate else parts),
         )
 
     def acquire(
-        self, state: BucketState, tokens: Tokens, now: int, latest: int, taker: str
+        self,
+        state: BucketState,
+        tokens: Tokens,
+        now: int,
+        latest: int,
+        charges: Iterable[Charge],
     ) -> BucketState:
         """Move `empty_at` forward by the cost of some tokens.
 
@@ -162,41 +194,45 @@ class TokenBucket:
             now: the time.
             latest: the `empty_at` up to which they may be acquired. For urgent tokens an
                 `overdraft` within the reserve is enough.
-            taker: the account.
+            charges: what the accounts had.
 
         Raises:
-            Refused: there are too few tokens, or the rate changed.
+            Refused: the line is too long, or the rate changed.
         """
         full = now - tokens.capacity
-        values = {
-            "max_rate": state.max_rate,
-            "slowed_at": state.slowed_at,
-            "full": full,
-            "taker": taker,
-            "overdraft": tokens.cost if tokens.urgent else tokens.cost - tokens.hold,
-        }
+        values = {"max_rate": state.max_rate, "slowed_at": state.slowed_at, "full": full}
         if state.empty_at < full:  # a full bucket is enough for any email
             after = full + tokens.cost
-            overdraft = tokens.cost if tokens.urgent else after - now
             return self._update(
-                "SET empty_at = :after, overdraft = :overdraft, taker = :taker",
+                "SET empty_at = :after, overdraft = :overdraft, repaid_at = :after",
                 f"empty_at < :full AND {_SAME_RATE}",
-                values | {"after": after, "overdraft": overdraft},
+                values
+                | {"after": after, "overdraft": tokens.cost if tokens.urgent else after - now},
+                charges,
             )
-        values |= {"cost": tokens.cost, "latest": latest}
-        if tokens.urgent:
-            return self._update(
-                "SET empty_at = empty_at + :cost, overdraft = overdraft + :overdraft,"
-                " taker = :taker",
-                "empty_at >= :full AND (empty_at <= :latest OR overdraft <= :reserve)"
-                f" AND {_SAME_RATE}",
-                values | {"reserve": tokens.reserve},
-            )
+        values["cost"] = tokens.cost
+        changes, places = "empty_at = empty_at + :cost", "empty_at <= :latest"
+        if tokens.debt:
+            changes = f"repaid_at = empty_at + :cost, {changes}, overdraft = "
+            values["debt"] = tokens.debt
+            if state.repaid_at <= now:
+                changes += ":debt"
+                places = "repaid_at <= :now" if tokens.urgent else f"repaid_at <= :now AND {places}"
+                values["now"] = now
+            else:
+                changes += "overdraft + :debt"
+                if tokens.urgent:
+                    places = f"({places} OR overdraft <= :reserve)"
+                    values["reserve"] = tokens.reserve
+        if ":latest" in places:
+            values["latest"] = latest
         return self._update(
-            "SET empty_at = empty_at + :cost, overdraft = :overdraft, taker = :taker",
-            f"empty_at >= :full AND empty_at <= :latest AND {_SAME_RATE}",
-            values,
+            f"SET {changes}", f"empty_at >= :full AND {places} AND {_SAME_RATE}", values, charges
         )
+
+    def enter(self, charges: Iterable[Charge]) -> BucketState:
+        """Note that an account competes for the rate."""
+        return self._update("SET", "attribute_exists(pk)", {}, charges)
 
     def take_turn(self, state: BucketState, tokens: Tokens, now: int) -> int | None:
         """Return when an email that has to wait comes back; None if it gets no turn yet.
@@ -232,10 +268,6 @@ class TokenBucket:
                 return after - tokens.cost
         return None
 
-    def start_sharing(self, until: int) -> BucketState:
-        """Note that several accounts compete for the rate."""
-        return self._update("SET shared_until = :until", "attribute_exists(pk)", {"until": until})
-
     def slow_down(self, state: BucketState, now: int) -> BucketState:
         """Halve the rate, at most once a second for all workers."""
         return self._update(
@@ -248,13 +280,30 @@ class TokenBucket:
             },
         )
 
-    def _update(self, expression: str, condition: str, values: dict[str, Any]) -> BucketState:
+    def _update(
+        self,
+        expression: str,
+        condition: str,
+        values: dict[str, Any],
+        charges: Iterable[Charge] = (),
+    ) -> BucketState:
+        values = {f":{name}": value for name, value in values.items()}
+        names: dict[str, str] = {}
+        sets, removed = [] if expression == "SET" else [expression.removeprefix("SET ")], []
+        for number, charge in enumerate(charges):
+            name, start, by = f"#s{number}", f":start{number}", f":by{number}"
+            names[name] = _SHARE + charge.account_id
+            if charge.by is None:
+                removed.append(name)
+                continue
+            values |= {start: charge.start, by: charge.by}
+            # A share that is behind its start begins there.
+            old = f"if_not_exists({name}, {start})" if charge.goes_on else start
+            sets.append(f"{name} = {old} + {by}")
+        expression = "SET " + ", ".join(sets) + (" REMOVE " + ", ".join(removed) if removed else "")
         try:
             item = self._table.update(
-                keys.sending_rate(),
-                expression,
-                condition=condition,
-                values={f":{name}": value for name, value in values.items()},
+                self._key, expression, condition=condition, names=names, values=values
             )
         except ConditionFailed as failure:
             if failure.item is None:
@@ -263,5 +312,17 @@ class TokenBucket:
         return _state(item)
 
 
+def _parts(rate: float) -> dict[str, int]:
+    """Return how many buckets have a rate, and the rate of each."""
+    thousandths = round(rate * 1000)
+    buckets = ceil(thousandths / _OF_A_BUCKET)
+    return {"max_rate": thousandths // buckets, "buckets": buckets}
+
+
 def _state(item: dict[str, Any]) -> BucketState:
-    return BucketState(**{field.name: item[field.name] for field in fields(BucketState)})
+    shares = {
+        name.removeprefix(_SHARE): time for name, time in item.items() if name.startswith(_SHARE)
+    }
+    # An item of the release before lacks some numbers.
+    numbers = {name: item[name] for name in _NUMBERS if name in item}
+    return BucketState(shares=shares, **numbers)

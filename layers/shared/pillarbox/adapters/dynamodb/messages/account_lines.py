@@ -1,0 +1,57 @@
+"""The emails of an account that wait for the sending rate, while several accounts compete for it.
+
+Each account has a line of its own, so no account waits at the end of another one's. An email that
+has to wait long comes back when it is its turn there. All times are in microseconds since 1970.
+"""
+
+from typing import Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+
+_SECOND: Final = 1_000_000
+#: The table deletes an item that was not used for so many seconds.
+_KEPT: Final = 24 * 3600
+_MAX_KNOWN: Final = 1_000
+_TRIES: Final = 3
+
+
+class AccountLines:
+    """The items in the table, with the turns that this process saw last."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._next: dict[str, int] = {}
+
+    def take_turn(self, account_id: str, cost: int, soonest: int, before: int) -> int | None:
+        """Return when an email comes back in its account's line; None if not before a time.
+
+        The next one comes back later by its cost.
+        """
+        if max(self._next.get(account_id, 0), soonest) >= before:
+            return None
+        expires_at = soonest // _SECOND + _KEPT
+        for _ in range(_TRIES):
+            for value, condition in (
+                ("next_turn + :by", "next_turn >= :start"),
+                (":start + :by", "attribute_not_exists(next_turn) OR next_turn < :start"),
+            ):
+                try:
+                    item = self._table.update(
+                        keys.account_line(account_id),
+                        f"SET next_turn = {value}, expires_at = :expires_at",
+                        condition=condition,
+                        values={":start": soonest, ":by": cost, ":expires_at": expires_at},
+                    )
+                except ConditionFailed:
+                    continue
+                following: int = item["next_turn"]
+                self._keep(account_id, following)
+                return following - cost
+        return None
+
+    def _keep(self, account_id: str, following: int) -> None:
+        self._next.pop(account_id, None)
+        self._next[account_id] = following
+        if len(self._next) > _MAX_KNOWN:
+            del self._next[next(iter(self._next))]

@@ -1,0 +1,114 @@
+"""The shares of accounts in the sending rate, while several of them compete for it.
+
+The item of the bucket has a time for each account that competes: how far the tokens that it took
+reach, if each of n accounts gets every n-th token. So a token moves the time of its account by n
+tokens, and all tokens move `empty_at` by one. The account whose time is the lowest is served first,
+and those that are ahead of it leave the tokens to the others for a moment. What no other account
+wants goes to the one that asks.
+
+An account competes until `empty_at` has passed its time. One that has to wait without competing yet
+enters the item two emails before the others.
+
+All times are in microseconds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+#: How far an account may be ahead of another one before it leaves tokens to it: a time, or one
+#: email if that takes longer.
+_AHEAD: Final = 500_000
+#: An account that is so far ahead lets its workers serve others.
+_FAR_AHEAD: Final = 20
+#: An account that enters is before the others by this, and competes until it is behind by that.
+#: Both are in the unit of `_AHEAD`.
+_CREDIT: Final = 2
+_KEPT: Final = 4
+#: Nothing is charged beyond this, so that a flood is forgiven in minutes.
+_MOST: Final = 120_000_000
+#: The item has at most so many accounts, so that it costs one write unit. The others are not
+#: charged.
+_MOST_ACCOUNTS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A change of an account's time: from a start or, if it goes on, from where it is.
+
+    `by` is None to remove it.
+    """
+
+    account_id: str
+    start: int = 0
+    by: int | None = None
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The accounts at one state of the bucket.
+
+    `token` is the time in which the bucket gets one token, and `empty_at` is not in the past by
+    more than a full bucket.
+    """
+
+    times: Mapping[str, int]
+    empty_at: int
+    token: int
+
+    @property
+    def _unit(self) -> int:
+        return max(_AHEAD, self.token)
+
+    @property
+    def competing(self) -> dict[str, int]:
+        """The accounts that compete, with their times."""
+        since = self.empty_at - _KEPT * self._unit
+        return {account_id: time for account_id, time in self.times.items() if time > since}
+
+    def excess(self, account_id: str) -> int:
+        """Return how far an account is ahead of the others: 0 not at all, 1 ahead, 2 far ahead."""
+        competing = self.competing
+        time = competing.get(account_id)
+        if time is None:
+            return 0
+        ahead = time - min(competing.values())
+        return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
+
+    def is_behind(self, account_id: str) -> bool:
+        """Return whether an account has had less than its share."""
+        time = self.competing.get(account_id)
+        return time is None or time <= self.empty_at - self._unit
+
+    def enter(self, account_id: str) -> list[Charge]:
+        """Return the changes with which an account begins to compete; none if it does already."""
+        if account_id in self.competing:
+            return []
+        charges, room = self._make_room({account_id})
+        if room < 1 and account_id not in self.times:
+            return []
+        start = self.empty_at - _CREDIT * self._unit
+        is_new = account_id not in self.times  # another worker may have added it
+        return [*charges, Charge(account_id, start, 0, goes_on=is_new)]
+
+    def charge(self, costs: Mapping[str, int]) -> list[Charge]:
+        """Return the changes for tokens that accounts take, as the time of each's tokens."""
+        competing = self.competing
+        accounts = len({*competing, *costs})
+        charges, room = self._make_room({*costs} - {*competing})
+        for account_id, cost in costs.items():
+            is_new = account_id not in self.times
+            room -= is_new
+            time = competing.get(account_id)
+            if (is_new and room < 0) or (time and time > self.empty_at + _MOST):
+                continue
+            goes_on = is_new or time is not None
+            charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=goes_on))
+        return charges
+
+    def _make_room(self, new: set[str]) -> tuple[list[Charge], int]:
+        """Return what to remove before accounts are added, and how many may be added then."""
+        competing = self.competing
+        gone = [one for one in self.times if new and one not in competing and one not in new]
+        return [Charge(one) for one in gone], _MOST_ACCOUNTS - len(self.times) + len(gone)
