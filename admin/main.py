@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from admin import (
     accounts,
     alarms,
+    capacity,
     deploy,
     doctor,
     domains,
@@ -96,6 +97,7 @@ app.add_typer(edge.app, name="edge")
 app.add_typer(relay.app, name="relay")
 app.add_typer(restore.app, name="restore")
 app.command("doctor")(doctor.doctor)
+app.command("capacity")(capacity.capacity)
 app.command("ready")(ready.ready)
 app.command("rollback")(rollback.rollback)
 app.command("teardown")(teardown.teardown)

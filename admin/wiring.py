@@ -1,7 +1,7 @@
 """The use cases of the operator's command, each made on its first use."""
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from time import sleep
 
 from admin.aws.account_data import DynamoAccountData
@@ -14,6 +14,7 @@ from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.route53 import Route53Zones
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.smtp_probe import SmtpProbe
+from admin.aws.stack_capacity import read_capacity
 from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
 from admin.use_cases.account_deletion import AccountDeletion
@@ -168,6 +169,7 @@ class OperatorWiring(Wiring):
             share=settings.ses_rate_share,
             protected=settings.deletion_protection,
             open_widget=bool(settings.widget_origins) and settings.preview_recipients == "any",
+            capacity=partial(read_capacity, settings.stack),
         )
 
     @cached_property

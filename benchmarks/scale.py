@@ -8,11 +8,11 @@ takes 1,000 write units and 3,000 read units a second, and one partition key may
 to itself; more is throttled. Bursts, which DynamoDB allows for some seconds, are not counted on.
 
 Each message lives its whole life: the look-up of key, account and suppressions, the commit with or
-without a claim, the second look at suppressions, the lease, the outcome, SES's two events and the
-statistics. The run crosses the end of an hour. Some messages of the hours before, which are made
-when they are read, get their last event only now, if the account has several shards. The changes
-of each shard are applied in batches as its stream delivers them, one call after another. Quota
-counters are not part of it.
+without a claim, the second look at suppressions, the lease, the outcome, SES's two events, the
+statistics, and the posts to a webhook endpoint, which accepts each at once. The run crosses the
+end of an hour. Some messages of the hours before, which are made when they are read, get their
+last event only now, if the account has several shards. The changes of each shard are applied in
+batches as its stream delivers them, one call after another. Quota counters are not part of it.
 """
 
 import random
@@ -41,6 +41,9 @@ from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.ports import Claim, StoredResponse
@@ -50,6 +53,8 @@ from pillarbox.domain.ids import created_at, derived_id, new_id
 from pillarbox.domain.messages.message import Event, EventKind, Message, Status
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup
 from pillarbox.domain.timing import milliseconds
+from pillarbox.domain.webhooks.endpoint import DeliveryAttempt, DeliveryState, WebhookDelivery
+from pillarbox.domain.webhooks.events import new_events
 
 MAX_WRITES, MAX_READS = 1000, 3000
 #: The largest item that DynamoDB stores.
@@ -67,6 +72,7 @@ _CALL: Final = 4
 #: The milliseconds of an item of one shard's entries (adapters/dynamodb/history/ledger.py).
 _SPAN: Final = 1_000
 _SECOND: Final = timedelta(seconds=1)
+_ENDPOINT: Final = str(new_id(START))
 
 
 @dataclass
@@ -134,6 +140,7 @@ class Simulation:
         self.claims = DynamoClaims(self.table)
         self.messages = DynamoMessages(self.table)
         self.suppressions = DynamoSuppressions(self.table)
+        self.deliveries = DynamoWebhookDeliveries(self.table)
         self.heartbeats = [DynamoHeartbeat(self.table) for _ in range(PROCESSES)]
         self.aggregation = Aggregation[Message](
             read=lambda message: message,
@@ -216,6 +223,7 @@ class Simulation:
         self._changed(leased, now)
         sent = leased.with_events([Event(kind=EventKind.SENT, at=now)], "0100" + "0" * 56)
         self.messages.save(replace(sent, lease=None))
+        self._post(leased, sent)
         self._changed(replace(sent, lease=None, revision=leased.revision + 1), now)
         for kind, wait in (
             (EventKind.SENT, 0.3),
@@ -232,8 +240,20 @@ class Simulation:
         recipient = None if kind is EventKind.SENT else message.to[0]
         changed = current.with_events([Event(kind=kind, at=now, recipient=recipient)])
         if changed is not current:
+            self._post(current, changed)
             self.messages.save(changed)
             self._changed(replace(changed, revision=current.revision + 1), now)
+
+    def _post(self, old: Message, new: Message) -> None:
+        """Post what a change adds, and write the log, as the worker of webhooks does."""
+        for event in (each.for_endpoint(_ENDPOINT) for each in new_events(old, new)):
+            DynamoWebhookEndpoints(self.table, self.table).get(event.account_id, _ENDPOINT)
+            DynamoEndpointHealths(self.table).get(event.account_id, _ENDPOINT)
+            self.deliveries.peek(event.account_id, _ENDPOINT, event.delivery_id)
+            self.messages.peek(new.account_id, new.message_id)
+            attempts = (DeliveryAttempt(at=event.at, status_code=200, milliseconds=80),)
+            state = DeliveryState.DELIVERED
+            self.deliveries.put(WebhookDelivery(event=event, state=state, attempts=attempts))
 
     def _changed(self, message: Message, now: datetime) -> None:
         """Put a change into the stream of its partition; a batch is full or waits for others."""

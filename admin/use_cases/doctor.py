@@ -1,10 +1,12 @@
 """Check whether a stack can do its work."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import ceil
 
 from admin.use_cases import checks, domain_checks
+from admin.use_cases.capacity import Capacity, check_capacity
 from admin.use_cases.ports import (
     ApiProbe,
     CertificateProbe,
@@ -46,6 +48,7 @@ class Doctor:
         share: the percentage of SES's rate that the stack uses.
         protected: whether the tables were deployed with deletion protection.
         open_widget: whether visitors get preview keys that send to anybody.
+        capacity: reads what the stack may do; None to leave out what it says.
     """
 
     provider: ProviderAccount
@@ -71,6 +74,7 @@ class Doctor:
     share: int = 100
     protected: bool = False
     open_widget: bool = False
+    capacity: Callable[[], Capacity] | None = None
 
     def run(
         self,
@@ -123,6 +127,12 @@ class Doctor:
         yield from check_quota(status)
         yield from checks.check_rate(status, self.workers.delivery, self.share)
         yield checks.check_shares(self.shares.read())
+        if self.capacity is not None:
+            capacity = self.capacity()
+            for finding in check_capacity(ceil(capacity.max_rate), capacity):
+                # `check_rate` says whether the workers can use the rate.
+                if finding.verdict is Verdict.FAIL and finding.check != "workers":
+                    yield replace(finding, check="rate", verdict=Verdict.WARN)
 
     def _check_tables(self) -> Iterator[Finding]:
         tables = {"The table": self.table, "The table Credentials": self.credentials}

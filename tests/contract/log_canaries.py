@@ -243,7 +243,7 @@ def visit_widget(service: Service) -> None:
     issued = widget.post("", flow=flow, code=queued.code)
     assert issued.status == 201
     assert Api(issued.json["key"]).send(otp(to=address)).status == 200
-    report = widget.report_in(widget.last_mail(service))
+    report = widget.report_in(widget.last_mail(service, address))
     assert widget.post("/reports", token=report).status == 204
     SECRETS.extend((flow, issued.json["key"], report))
 

@@ -15,7 +15,7 @@ from botocore.client import BaseClient
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, Flow, FlowToken, parse_flow
+from pillarbox.domain.sign_in.codes import FlowToken, parse_flow
 from pillarbox.domain.sign_in.preview_key import folded_digest
 from pillarbox.wiring import services
 from tests.contract.bodies import TO, otp
@@ -52,10 +52,12 @@ def request_code(address: str) -> ApiResponse:
     return post("/codes", email=address, proof={**item, "number": solution.number})
 
 
-def last_mail(service: Service) -> str:
+def last_mail(service: Service, address: str) -> str:
+    """Send what is queued, in any order; return the text of the last email to an address."""
     service.mail_codes()
     service.deliver()
-    mail = message_from_bytes(service.ses.mails[-1]["raw"], policy=policy.default)
+    mails = (message_from_bytes(one["raw"], policy=policy.default) for one in service.ses.mails)
+    *_, mail = (one for one in mails if one["To"] == address)
     text: str = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     return text
 
@@ -69,7 +71,7 @@ def report_in(text: str) -> str:
 
 def get_key(service: Service, address: str) -> ApiResponse:
     flow = request_code(address).json["flow"]
-    code = re.search(r"\b\d{6}\b", last_mail(service))
+    code = re.search(r"\b\d{6}\b", last_mail(service, address))
     assert code
     return post("", flow=flow, code=code[0])
 
@@ -83,7 +85,7 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     api = Api(answer.json["key"])
     assert api.send(otp(to="bob@customer.example")).code == "recipient_not_allowed"
     assert api.send(otp(to=address)).status == 200
-    text = last_mail(service)
+    text = last_mail(service, address)
     assert "Test mail sent through Pillarbox by a preview key." in text
     report = report_in(text)
     assert post("/reports", token=report + "0").status == 204
@@ -101,52 +103,8 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     assert [mail["raw"] for mail in service.ses.mails[mails + 1 :]] == []
 
 
-def test_a_new_key_ends_the_one_before(service: Service) -> None:
-    """Of two keys for one folded address the second works."""
-    first = Api(get_key(service, "eve@example.com").json["key"])
-    second = Api(get_key(service, "Eve+2@example.com").json["key"])
-    assert first.send(otp(to="eve@example.com")).code == "invalid_api_key"
-    assert second.send(otp(to="eve@example.com")).status == 200
-
-
-def test_a_second_form_of_an_address_gets_its_mail(service: Service) -> None:
-    """At a mailbox provider a key sends to the form that was confirmed now, as the widget shows."""
-    providers = "pillarbox.domain.sign_in.preview_key._MAILBOX_PROVIDERS"
-    with mock.patch(providers, frozenset({"example.com"})):
-        get_key(service, "kay@example.com")
-        issued = get_key(service, "Kay+two@example.com").json
-        api = Api(issued["key"])
-        assert api.send(otp(to=issued["email"])).status == 200
-        assert api.send(otp(to="ray@example.com")).code == "recipient_not_allowed"
-
-
-def test_a_report_stops_mail_to_each_form_of_the_address(service: Service) -> None:
-    """Neither a code nor a test mail goes to another form of an address that stopped mail."""
-    api = Api(get_key(service, "dan@example.com").json["key"])
-    assert api.send(otp(to="dan@example.com")).status == 200
-    assert post("/reports", token=report_in(last_mail(service))).status == 204
-    forms = ("dan@example.com", "Dan+again@example.com")
-    for form in forms:
-        assert service.preview().send(otp(to=form)).code == "recipient_suppressed"
-        assert request_code(form).status == 202
-    mails = len(service.ses.mails)
-    service.mail_codes()
-    service.deliver()
-    assert len(service.ses.mails) == mails
-
-
 def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
-    """The answers to requests for codes have the same form and length for both."""
-    get_key(service, "kim@example.com")
-    known, unknown = request_code("kim@example.com"), request_code("lee@example.com")
-    assert known.status == unknown.status == 202
-    assert len(known.json["flow"]) == len(unknown.json["flow"])
-    assert known.json.keys() == unknown.json.keys()
-    service.mail_codes()
-
-
-def test_known_and_unknown_addresses_cost_the_same_calls(service: Service) -> None:
-    """A request for a code makes the same calls of AWS, with and without a key of the address."""
+    """With and without a key of the address the calls of AWS are the same, and so is the form."""
     get_key(service, "pat@example.com")
     made: list[str] = []
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
@@ -155,15 +113,16 @@ def test_known_and_unknown_addresses_cost_the_same_calls(service: Service) -> No
         made.append(operation)
         return call(client, operation, parameters)
 
-    def calls_for(address: str) -> list[str]:
+    def calls_for(address: str) -> tuple[list[str], int, set[str], int]:
         made.clear()
-        assert request_code(address).status == 202
-        return [*made]
+        answer = request_code(address)
+        return [*made], answer.status, {*answer.json}, len(answer.json["flow"])
 
     with mock.patch.object(BaseClient, "_make_api_call", recording):
         known = calls_for("pat@example.com")
         assert known == calls_for("sam@example.com")
-    assert len(known) >= 4
+    assert len(known[0]) >= 4
+    assert known[1] == 202
     service.mail_codes()
 
 
@@ -184,29 +143,6 @@ def test_a_code_gives_one_key_however_often_it_is_confirmed_at_once(service: Ser
         outcomes = Counter(threads.map(confirm, range(8)))
     assert outcomes == {"issued": 1, "invalid_code": 7}
     assert Api(issued[0]).send(otp(to="roy@example.com")).status == 200
-
-
-def test_guesses_at_once_are_limited_too(service: Service) -> None:
-    """Of 200 guesses in eight threads at most five count, and then the right code is refused."""
-    flow = parse_flow(request_code("zoe@example.com").json["flow"])
-    code = service.codes()[-1].code
-    keys = services().preview_keys
-    checked: list[str] = []
-    accepts = Flow.accepts
-
-    def count(one: Flow, token: FlowToken, text: str) -> bool:
-        checked.append(text)
-        return accepts(one, token, text)
-
-    def guess(number: int) -> None:
-        with pytest.raises(ServiceError, match="code"):
-            keys.issue(flow, f"{(int(code) + 1 + number) % 1_000_000:06}", "")
-
-    with mock.patch.object(Flow, "accepts", count), ThreadPoolExecutor(8) as threads:
-        list(threads.map(guess, range(200)))
-    assert len(checked) <= MAX_ATTEMPTS == 5
-    with pytest.raises(ServiceError, match="code"):
-        keys.issue(flow, code, "")
 
 
 @pytest.mark.parametrize("path", ["", "/challenges", "/codes", "/reports"])

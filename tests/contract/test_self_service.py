@@ -2,7 +2,6 @@
 
 import json
 from email import message_from_bytes, policy
-from typing import Any
 
 import pytest
 
@@ -33,31 +32,6 @@ def test_ses_gets_a_test_with_samples(service: Service, self_service: Api) -> No
         assert "482913" in body
         assert "900555" not in body
         assert "evil" not in body
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("fromName", "Your bank"),
-        ("subject", "Your account"),
-        ("brandName", "Your bank"),
-        ("logoUrl", "https://x.example/l.png"),
-        ("replyTo", "a@example.com"),
-        ("cc", [TO]),
-        ("bcc", [TO]),
-        ("to", [TO, "bob@customer.example"]),
-        ("html", "<p>x</p>"),
-        ("attachments", [{"filename": "a.txt", "contentType": "text/plain", "content": "YQ=="}]),
-    ],
-)
-def test_fields_that_could_deceive_are_refused(self_service: Api, field: str, value: Any) -> None:
-    """Each is 403 upgrade_required with the upgrade URL; html is so for every preview key."""
-    body = otp(**{field: value})
-    if field == "html":
-        body = {"to": TO, "subject": "x", "html": value}
-    response = self_service.send(body)
-    assert (response.status, response.code) == (403, "upgrade_required")
-    assert response.error["upgrade_url"] == "https://pillarbox.example/upgrade"
 
 
 def test_fields_that_are_null_or_empty_are_not_given(self_service: Api) -> None:

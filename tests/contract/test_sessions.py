@@ -35,22 +35,23 @@ _ABSENT: Final = {
     "address": "nobody@customer.example",
     "domain": "gone.example",
     "sender": "gone@news.example",
+    "account_id": "0" * 12,
+    "queue": "jobs",
 }
-#: Those of operators have the same tests in test_operator_routes.py, with fewer records.
-_OF_USERS: Final = [one for one in OF_SESSIONS if one.permission != OPERATE]
 #: What begins a session takes no session.
 _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "create_access_token"}
-    and one.permission != OPERATE
     and not one.path.startswith("/v1/preview-keys")  # visitors have no session
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
-_SHARED: Final = [one for one in _OF_USERS if "ApiKey" in one.credentials]
-_SESSION_ONLY: Final = [one for one in _OF_USERS if "ApiKey" not in one.credentials]
-#: Those of one account. The others are about the user's own sessions.
-_OF_ACCOUNTS: Final = [one for one in _OF_USERS if one in _SHARED or one.permission]
+_SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
+_SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+#: Those of one account. The others are about the user's own sessions, or for operators.
+_OF_ACCOUNTS: Final = [
+    one for one in OF_SESSIONS if one in _SHARED or one.permission not in {None, OPERATE}
+]
 #: The routes of the template editor.
 _EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
@@ -116,7 +117,7 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     """Sessions read what the contract's reads show; they neither send nor describe a key."""
     sends = {one.id for one in ALL_OPERATIONS if one.permission == EMAILS_SEND}
     assert sends | {"mcp", "get_me"} <= {one.id for one in _KEY_ONLY}
-    own = {one.id for one in _SESSION_ONLY if one not in _OF_ACCOUNTS}
+    own = {one.id for one in _SESSION_ONLY if one.permission is None}
     assert own == {"list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"}
     reads = {one.id for one in _EDITOR if one.permission == TEMPLATES_READ}
     assert reads == {
@@ -168,7 +169,7 @@ def test_an_ended_session_stops_at_once(
 ) -> None:
     """Its access tokens get 401 invalid_session from then on, on every route."""
     ids = _ABSENT | tenant.ids()
-    for operation in _OF_USERS:
+    for operation in OF_SESSIONS:
         with subtests.test(operation.id):
             response = operation.request(Api(session=ended), ids)
             assert (response.status, response.code) == (401, "invalid_session")
@@ -181,7 +182,7 @@ def test_a_token_of_no_session_is_refused(
     """A made-up, cut off or repeated token gets the same 401, for existing and unknown ids."""
     ids, token = _ABSENT | tenant.ids(), tokens[Role.OWNER]
     changed = token[:-1] + ("1" if token[-1] != "1" else "2")
-    for operation in _OF_USERS:
+    for operation in OF_SESSIONS:
         for text in (changed, token[:-1], "pbs_", f"{token}x"):
             with subtests.test(operation.id, token=text):
                 response = operation.request(Api(session=text), ids)
@@ -204,7 +205,7 @@ def test_a_session_is_no_key(
 def test_a_key_is_no_session(service: Service, tenant: Tenant, subtests: pytest.Subtests) -> None:
     """A key in Authorization is 401 missing_api_key, or invalid_session where keys do not work."""
     ids, key = _ABSENT | tenant.ids(), service.key(tenant.account, Preset.MARKETING)
-    for operation in _OF_USERS:
+    for operation in OF_SESSIONS:
         with subtests.test(operation.id):
             response = operation.request(Api(session=key), ids)
             expected = "missing_api_key" if operation in _SHARED else "invalid_session"
@@ -286,7 +287,8 @@ def test_a_token_is_for_one_account(service: Service) -> None:
     first, second = service.account(), service.account()
     address = "two@shop.example"
     messages = {one: Api(service.key(one)).send(otp()).json["messageId"] for one in (first, second)}
-    services().team.add_member(first, address, Role.OWNER)
+    with service.at(wiring.utc_now() - timedelta(minutes=1)):
+        services().team.add_member(first, address, Role.OWNER)
     services().team.add_member(second, address, Role.VIEWER)
     browser = signed_in(service, address)
     tokens = {one: browser.token(one).json for one in (first, second)}

@@ -5,17 +5,10 @@ from typing import Any
 
 import pytest
 
-from pillarbox import wiring
-from pillarbox.application.templates.authoring import TemplateSource
-from pillarbox.domain.errors import ValidationFailed
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
-ORDER = (
-    "<h1>{{ order.id | upper }}</h1><table>{% for line in order.lines %}<tr><td>{{ line.title }}"
-    "</td><td>{{ line.price | default('-') }}</td></tr>{% endfor %}</table>"
-)
 #: Burns about 15 million units of fuel with 1,000 rows and a value of 5,000 blanks.
 BLANKS = "{% for i in rows %}{{ note | upper | lower | trim }}{% endfor %}"
 ROWS = [1] * 1000
@@ -23,15 +16,6 @@ ROWS = [1] * 1000
 
 def send(api: Api, template_id: str, variables: dict[str, Any]) -> ApiResponse:
     return api.send(otp(starterTemplate=..., templateId=template_id, variables=variables))
-
-
-def test_an_order_with_1000_lines_is_sent(service: Service, api: Api, account: str) -> None:
-    """4.1: an email with nested values and 1,000 rows is accepted and sent."""
-    lines = [{"title": f"Item {n}", "price": n} for n in range(999)] + [{"title": "Free"}]
-    response = send(api, service.template(account, ORDER), {"order": {"id": "a-7", "lines": lines}})
-    assert response.status == 200
-    service.deliver()
-    assert api.get(response.json["messageId"]).json["status"] == "sent"
 
 
 @pytest.mark.parametrize(
@@ -77,13 +61,3 @@ def test_a_batch_has_a_limited_time_for_rendering(service: Service, api: Api, ac
     assert codes == [None] * refused + ["validation_failed"] * (25 - refused) + [None]
     assert refused > 10
     assert "send fewer at a time" in json.dumps(results[refused]["error"])
-
-
-def test_a_template_that_takes_too_long_is_not_saved(account: str) -> None:
-    """A template whose loops could not repeat over 1,000 entries is refused when it is saved."""
-    html = "<p>\n{% for i in x %}" + "{{ i }}" * 450 + "{% endfor %}"
-    source = TemplateSource(name="n", subject="s", category="c", html=html)
-    authoring = wiring.services().template_authoring
-    with pytest.raises(ValidationFailed, match="Line 2: the for loops up to here do too much"):
-        authoring.create(account, source)
-    assert authoring.page(account, skip=0, limit=1).total == 0

@@ -213,7 +213,7 @@ def _preview_keys(service: Service) -> None:
     visitors.get_key(service, address)
     api = Api(visitors.get_key(service, address).json["key"])
     sent = api.send(otp(to=address)).json["messageId"]
-    report = visitors.report_in(visitors.last_mail(service))
+    report = visitors.report_in(visitors.last_mail(service, address))
     account = account_of_key(api.key or "")
     complaint = {"complainedRecipients": [{"emailAddress": address}]}
     assert service.report(test_messages.event(account or "", sent, "Complaint", complaint)) == []

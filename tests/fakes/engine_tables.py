@@ -12,6 +12,7 @@ from moto.dynamodb.responses import DynamoHandler
 from pillarbox.adapters.aws import sdk_session
 from pillarbox.adapters.dynamodb.table import Table
 from tests.direct_dynamodb import DIRECT, answer, transact
+from tests.fakes.quick_table import create_table
 
 
 class _Engine(DynamoDBBackend):
@@ -27,23 +28,7 @@ class EngineTable(Table):
     def __init__(self, name: str, beside: "EngineTable | None" = None) -> None:
         super().__init__(name)
         self.engine: _Engine = beside.engine if beside else _Engine("us-east-1", "123456789012")
-        self.engine.create_table(
-            name,
-            schema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            throughput=None,
-            attr=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
-            global_indexes=None,
-            indexes=None,
-            streams=None,
-            billing_mode="PAY_PER_REQUEST",
-            sse_specification=None,
-            tags=[],
-            deletion_protection_enabled=None,
-            warm_throughput=None,
-        )
+        create_table(self.engine, name)
 
     @cached_property
     def client(self) -> Any:

@@ -10,6 +10,27 @@ from moto.dynamodb.models import DynamoDBBackend
 from pillarbox.adapters.dynamodb.table import Table
 
 
+def create_table(engine: DynamoDBBackend, name: str) -> None:
+    """Create an empty table of the service in an engine."""
+    engine.create_table(
+        name,
+        schema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        throughput=None,
+        attr=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
+        global_indexes=None,
+        indexes=None,
+        streams=None,
+        billing_mode="PAY_PER_REQUEST",
+        sse_specification=None,
+        tags=[],
+        deletion_protection_enabled=None,
+        warm_throughput=None,
+    )
+
+
 class QuickTable(Table):
     """A table of its own; it counts the units of its single-item reads and writes.
 
@@ -24,23 +45,7 @@ class QuickTable(Table):
         self.fails = False
         self.error = "InternalServerError"
         self._engine = DynamoDBBackend("us-east-1", "123456789012")
-        self._engine.create_table(
-            self.name,
-            schema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            throughput=None,
-            attr=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
-            global_indexes=None,
-            indexes=None,
-            streams=None,
-            billing_mode="PAY_PER_REQUEST",
-            sse_specification=None,
-            tags=[],
-            deletion_protection_enabled=None,
-            warm_throughput=None,
-        )
+        create_table(self._engine, self.name)
 
     @cached_property
     def client(self) -> Any:

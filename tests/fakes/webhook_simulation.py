@@ -22,6 +22,7 @@ from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.webhooks.endpoint import (
+    EndpointHealth,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
@@ -97,13 +98,14 @@ class WebhookService:
     Args:
         workers: the maximum of invocations at the same time.
         watches: whether the worker looks for slow endpoints, as it does.
+        table: how long a call of the table takes, in seconds.
     """
 
-    def __init__(self, *, workers: int = 50, watches: bool = True) -> None:
+    def __init__(self, *, workers: int = 50, watches: bool = True, table: float = _TABLE) -> None:
         self.simulation = Simulation()
         self.queue = FairTaskQueue(self.clock)
         self.endpoints = webhooks.FakeWebhookEndpoints()
-        self.healths = webhooks.FakeEndpointHealths()
+        self.healths = _NotedHealths()
         self.waiting = webhooks.FakeWaitingEvents(self.clock)
         #: The seconds that a POST to each endpoint takes, and its status.
         self.answers: dict[str, tuple[float, int]] = {}
@@ -115,7 +117,7 @@ class WebhookService:
         self._ports = PostingPorts(
             endpoints=self.endpoints,
             healths=self.healths,
-            deliveries=_SlowDeliveries(self.simulation),
+            deliveries=_SlowDeliveries(self.simulation, table),
             waiting=self.waiting,
             queue=self.queue,
             due=webhooks.FakeDueTimes(),
@@ -132,6 +134,11 @@ class WebhookService:
 
     def clock(self) -> datetime:
         return self.simulation.now
+
+    @property
+    def slow(self) -> set[str]:
+        """The ids of the endpoints that were slow at some time."""
+        return self.healths.slow
 
     def add_endpoint(self, seconds: float, status: int = 200) -> WebhookEndpoint:
         """Add an endpoint that answers after some seconds, if it does."""
@@ -217,26 +224,39 @@ class WebhookService:
         until = None if patience is None else self.clock() + patience
         while len(results) < len(calls):
             self.simulation.sleep(_JOIN)
-            if until is not None and self.clock() >= until and len(results) < len(calls):
-                until = None
+            if until and patience and self.clock() >= until and len(results) < len(calls):
+                until += patience
                 if self._watches:
                     while_running([n for n in range(len(calls)) if n not in results])
         return [results[position] for position in range(len(calls))]
 
 
-class _SlowDeliveries(webhooks.FakeWebhookDeliveries):
-    def __init__(self, simulation: Simulation) -> None:
+class _NotedHealths(webhooks.FakeEndpointHealths):
+    def __init__(self) -> None:
         super().__init__()
-        self._simulation = simulation
+        self.slow = set[str]()
+
+    def replace(
+        self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
+    ) -> bool:
+        if new.slow_since is not None:
+            self.slow.add(endpoint_id)
+        return super().replace(account_id, endpoint_id, old, new)
+
+
+class _SlowDeliveries(webhooks.FakeWebhookDeliveries):
+    def __init__(self, simulation: Simulation, seconds: float) -> None:
+        super().__init__()
+        self._simulation, self._seconds = simulation, seconds
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
-        self._simulation.sleep(_TABLE)
+        self._simulation.sleep(self._seconds)
         return super().get(account_id, endpoint_id, delivery_id)
 
     peek = get
 
     def put(self, delivery: WebhookDelivery) -> None:
-        self._simulation.sleep(_TABLE)
+        self._simulation.sleep(self._seconds)
         super().put(delivery)
 
 

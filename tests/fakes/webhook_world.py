@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 from itertools import count
 from random import Random
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.webhooks.announce import Announcement
-from pillarbox.application.webhooks.attempts import PostingPorts
+from pillarbox.application.webhooks.attempts import Attempts, PostingPorts
 from pillarbox.application.webhooks.enqueue_due import DueTasks
 from pillarbox.application.webhooks.owner_notice import OwnerNotices
 from pillarbox.application.webhooks.ports import PostResult
@@ -60,9 +61,9 @@ def beyond_patience(
     patience: timedelta | None = None,
     while_running: Callable[[Sequence[int]], None] = lambda _: None,
 ) -> list[Any]:
-    """The same for calls that all take longer than the worker's patience."""
+    """The same for calls whose POSTs all take longer than the worker's patience."""
     if patience is not None:
-        with suppress(Exception):
+        with suppress(Exception), mock.patch.object(Attempts, "is_slow", return_value=True):
             while_running(range(len(calls)))
     return one_after_another(calls)
 
@@ -80,6 +81,8 @@ class WebhookWorld:
     #: The share of tasks that the queue delivers twice, and up to two seconds later than others;
     #: and of batches that the stream repeats.
     disorder: float = 0
+    #: How wrong the clocks of the worker's invocations and of the timer are: each has one of these.
+    clock_errors: Sequence[timedelta] = (timedelta(0),)
     #: Makes the calls of the worker.
     parallel: Callable[..., list[Any]] = one_after_another
 
@@ -112,6 +115,13 @@ class WebhookWorld:
     def _port(self, name: str, port: object) -> Any:
         return GatedPort(self.gate, name, port)
 
+    def _clock(self) -> Callable[[], datetime]:
+        """Return the clock of a new process."""
+        error = self.clock_errors[0]
+        if len(self.clock_errors) > 1:
+            error = self.random.choice(self.clock_errors)
+        return lambda: self.now + error
+
     @property
     def ports(self) -> PostingPorts:
         return PostingPorts(
@@ -125,7 +135,7 @@ class WebhookWorld:
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
             payloads=WebhookPayloads(),
-            clock=lambda: self.now,
+            clock=self._clock(),
             random=self.random.random,
         )
 
@@ -245,7 +255,7 @@ class WebhookWorld:
             due=self._port("due", self.due),
             queue=self._port("queue", self.queue),
             notices=self.notices,
-            clock=lambda: self.now,
+            clock=self._clock(),
         )
         try:
             timer.enqueue()

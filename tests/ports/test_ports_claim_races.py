@@ -112,41 +112,6 @@ def test_a_claim_that_is_finished_meanwhile_is_not_taken_over(aws: Aws) -> None:
     assert claims.acquire(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
 
 
-@pytest.mark.parametrize(
-    ("body_hash", "same"), [(HASH, True), ("0" * 64, False), ("f" * 64, False)]
-)
-def test_only_the_same_request_is_resumed(aws: Aws, body_hash: str, *, same: bool) -> None:
-    """A takeover with the same body resumes the generation; another body starts anew."""
-    claims = DynamoClaims(Table(aws.table))
-    first = acquire(claims)
-    second = acquire(claims, STALE, body_hash)
-    assert (second.resumed, second.generation == first.generation) == (same, same)
-
-
-@pytest.mark.parametrize("body_hash", ["0" * 64, "f" * 64])
-@pytest.mark.parametrize("finished", [False, True])
-def test_another_request_is_a_mismatch(aws: Aws, body_hash: str, *, finished: bool) -> None:
-    """Another body with a claimed or finished key is a mismatch."""
-    claims = DynamoClaims(Table(aws.table))
-    first = acquire(claims)
-    if finished:
-        claims.finish(first, StoredResponse("{}"))
-    with pytest.raises(ServiceError) as error:
-        acquire(claims, 1, body_hash)
-    assert error.value.code == "idempotency_key_mismatch"
-
-
-def test_a_stale_owner_does_not_get_its_successors_response(aws: Aws) -> None:
-    """A release returns a response only to the owner that finished the claim."""
-    for round_number in range(ROUNDS):
-        claims, now = DynamoClaims(Table(aws.table)), round_number * 200_000
-        stale = acquire(claims, now)
-        owner = acquire(claims, now + STALE)
-        claims.finish(owner, StoredResponse("{}"))
-        assert claims.release(stale) is None
-        assert claims.release(owner) == StoredResponse("{}")
-
-
 def test_a_claim_does_not_expire_too_early(aws: Aws) -> None:
     """TTL has whole seconds, so the expiry is rounded up."""
     table = Table(aws.table)

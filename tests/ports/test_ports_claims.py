@@ -16,6 +16,7 @@ from tests.ports.implementations import Ports
 
 RESPONSE = StoredResponse('{"messageId":"ü"}')
 ANN = "ann@example.com"
+LOWER_HASH = "0" * 64
 
 
 def acquire(ports: Ports, seconds: float = 0, body_hash: str = HASH) -> Claim:
@@ -52,6 +53,7 @@ def test_a_claim_belongs_to_one_account_and_digest(ports: Ports, account: str, d
     [
         (HASH, "idempotency_in_flight", {"Retry-After": "5"}),
         (OTHER_HASH, "idempotency_key_mismatch", {}),
+        (LOWER_HASH, "idempotency_key_mismatch", {}),
     ],
 )
 def test_a_live_claim_refuses_others(
@@ -71,12 +73,14 @@ def test_a_released_key_is_fresh(ports: Ports) -> None:
     assert acquire(ports, 1, OTHER_HASH).generation != first.generation
 
 
-@pytest.mark.parametrize(("body_hash", "kept"), [(HASH, True), (OTHER_HASH, False)])
+@pytest.mark.parametrize(
+    ("body_hash", "kept"), [(HASH, True), (OTHER_HASH, False), (LOWER_HASH, False)]
+)
 def test_a_dead_owner_is_taken_over(ports: Ports, body_hash: str, *, kept: bool) -> None:
     """After the lease the same request keeps the generation; another request gets a new one."""
     first = acquire(ports)
     second = acquire(ports, 65, body_hash)
-    assert (second.generation == first.generation) == kept
+    assert (second.resumed, second.generation == first.generation) == (kept, kept)
     assert second.owner != first.owner
     assert error_of(ports, 66, body_hash).code == "idempotency_in_flight"
 
@@ -139,16 +143,8 @@ def test_a_takeover_does_not_prolong_the_day(ports: Ports) -> None:
     assert acquire(ports, 24 * 3600 + 1)
 
 
-def test_release_returns_the_response_of_a_commit(ports: Ports) -> None:
-    """The release of a committed claim returns its response and does not delete it."""
-    claim = acquire(ports)
-    ports.messages.commit(builders.message(), claim, RESPONSE)
-    assert ports.claims.release(claim) == RESPONSE
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(RESPONSE, replayed=True)
-
-
 def test_a_claim_is_committed_once(ports: Ports) -> None:
-    """A second commit of its owner does not change the response of a claim."""
+    """Neither a second commit of its owner nor a release changes the response of a claim."""
     claim, first, second = acquire(ports), builders.message(), builders.message()
     ports.messages.commit(first, claim, RESPONSE)
     with pytest.raises(ServiceError) as error:
@@ -156,6 +152,7 @@ def test_a_claim_is_committed_once(ports: Ports) -> None:
     assert error.value.code == "service_unavailable"
     assert ports.messages.get(ACCOUNT, second.message_id) is None
     assert ports.claims.release(claim) == RESPONSE
+    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(RESPONSE, replayed=True)
 
 
 def test_a_commit_without_a_key_may_be_repeated(ports: Ports) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from pillarbox.adapters.dns import MAX_WAIT, UNKNOWN_KEPT, DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
-from tests.fakes.stores import FakeDomains
 
 VERDICTS = {
     "example.com": DomainVerdict.ACCEPTS,
@@ -25,16 +24,8 @@ def domains(dns_server: str) -> DnsMailDomains:
     return DnsMailDomains((dns_server,))
 
 
-@pytest.mark.parametrize(("domain", "verdict"), VERDICTS.items())
-def test_each_answer_has_its_verdict(
-    domains: DnsMailDomains, domain: str, verdict: DomainVerdict
-) -> None:
-    """No domain, no MX and the null MX are distinct verdicts; a broken answer is unknown."""
-    assert domains.look_up([domain]) == {domain: verdict}
-
-
 def test_many_domains_are_looked_up_at_once(domains: DnsMailDomains) -> None:
-    """All verdicts of an email come together, and no domains give no verdicts."""
+    """No domain, no MX and the null MX are distinct verdicts; a broken answer is unknown."""
     assert domains.look_up(VERDICTS) == VERDICTS
     assert domains.look_up([]) == {}
 
@@ -120,11 +111,3 @@ def test_no_name_server_is_unknown() -> None:
     """If nothing listens at the name server's address, the domain is unknown."""
     unreachable = DnsMailDomains(("127.0.0.1:9",))
     assert unreachable.look_up(["example.com"]) == {"example.com": DomainVerdict.UNKNOWN}
-
-
-def test_the_fake_returns_its_configured_verdicts() -> None:
-    """In the fake every domain without a configured verdict accepts email."""
-    fake = FakeDomains()
-    fake.verdicts = dict(VERDICTS)
-    assert fake.look_up(VERDICTS) == VERDICTS
-    assert fake.look_up(["other.example"]) == {"other.example": DomainVerdict.ACCEPTS}

@@ -20,7 +20,6 @@ from pillarbox.adapters.ses.mailer import SIMULATOR, SesMailer
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER
-from tests.fakes.stores import FakeMailer
 
 MESSAGE = builders.message(attempt=2)
 RAW = b"Subject: x\r\n\r\n\x00\xff"
@@ -114,26 +113,25 @@ def test_a_probe_goes_to_the_mailbox_simulator(provider: Provider, response: Any
     assert MESSAGE.message_id not in {event and event.message_id for event in events}
 
 
-THROTTLED = [
-    (429, "TooManyRequestsException"),
-    (400, "LimitExceededException"),
-    (400, "SendingPausedException"),
-    (400, "AccountSuspendedException"),
-    (400, "ThrottlingException"),
-    (403, "AccessDeniedException"),
-    (403, "ExpiredTokenException"),
-    (403, "SignatureDoesNotMatch"),
-    (403, "UnrecognizedClientException"),
-    (403, "InvalidSignatureException"),
-    (403, "RequestExpired"),
-    (429, "SomethingNew"),
-]
-UNCERTAIN = [
-    (500, "InternalFailure"),
-    (500, "InternalServiceErrorException"),
-    (502, ""),
-    (503, "ServiceUnavailable"),
-    (504, "TooManyRequestsException"),
+#: Status and type of an error of SES, and what the worker is told.
+NOT_FINAL = [
+    (429, "TooManyRequestsException", SendThrottled),
+    (400, "LimitExceededException", SendThrottled),
+    (400, "SendingPausedException", SendThrottled),
+    (400, "AccountSuspendedException", SendThrottled),
+    (400, "ThrottlingException", SendThrottled),
+    (403, "AccessDeniedException", SendThrottled),
+    (403, "ExpiredTokenException", SendThrottled),
+    (403, "SignatureDoesNotMatch", SendThrottled),
+    (403, "UnrecognizedClientException", SendThrottled),
+    (403, "InvalidSignatureException", SendThrottled),
+    (403, "RequestExpired", SendThrottled),
+    (429, "SomethingNew", SendThrottled),
+    (500, "InternalFailure", SendUncertain),
+    (500, "InternalServiceErrorException", SendUncertain),
+    (502, "", SendUncertain),
+    (503, "ServiceUnavailable", SendUncertain),
+    (504, "TooManyRequestsException", SendUncertain),
 ]
 REJECTED = [
     ("MessageRejected", "message_rejected"),
@@ -143,26 +141,13 @@ REJECTED = [
 ]
 
 
-def fail_with(provider: Provider, status: int, kind: str) -> None:
-    provider.response = (status, kind, b'{"message": "said by SES"}')
-
-
-@pytest.mark.parametrize(("status", "kind"), THROTTLED)
-def test_limits_pauses_and_permissions_are_retryable(
-    provider: Provider, status: int, kind: str
+@pytest.mark.parametrize(("status", "kind", "told"), NOT_FINAL)
+def test_other_errors_are_retryable_or_uncertain(
+    provider: Provider, status: int, kind: str, told: type[Exception]
 ) -> None:
-    """An error that passes or that an operator can repair is retryable, after one request."""
-    fail_with(provider, status, kind)
-    with pytest.raises(SendThrottled):
-        send()
-    assert len(provider.requests) == 1
-
-
-@pytest.mark.parametrize(("status", "kind"), UNCERTAIN)
-def test_server_errors_are_uncertain(provider: Provider, status: int, kind: str) -> None:
-    """SES may have taken the email before a 5xx response: there is only one request."""
-    fail_with(provider, status, kind)
-    with pytest.raises(SendUncertain):
+    """What passes or an operator repairs is retryable; after a 5xx SES may have the email."""
+    provider.response = (status, kind, b'{"message": "said by SES"}')
+    with pytest.raises(told):
         send()
     assert len(provider.requests) == 1
 
@@ -170,7 +155,7 @@ def test_server_errors_are_uncertain(provider: Provider, status: int, kind: str)
 @pytest.mark.parametrize(("kind", "code"), REJECTED)
 def test_rejections_are_final(provider: Provider, kind: str, code: str) -> None:
     """SES's other errors are final and keep its message."""
-    fail_with(provider, 400, kind)
+    provider.response = (400, kind, b'{"message": "said by SES"}')
     with pytest.raises(SendRejected) as rejection:
         send()
     assert (rejection.value.code, rejection.value.reason) == (code, "said by SES")
@@ -203,10 +188,3 @@ def test_a_request_has_time_outs() -> None:
     """A request ends well within the time that its function may run."""
     assert vars(ses._WITHOUT_RETRIES)["read_timeout"] == 20
     assert vars(ses._WITHOUT_RETRIES)["connect_timeout"] == 3
-
-
-def test_the_fake_records_the_emails() -> None:
-    """The fake returns a new id for each email, and records each once."""
-    fake = FakeMailer()
-    assert [fake.send(MESSAGE, TO, RAW) for _ in range(2)] == ["ses-1", "ses-2"]
-    assert fake.taken == [(MESSAGE, TO, RAW)] * 2

@@ -1,4 +1,4 @@
-"""The accounts of the preview widget: the fake, and the adapter on both tables."""
+"""The accounts of the preview widget, on both tables."""
 
 from dataclasses import replace
 
@@ -6,12 +6,11 @@ import pytest
 
 from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.sign_in.ports import PreviewAccounts
 from pillarbox.domain.accounts.account import Account, Plan, Suspension
 from pillarbox.domain.accounts.key import PREVIEW_SCOPES, ApiKey, KeyType
 from pillarbox.domain.sign_in.preview_key import preview_key_id
+from tests.aws import Aws
 from tests.fakes.builders import NOW, at
-from tests.fakes.sign_in import FakePreviewAccounts
 
 ID = "acct00000042"
 OWNED = Account(
@@ -35,16 +34,12 @@ KEY = ApiKey(
 )
 
 
-@pytest.fixture(params=["fake", "adapter"])
-def store(request: pytest.FixtureRequest) -> PreviewAccounts:
-    """Return the fake, then the adapter."""
-    if request.param == "fake":
-        return FakePreviewAccounts()
-    aws = request.getfixturevalue("aws")
+@pytest.fixture
+def store(aws: Aws) -> DynamoPreviewAccounts:
     return DynamoPreviewAccounts(Table(aws.credentials), Table(aws.table))
 
 
-def test_an_account_has_one_key(store: PreviewAccounts) -> None:
+def test_an_account_has_one_key(store: DynamoPreviewAccounts) -> None:
     """A key replaces the one that was read; what was read too early changes nothing."""
     second = replace(KEY, digest="d2")
     assert store.get(ID) is None
@@ -60,7 +55,7 @@ def test_an_account_has_one_key(store: PreviewAccounts) -> None:
     assert store.key_digest(ID) == "d2"
 
 
-def test_only_an_account_of_the_widget_is_suspended(store: PreviewAccounts) -> None:
+def test_only_an_account_of_the_widget_is_suspended(store: DynamoPreviewAccounts) -> None:
     """The first reason stays; an account that is not the widget's, or is absent, stays as it is."""
     first = Suspension(NOW, "first")
     store.put_key(KEY, None, OWNED)
@@ -76,7 +71,7 @@ def test_only_an_account_of_the_widget_is_suspended(store: PreviewAccounts) -> N
     assert store.get("acct00000044") is None
 
 
-def test_mail_is_stopped_for_a_mailbox(store: PreviewAccounts) -> None:
+def test_mail_is_stopped_for_a_mailbox(store: DynamoPreviewAccounts) -> None:
     """It stays stopped in each form of the address, and others go on."""
     store.stop_mail("bob@other.example", NOW)
     store.stop_mail("bob@other.example", at(1))

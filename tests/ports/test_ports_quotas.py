@@ -63,28 +63,6 @@ def test_several_sends_are_counted_together_or_not_at_all(ports: Ports) -> None:
     assert reserve(ports) == "rate_limit_exceeded 0"
 
 
-def test_more_than_a_whole_window_never_fits(ports: Ports) -> None:
-    """A count above the limit is refused in an empty window."""
-    assert reserve(ports, 4) == "rate_limit_exceeded 3"
-
-
-@pytest.mark.parametrize(
-    ("limits", "code"),
-    [
-        (UNLIMITED, None),
-        (Limits(per_minute=0, per_day=None, per_month=None), "rate_limit_exceeded 0"),
-        (Limits(per_minute=None, per_day=0, per_month=None), "daily_limit_exceeded 0"),
-        (Limits(per_minute=None, per_day=None, per_month=0), "monthly_limit_exceeded 0"),
-        (Limits(per_minute=None, per_day=None, per_month=1), None),
-    ],
-)
-def test_none_is_no_limit_and_zero_is_always_full(
-    ports: Ports, limits: Limits, code: str | None
-) -> None:
-    """A window without a limit is never full; a limit of zero is always full."""
-    assert reserve(ports, limits=limits) == code
-
-
 def test_recipients_fill_a_window_of_their_own(ports: Ports) -> None:
     """Emails to many recipients use up the day's recipients before its messages."""
     limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=120)
@@ -105,14 +83,6 @@ def test_a_refund_gives_recipients_back(ports: Ports) -> None:
     assert reserve(ports, limits=limits, recipients=50) == "daily_limit_exceeded 10"
     ports.quotas.refund(ACCOUNT, messages(1, 50), at(0))
     assert reserve(ports, limits=limits, recipients=50) is None
-
-
-def test_a_refund_makes_room(ports: Ports) -> None:
-    """A refund subtracts from the windows in which the send was counted."""
-    for _ in range(3):
-        reserve(ports)
-    ports.quotas.refund(ACCOUNT, messages(1), at(0))
-    assert [reserve(ports), reserve(ports)] == [None, "rate_limit_exceeded 0"]
 
 
 def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:

@@ -1,4 +1,4 @@
-"""The stores of signing in: the fakes, and the adapters on the table of credentials."""
+"""The stores of signing in, on the table of credentials."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,16 +12,7 @@ from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.sign_in.ports import (
-    Flows,
-    Members,
-    Proofs,
-    SessionResult,
-    Sessions,
-    SignInCounts,
-    SignUps,
-    Users,
-)
+from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.sign_in.codes import CODE_TIME, FlowToken, new_flow
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.role import Role
@@ -35,15 +26,6 @@ from pillarbox.domain.sign_in.session import (
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
-from tests.fakes.sign_in import (
-    FakeFlows,
-    FakeMembers,
-    FakeProofs,
-    FakeSessions,
-    FakeSignInCounts,
-    FakeSignUps,
-    FakeUsers,
-)
 
 USER = User(user_id="u00000000001", address="Ada@shop.example")
 MEMBER = Member(
@@ -62,32 +44,20 @@ PENDING = SignUpRequest(
 
 @dataclass(frozen=True, kw_only=True)
 class Stores:
-    """One implementation of the ports. The accounts have `ACCOUNT`."""
+    """The stores. The accounts have `ACCOUNT`."""
 
-    users: Users
-    members: Members
-    sessions: Sessions
-    flows: Flows
-    counts: SignInCounts
-    sign_ups: SignUps
-    proofs: Proofs
+    users: DynamoUsers
+    members: DynamoMembers
+    sessions: DynamoSessions
+    flows: DynamoFlows
+    counts: DynamoSignInCounts
+    sign_ups: DynamoSignUps
+    proofs: DynamoProofs
 
 
-@pytest.fixture(params=["fakes", "adapters"])
-def stores(request: pytest.FixtureRequest) -> Stores:
-    """Return the fakes, then the adapters."""
-    if request.param == "fakes":
-        members, accounts = FakeMembers(), {ACCOUNT: account()}
-        return Stores(
-            users=FakeUsers(),
-            members=members,
-            sessions=FakeSessions(members, accounts),
-            flows=FakeFlows(),
-            counts=FakeSignInCounts(),
-            sign_ups=FakeSignUps(members, accounts),
-            proofs=FakeProofs(),
-        )
-    aws: Aws = request.getfixturevalue("aws")
+@pytest.fixture
+def stores(aws: Aws) -> Stores:
+    """Return the stores of emulated AWS."""
     table, credentials = Table(aws.table), Table(aws.credentials)
     table.put(account_item(account()))
     return Stores(

@@ -1,5 +1,6 @@
 """What webhooks store and queue: the fakes and the adapters on emulated AWS."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -129,7 +130,7 @@ SUPPRESSION = event(type=WebhookType.SUPPRESSION_ADDED, message_id=None, address
     [
         WebhookDelivery(event=event(), state=DeliveryState.WAITING),
         WebhookDelivery(
-            event=SUPPRESSION,
+            event=replace(SUPPRESSION, replayed_at=at(2)),
             state=DeliveryState.WAITING,
             attempts=(
                 DeliveryAttempt(at=at(1), status_code=503, milliseconds=12, error="busy"),
@@ -222,6 +223,20 @@ def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
 
 
+def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
+    """An event that waited before there were shards is read, and does not wait for ever."""
+    table, each = Table(aws.table), event(3)
+    waiting = DynamoWaitingEvents(table, lambda: NOW)
+    waiting.put(each)
+    item = table.get(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id))
+    table.delete(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id))
+    first = keys.among_waiting(ACCOUNT, ENDPOINT, 0, each.delivery_id)
+    table.put(to_item(item or {}) | first)
+    assert [*waiting.oldest(ACCOUNT, ENDPOINT, 9)] == [each]
+    waiting.remove(each)
+    assert [*waiting.oldest(ACCOUNT, ENDPOINT, 9)] == []
+
+
 def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
     """An event that waited for 7 days is not returned, even if it is still stored."""
     ports.waiting.put(event(1))
@@ -243,14 +258,15 @@ def test_tasks_are_queued(ports: WebhookPorts) -> None:
 
 def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:
     """A task is due from the first full minute on that is not before its moment."""
-    ports.due.put(event(1), at(60))
-    ports.due.put(event(1), at(60))
+    tried = replace(event(1), attempts=2)
+    ports.due.put(tried, at(60))
+    ports.due.put(tried, at(60))
     ports.due.put(DRAIN, at(60))
     ports.due.put(SUPPRESSION, at(900))
     minute = (NOW + timedelta(minutes=2)).replace(second=0, microsecond=0)
     assert not [*ports.due.due(minute - timedelta(milliseconds=1))]
     found = [(due, task) for due, tasks in ports.due.due(minute) for task in tasks]
-    assert sorted(map(repr, found)) == sorted(map(repr, [(minute, event(1)), (minute, DRAIN)]))
+    assert sorted(map(repr, found)) == sorted(map(repr, [(minute, tried), (minute, DRAIN)]))
 
 
 def test_a_removed_task_is_not_due_again(ports: WebhookPorts) -> None:
@@ -273,10 +289,31 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
     assert [task for _, tasks in ports.due.due(at(240)) for task in tasks] == [event(1)]
 
 
-@pytest.mark.parametrize("task", [event(), SUPPRESSION, DRAIN, replace(DRAIN, lease=at(60))])
+@pytest.mark.parametrize(
+    "task",
+    [
+        event(),
+        SUPPRESSION,
+        DRAIN,
+        replace(DRAIN, lease=at(60)),
+        replace(event(), attempts=3, replayed_at=at(1)),
+        replace(event(), attempts=None),
+    ],
+)
 def test_a_task_is_read_as_it_was_written(task: WebhookTask) -> None:
     """A queue message has all of a task."""
     assert read_task(write_task(task)) == task
+
+
+def test_a_task_of_an_earlier_release_has_no_number(aws: Aws) -> None:
+    """A message or a record of the timer that does not say how many attempts there were is read."""
+    fields = json.loads(write_task(event()))
+    assert fields.pop("attempts") == 0
+    unknown = replace(event(), attempts=None)
+    assert read_task(json.dumps(fields)) == unknown
+    due = DynamoDueTimes(Table(aws.table))
+    due.put(unknown, at(60))
+    assert [task for _, tasks in due.due(at(180)) for task in tasks] == [unknown]
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])

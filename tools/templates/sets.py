@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from admin.use_cases.capacity import parameters_for
 from admin.use_cases.workers import choose_webhook_workers
 from local.template import ROOT
 
@@ -83,4 +84,5 @@ SETS: Final = (
     ParameterSet("second-stack", {"AlarmSet": "all"}, "pillarbox-two"),
     ParameterSet("europe", {"Firewall": "managed"}, region="eu-west-1"),
     ParameterSet("everything", _EVERYTHING),
+    ParameterSet("a-thousand-a-second", parameters_for(1000)),
 )

@@ -9,7 +9,7 @@ timer passes only in minutes in which a task is due.
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,7 +27,7 @@ from pillarbox.adapters import threads
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.webhooks import due_times
+from pillarbox.adapters.dynamodb.webhooks import deliveries, due_times
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
@@ -95,6 +95,10 @@ PATHS: Final = (
     WebhookPath("webhooks, down", _LATER, timedelta(minutes=30)),
     WebhookPath("webhooks, gone", _GONE, timedelta(minutes=10)),
 )
+
+
+def _in_turn[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:
+    return [call(argument) for argument in arguments]
 
 
 def _faults_of(call: str) -> Sequence[Fault]:
@@ -185,7 +189,8 @@ class _Run:
             mock.patch.object(wire, "on_success", self._on_success),
             mock.patch.object(services().webhook_poster, "post", self._post),
             mock.patch.object(threads, "in_threads", in_turn),
-            mock.patch.object(due_times, "in_parallel", lambda call, each: [*map(call, each)]),
+            mock.patch.object(deliveries, "in_parallel", _in_turn),
+            mock.patch.object(due_times, "in_parallel", _in_turn),
             mock.patch("random.random", drawn.random),
             mock.patch.object(keys, "crc32", place),
         )

@@ -15,6 +15,8 @@ from tests.fakes.webhook_world import WebhookWorld
 _OK, _BUSY = PostResult(status_code=200), PostResult(status_code=503)
 _NO_ANSWER = PostResult(status_code=None, error="no response within 8 seconds")
 _LATER = PostResult(status_code=429, retry_after=timedelta(minutes=40))
+#: In seconds: the clock of half of the processes is so wrong.
+_CLOCK_ERRORS = (-30, -3, 0, 3, 30)
 _RECIPIENTS = ("ann@example.com", "bob@example.com")
 
 
@@ -30,7 +32,10 @@ class Verdict:
 def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
     """Run one history. An undisturbed one has endpoints that fail, but no fault of our own."""
     random = Random(seed)  # noqa: S311  no secret
-    world = WebhookWorld(random=Random(seed + 1))  # noqa: S311  no secret
+    world = WebhookWorld(
+        random=Random(seed + 1),  # noqa: S311  no secret
+        clock_errors=(timedelta(0), timedelta(seconds=random.choice(_CLOCK_ERRORS))),
+    )
     _add_endpoints(world, random)
     if disturbed:
         world.disorder = 0.05

@@ -12,6 +12,7 @@ from local import template
 from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.adapters.sqs.event_queue import LONGEST_STAY
 from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
+from pillarbox.application.webhooks import drain
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.timing import CLOCK_MARGIN
@@ -243,6 +244,7 @@ def test_functions_time_out_before_their_leases_end() -> None:
     for owner in (_timeout("SendEmail"), _timeout("SendBatch"), TIME_LIMIT):
         assert timedelta(seconds=owner) + CLOCK_MARGIN < claims.LEASE
         assert timedelta(seconds=owner) + CLOCK_MARGIN <= quotas.KEPT
+    assert timedelta(seconds=_timeout("PostWebhooks")) + CLOCK_MARGIN <= drain.LEASE
     assert _timeout("DeliverMessage") * 10 < EVENT_WAIT.total_seconds()
 
 

@@ -34,6 +34,7 @@ from tests.unit.admin.doctor_fakes import (
     queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
+from tests.unit.admin.test_admin_capacity import DEPLOYED
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
@@ -63,6 +64,8 @@ class HealthyStack(UseCases):
         self.dns.add(*required_records(self.domain_identities.add(SHOP)))
         self.shop = self.create_account()
         self.senders.add(self.shop, f"hello@{SHOP}", verified=True)
+
+        self.capacity = DEPLOYED
 
     def clock(self) -> datetime:
         return self.now
@@ -106,6 +109,7 @@ class HealthyStack(UseCases):
             reserve=4,
             open_widget=self.open_widget,
             protected=self.protected,
+            capacity=lambda: self.capacity,
         )
         return list(doctor.run({}))
 
@@ -144,6 +148,16 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     }
     assert stack.problems() == []
     assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
+
+
+def test_the_doctor_knows_what_the_table_and_the_region_take(stack: HealthyStack) -> None:
+    """A limit below SES's rate is a warning with its remedy."""
+    stack.capacity = replace(stack.capacity, max_rate=1_000, region="eu-north-1")
+    assert [check for check, _ in stack.problems()] == ["rate"] * 3
+    remedies = " ".join(finding.remedy or "" for finding in stack.findings())
+    assert "RequestsPerSecond=1000" in remedies
+    assert "WarmWrites=15000" in remedies
+    assert "EventBridge" in remedies
 
 
 def test_the_doctor_sees_the_other_stacks(stack: HealthyStack) -> None:

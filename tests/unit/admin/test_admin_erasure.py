@@ -336,7 +336,7 @@ def test_a_late_event_of_an_erased_message_brings_no_address_back() -> None:
     }
     assert added == {
         (EventKind.COMPLAINED, ERASED_ADDRESS, None),
-        (EventKind.DELIVERED, "Bob@example.com", None),
+        (EventKind.DELIVERED, "bob@example.com", None),  # as the message names it
         (EventKind.DELAYED, None, None),
     }
 

@@ -1,36 +1,35 @@
-"""Preview keys of the widget: limits, replacement, reports and expiry, with fakes."""
+"""Preview keys of the widget: limits, replacement, reports and expiry."""
 
-from dataclasses import replace
-from datetime import timedelta
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 import pytest
 from disposable_email_domains import blocklist
 
 from pillarbox.adapters.disposable_domains import is_disposable
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
+from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
-from pillarbox.domain.sign_in.codes import FlowToken
+from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_ADDRESS,
     CODES_PER_KEY,
     PreviewRecipients,
     fold_address,
-    folded_digest,
     is_unused,
     new_report,
 )
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
-from tests.fakes.sign_in import (
-    FakeCodeRequests,
-    FakeFlows,
-    FakePreviewAccounts,
-    FakeProofs,
-    FakeSignInCounts,
-)
+from tests.fakes.engine_tables import EngineTable
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -40,21 +39,47 @@ __all__ = ["few_tries"]
 ADA: Final = "ada@shop.example"
 
 
+@dataclass
+class Queue:
+    """Implements `sign_in.ports.CodeRequests`."""
+
+    requests: list[CodeRequest] = field(default_factory=list)
+
+    def put(self, request: CodeRequest) -> None:
+        self.requests.append(request)
+
+
+class Counts:
+    """Implements `sign_in.ports.SignInCounts`; a count in the table takes 4 ms."""
+
+    def __init__(self) -> None:
+        self.counted = Counter[object]()
+
+    def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
+        window_of_time = (subject, window, now.timestamp() // window.total_seconds())
+        if self.counted[window_of_time] >= most:
+            return False
+        self.counted[window_of_time] += 1
+        return True
+
+
 class World:
     """A service with the widget."""
 
     def __init__(self) -> None:
-        self.accounts = FakePreviewAccounts()
-        self.queue = FakeCodeRequests()
+        self.table = EngineTable("table")
+        self.credentials = EngineTable("credentials", self.table)
+        self.accounts = DynamoPreviewAccounts(self.credentials, self.table)
+        self.queue = Queue()
         self.domains = FakeDomains()
         self.now = NOW
         self.keys = PreviewKeys(
             is_open=True,
             per_day=30,
             accounts=self.accounts,
-            flows=FakeFlows(),
-            proofs=FakeProofs(),
-            counts=FakeSignInCounts(),
+            flows=DynamoFlows(self.credentials),
+            proofs=DynamoProofs(self.credentials),
+            counts=Counts(),
             queue=self.queue,
             domains=self.domains,
             is_disposable=is_disposable,
@@ -65,7 +90,7 @@ class World:
         return self.keys.request_code(address, self.proof(address), client)
 
     def proof(self, address: str = ADA) -> Proof:
-        return solve(self.keys.challenge(address), folded_digest(address), self.now)
+        return solve(self.keys.challenge(address))
 
     def issue(self, address: str = ADA, client: str = "") -> str:
         token = self.request(address)
@@ -73,7 +98,7 @@ class World:
 
     @property
     def account(self) -> Account:
-        (account,) = self.accounts.accounts.values()
+        (account,) = DynamoAccounts(self.table).all()
         return account
 
 
@@ -97,8 +122,7 @@ def test_a_second_key_replaces_the_first() -> None:
     first = world.issue()
     second = world.issue("Ada+two@shop.example")
     assert first != second
-    (key,) = world.accounts.keys.values()
-    assert (key.self_service, key.account_id) == (True, world.account.account_id)
+    assert world.accounts.key_digest(world.account.account_id) == digest_of_key(second)
     assert world.account.contact == ADA
 
 
@@ -110,7 +134,7 @@ def test_five_guesses_are_checked() -> None:
     wrong = "000000" if right != "000000" else "111111"
     codes = [refusal(world.keys.issue, token, wrong, "").code for _ in range(5)]
     assert {*codes, refusal(world.keys.issue, token, right, "").code} == {"invalid_code"}
-    assert not world.accounts.keys
+    assert [*DynamoAccounts(world.table).all()] == []
 
 
 def test_a_proof_is_for_one_address_and_works_once() -> None:
@@ -208,14 +232,15 @@ def test_a_report_stops_the_mail_and_the_key() -> None:
     report = str(new_report(world.account.account_id, secret, "Bob@other.example"))
     for wrong in ("", "x", report[:-1] + ("0" if report[-1] != "0" else "1")):
         world.keys.report(wrong)
-    assert (world.accounts.stopped, world.account.suspension) == ({}, None)
+    assert not world.accounts.is_stopped("bob@other.example")
+    assert world.account.suspension is None
     replace(world.keys, is_open=False).report(report)
-    assert world.accounts.stopped == {"bob@other.example": NOW}
+    assert world.accounts.is_stopped("bob@other.example")
     assert world.account.suspension is not None
     assert refusal(world.issue).code == "account_suspended"
 
 
-class _Stale(FakePreviewAccounts):
+class _Stale(DynamoPreviewAccounts):
     """Another request takes the place of the key once, after this one has read it."""
 
     raced = False
@@ -231,13 +256,12 @@ class _Stale(FakePreviewAccounts):
 def test_of_two_requests_the_later_key_stays() -> None:
     """A request that meets another one reads again, and there is one key."""
     world = World()
-    stale = _Stale()
-    world.accounts = stale
+    stale = _Stale(world.credentials, world.table)
     world.keys = replace(world.keys, accounts=stale)
     world.issue()
-    world.issue()
+    later = world.issue()
     assert stale.raced
-    assert len(stale.keys) == 1
+    assert stale.key_digest(world.account.account_id) == digest_of_key(later)
 
 
 @pytest.mark.parametrize(

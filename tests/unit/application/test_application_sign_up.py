@@ -1,37 +1,34 @@
-"""Signing up, with fakes: who may create an account, and what the operator decides."""
+"""Signing up: who may create an account, and what the operator decides."""
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.sign_in.proof_of_work import Challenge, Proof
+from pillarbox.domain.sign_in.proof_of_work import CheckedProof, Proof
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user, user_digest
+from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user
 from pillarbox.domain.sign_in.sign_up import (
     SignUpMode,
     SignUpPolicy,
     SignUpState,
     SignUpStatus,
 )
-from tests.fakes.builders import NOW
-from tests.fakes.sign_in import (
-    FakeFlows,
-    FakeMembers,
-    FakeProofs,
-    FakeSessions,
-    FakeSignInCounts,
-    FakeSignUps,
-    FakeUsers,
-)
+from tests.fakes.builders import NOW, at
+from tests.fakes.engine_tables import EngineTable
 from tests.fakes.stores import FakeJobs, FakeMessages, Store
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -47,15 +44,16 @@ class World:
 
     mode: SignUpMode = SignUpMode.OPEN
     domains: frozenset[str] = frozenset()
-    accounts: dict[str, Account] = field(default_factory=dict)
-    members: FakeMembers = field(default_factory=FakeMembers)
-    users: FakeUsers = field(default_factory=FakeUsers)
-    proofs: FakeProofs = field(default_factory=FakeProofs)
-    counts: FakeSignInCounts = field(default_factory=FakeSignInCounts)
     store: Store = field(default_factory=Store)
 
     def __post_init__(self) -> None:
-        self.sign_ups = FakeSignUps(self.members, self.accounts)
+        self.table = EngineTable("table")
+        self.credentials = EngineTable("credentials", self.table)
+        self.accounts = DynamoAccounts(self.table)
+        self.members = DynamoMembers(self.credentials)
+        self.users = DynamoUsers(self.credentials)
+        self.proofs = DynamoProofs(self.credentials)
+        self.sign_ups = DynamoSignUps(self.credentials, self.table)
 
     @property
     def policy(self) -> SignUpPolicy:
@@ -68,19 +66,18 @@ class World:
             plan=Plan.FREE,
             sign_ups=self.sign_ups,
             proofs=self.proofs,
-            counts=self.counts,
+            counts=DynamoSignInCounts(self.credentials),
             clock=lambda: NOW,
         )
 
     @property
     def approval(self) -> SignUpApproval:
-        records: Any = self.accounts
         team = Team(
             users=self.users,
             members=self.members,
-            accounts=records,
-            sessions=FakeSessions(self.members, self.accounts),
-            flows=FakeFlows(),
+            accounts=self.accounts,
+            sessions=DynamoSessions(self.credentials, self.table),
+            flows=DynamoFlows(self.credentials),
             clock=lambda: NOW,
         )
         return SignUpApproval(
@@ -108,14 +105,8 @@ class World:
     def create(self, address: str = ADA, name: str = "Acme", client: str = "") -> SignUpStatus:
         user = self.user(address)
         challenge = self.sign_up.offer(user).challenge
-        proof = (
-            solve(challenge, user_digest(address), NOW) if challenge else Proof("", "", "", "", 0)
-        )
+        proof = solve(challenge) if challenge else Proof("", "", "", "", 0)
         return self.sign_up.create(user, name, proof, client).status
-
-
-def solved(challenge: Challenge, address: str = ADA) -> Proof:
-    return solve(challenge, user_digest(address), NOW)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +151,7 @@ def test_an_account_has_the_user_as_its_owner() -> None:
     """The account has the name, the plan of new accounts, and the user's address as contact."""
     world = World()
     assert world.create() is SignUpStatus.CREATED
-    (account,) = world.accounts.values()
+    (account,) = world.accounts.all()
     assert (account.name, account.plan, account.contact) == ("Acme", Plan.FREE, ADA)
     (member,) = world.members.of_account(account.account_id)
     assert (member.address, member.role) == (ADA, Role.OWNER)
@@ -173,8 +164,12 @@ def test_an_account_has_the_user_as_its_owner() -> None:
 def test_a_bad_name_costs_no_proof(name: str) -> None:
     """The name is checked first, so the same proof still works with a better one."""
     world = World()
-    assert refusal(world.create, name=name).code == "validation_failed"
-    assert world.proofs.used == {}
+    user = world.user()
+    challenge = world.sign_up.offer(user).challenge
+    assert challenge
+    proof = solve(challenge)
+    assert refusal(world.sign_up.create, user, name, proof, "").code == "validation_failed"
+    assert world.sign_up.create(user, "Acme", proof, "").status is SignUpStatus.CREATED
 
 
 def test_a_proof_works_once_and_for_one_user() -> None:
@@ -183,12 +178,11 @@ def test_a_proof_works_once_and_for_one_user() -> None:
     user, other = world.user(), world.user("bob@shop.example")
     challenge = world.sign_up.offer(user).challenge
     assert challenge
-    proof = solved(challenge)
+    proof = solve(challenge)
     assert refusal(world.sign_up.create, other, "B", proof, "").code == "validation_failed"
-    assert world.proofs.used == {}
-    world.proofs.used[proof.challenge] = None
+    assert world.proofs.use(CheckedProof(proof.challenge, at(1)))
     assert refusal(world.sign_up.create, user, "A", proof, "").code == "validation_failed"
-    assert world.accounts == {}
+    assert [*world.accounts.all()] == []
 
 
 def test_a_network_creates_five_accounts_a_day() -> None:
@@ -202,7 +196,7 @@ def test_a_network_creates_five_accounts_a_day() -> None:
     assert world.create(late, client="203.0.113.1") is SignUpStatus.CREATED
 
 
-class _Stale(FakeSignUps):
+class _Stale(DynamoSignUps):
     """Sign-ups that a reader sees only before the first one."""
 
     def get(self, address: str) -> None:
@@ -212,28 +206,28 @@ class _Stale(FakeSignUps):
 def test_of_two_requests_at_the_same_time_one_wins() -> None:
     """Both read that there is no sign-up; the second creates nothing."""
     world = World()
-    user, stale = world.user(), _Stale(world.members, world.accounts)
+    user, stale = world.user(), _Stale(world.credentials, world.table)
     both = replace(world.sign_up, sign_ups=stale)
     challenges = [both.offer(user).challenge for _ in range(2)]
-    first, second = (solved(challenge) for challenge in challenges if challenge)
+    first, second = (solve(challenge) for challenge in challenges if challenge)
     created = both.create(user, "First", first, "")
     with pytest.raises(Unavailable):
         both.create(user, "Second", second, "")
-    assert [*world.accounts.values()] == [created.account]
+    assert [*world.accounts.all()] == [created.account]
 
 
 def test_the_operator_approves_a_request() -> None:
     """The account is created with the operator's plan, and the user gets an email."""
     world = World(SignUpMode.APPROVED)
     assert world.create(name="Acme") is SignUpStatus.PENDING
-    assert world.accounts == {}
+    assert [*world.accounts.all()] == []
     assert world.status() is SignUpStatus.PENDING
     assert refusal(world.create).code == "sign_up_closed"
     (request,) = world.approval.pending()
     assert (request.address, request.name) == (ADA, "Acme")
     account = world.approval.approve(ADA.upper(), Plan.STANDARD, by="root@shop.example")
     assert (account.name, account.plan) == ("Acme", Plan.STANDARD)
-    entry = world.sign_ups.entries[account.account_id]
+    (entry,) = world.accounts.newest_entries(account.account_id, 2)
     assert (entry.action, entry.by) == (AccountAction.APPROVED, "root@shop.example")
     (member,) = world.members.of_account(account.account_id)
     assert (member.address, member.role) == (ADA, Role.OWNER)
@@ -268,11 +262,11 @@ def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
     assert world.create() is SignUpStatus.CREATED
     world.approval.invite(ADA)
     assert world.create(name="Second") is SignUpStatus.CREATED
-    assert [one.name for one in world.accounts.values()] == ["Acme", "Second"]
+    assert {one.name for one in world.accounts.all()} == {"Acme", "Second"}
 
 
 def test_nobody_is_invited_while_sign_up_is_closed() -> None:
     """The invitation would be of no use, so the operator is told."""
     world = World(SignUpMode.CLOSED)
     assert refusal(world.approval.invite, ADA).code == "validation_failed"
-    assert world.users.users == {}
+    assert world.users.get(ADA) is None

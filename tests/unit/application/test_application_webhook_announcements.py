@@ -123,6 +123,27 @@ def test_a_batch_that_cannot_be_queued_is_repeated_from_its_start() -> None:
     assert announcement.apply([OTHER_ACCOUNT]).retry_from is None
 
 
+def test_endpoints_that_are_out_of_reach_stop_the_batch() -> None:
+    """The whole batch comes again, whichever of its records announces something."""
+    endpoints, queue = FakeWebhookEndpoints(), FakeWebhookQueue()
+    for account_id in (ACCOUNT, OTHER_ACCOUNT):
+        endpoints.add(endpoint(account_id), 1)
+    for failing in (ACCOUNT, OTHER_ACCOUNT):
+
+        def of_account(account_id: str, *, failing: str = failing) -> Sequence[WebhookEndpoint]:
+            if account_id == failing:
+                raise Unavailable("data store")
+            return endpoints.of_account(account_id)
+
+        announcement = _announcement(Mock(of_account=of_account), queue)
+        result = announcement.apply([ACCOUNT, OTHER_ACCOUNT, ACCOUNT])
+        assert result.retry_from == 0
+        assert [type(error) for error in result.errors] == [Unavailable]
+        assert queue.events == []
+    assert _announcement(endpoints, queue).apply([ACCOUNT, OTHER_ACCOUNT]).retry_from is None
+    assert [event.account_id for event in queue.events] == [ACCOUNT, OTHER_ACCOUNT]
+
+
 def test_unreadable_endpoints_do_not_stop_other_accounts() -> None:
     """If an account's endpoints cannot be read, the batch goes on, and the error is reported."""
     endpoints = _EndpointsOfAnotherVersion(unreadable={OTHER_ACCOUNT})

@@ -170,7 +170,7 @@ def test_a_retry_is_queued_and_recorded(drawn: float, seconds: int) -> None:
     result = Attempts(ports_of(world, drawn)).retry(endpoint, failed(world, delivery))
     wait = timedelta(seconds=seconds)
     assert (result.outcome, result.delivery.next_at) == ("retry", world.now + wait)
-    assert world.queue.tasks == [(delivery.event, wait)]
+    assert world.queue.tasks == [(replace(delivery.event, attempts=1), wait)]
     assert [*world.deliveries.deliveries.values()] == [result.delivery]
 
 

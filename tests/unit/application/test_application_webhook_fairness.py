@@ -31,6 +31,26 @@ def test_a_hanging_endpoint_does_not_delay_another() -> None:
     assert beside <= 2 * alone
 
 
+def test_a_starved_worker_does_not_blame_the_endpoint() -> None:
+    """If only the worker's own calls are slow, an endpoint that answers at once is not slow."""
+    service = WebhookService(table=1.5)
+    quick = service.add_endpoint(0.1)
+    service.announce(quick, [0.0] * 300)
+    service.run(60)
+    assert len(service.waits[quick.endpoint_id]) == 300
+    assert service.slow == set()
+    assert not service.waiting.waiting
+
+
+def test_a_hanging_endpoint_is_slow() -> None:
+    """The same worker finds the endpoint whose answers it waits for."""
+    service = WebhookService()
+    hanging = service.add_endpoint(HANGS)
+    service.announce(hanging, [0.0] * 30)
+    service.run(3)
+    assert service.slow == {hanging.endpoint_id}
+
+
 def test_without_the_watch_for_slow_endpoints_it_would() -> None:
     """The model shows the wait that the drains of slow endpoints prevent."""
     assert p99(300, watches=False) > 0.2

@@ -3,11 +3,14 @@
 from datetime import timedelta
 from uuid import UUID
 
+import pytest
+
 from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind
+from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.webhook_world import WebhookWorld
@@ -50,7 +53,37 @@ def test_a_replayed_event_is_posted_once_more() -> None:
     assert world.accepted == {sent.event_id: 2}
     assert world.outcomes["repeated"] == 1
     delivery = only_delivery(world)
-    assert (delivery.event, len(delivery.attempts)) == (sent, 1)
+    assert (delivery.event.event_id, len(delivery.attempts)) == (sent.event_id, 1)
+
+
+@pytest.mark.parametrize("error", [-CLOCK_MARGIN, CLOCK_MARGIN])
+def test_a_replay_does_not_depend_on_clocks(error: timedelta) -> None:
+    """An event is posted again just after its first attempt, by a worker with any clock."""
+    world, endpoint, replays = begin()
+    world.clock_errors = (error,)
+    world.settle()
+    sent = only_delivery(world).event
+    for count in (2, 3):
+        world.now += timedelta(seconds=1)
+        replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), sent.delivery_id)
+        ((task, _),) = world.queue.tasks
+        world.deliver_again(task, timedelta(seconds=3))
+        world.settle()
+        assert world.accepted == {sent.event_id: count}
+
+
+def test_replays_of_one_event_share_its_attempts() -> None:
+    """The retry of an earlier replay does not start the attempts of a later one over."""
+    world, endpoint, replays = begin()
+    world.answer = lambda _url, _id: BUSY
+    world.settle()
+    before = len(world.poster.posts)
+    for _ in range(3):
+        replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), only_delivery(world).event.delivery_id)
+        world.settle(timedelta(minutes=1))
+    world.settle(timedelta(hours=2))
+    assert len(world.poster.posts) - before <= 9
+    assert [health.open_since for health in world.healths.healths.values()] == [None]
 
 
 def test_a_replay_begins_a_new_schedule() -> None:

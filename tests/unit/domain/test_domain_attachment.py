@@ -141,6 +141,13 @@ def test_size_limits_are_exact(sizes: list[int], details: dict[str, Json] | None
     assert error is None or (error.status, error.code) == (400, "attachment_too_large")
 
 
+def test_types_are_checked_before_sizes() -> None:
+    """A file of another type is refused as such, even behind one that is too large."""
+    error = refusal(attachment(MAX_BYTES_EACH + 1), attachment(content_type="x"))
+    assert error is not None
+    assert error.code == "attachment_type_not_allowed"
+
+
 def test_ten_attachments_at_most() -> None:
     """Ten attachments are accepted; eleven are refused before their types and sizes are checked."""
     assert refusal(*[attachment()] * 10) is None

@@ -20,6 +20,11 @@ from tests.refusals import fault, refusal
 SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
 FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}
 EMOJI = "😀"
+INLINE = {"inline": True, "contentId": "x"}
+OPTIONAL = (
+    *("variables", "subject", "fromName", "from", "cc", "bcc", "replyTo", "brandName", "logoUrl"),
+    *("attachments", "html", "templateId", "starterTemplate"),
+)
 
 
 def errors_of(body: Any, model: Any = SendEmailRequest) -> dict[str, str]:
@@ -58,7 +63,7 @@ VALID: list[dict[str, Any]] = [
     send(variables={}),
     send(variables={"a": [[[[[[{}]]]]]]}),
     send(variables={"x": "y" * (256 * 1024 - 8)}),
-    send(**dict.fromkeys(("subject", "html", "cc", "variables", "attachments", "from"), None)),
+    {"to": "x"} | dict.fromkeys(OPTIONAL),
     attached(),
     attached(filename="x" * 255),
     attached(filename="Ü 😀.txt"),
@@ -155,9 +160,17 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (attached(inline=True, contentId="x" * 256), {"attachments.0.contentId": "too_long"}),
     (attached(fileName="x"), {"attachments.0.fileName": "unknown_field"}),
     (
-        send(attachments=[FILE | {"inline": True, "contentId": "x"}] * 2),
+        send(attachments=[FILE | INLINE] * 2),
         {"attachments": "duplicate"},
     ),
+]
+INVALID += [
+    (send(**{field: 5}), {field: "wrong_type"})
+    for field in ("bcc", "templateId", "fromName", "from", "brandName")
+]
+INVALID += [
+    (attached(**INLINE | {field: 5}), {f"attachments.0.{field}": "wrong_type"})
+    for field in ("filename", "content", "contentId")
 ]
 INVALID += [
     (send(templateId=text), {"templateId": "invalid_uuid"})
@@ -183,6 +196,11 @@ INVALID += [
 def test_each_error_has_its_field_and_code(body: Any, expected: dict[str, str]) -> None:
     """An invalid field is reported with its path in the request and a stable code."""
     assert errors_of(body) == expected
+
+
+def test_a_text_that_is_too_long_is_told_its_limit() -> None:
+    """The message names the number of characters."""
+    assert "998" in fault(validate, SendEmailRequest, send(subject="x" * 999)).message
 
 
 def test_all_errors_are_reported_at_once() -> None:
@@ -246,7 +264,7 @@ def test_a_request_becomes_a_domain_object() -> None:
         logoUrl="https://x",
         templateId="0197A1B2-0000-7000-8000-000000000001",
         starterTemplate="otp",
-        attachments=[FILE | {"inline": True, "contentId": "x"}],
+        attachments=[FILE | INLINE],
     )
     request = validate(SendEmailRequest, body).to_domain(body)
     assert request.recipients == ("Ann@EXAMPLE.com", "c", "d", "d")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json, ValidationFailed
+from pillarbox.domain.templates.template import StarterTemplate
 from pillarbox.rendering.starters import all_starters, get_starter
 from pillarbox.rendering.values import (
     check_logo_url,
@@ -47,6 +48,13 @@ def test_missing_required_variable(slug: str, name: str, missing: Json) -> None:
     if missing is not LEFT_OUT:
         given[name] = missing
     assert errors(slug, given) == [(f"variables.{name}", "missing_variable")]
+
+
+@pytest.mark.parametrize("starter", all_starters(), ids=lambda one: one.slug)
+def test_all_other_variables_have_a_default(starter: StarterTemplate) -> None:
+    """A starter with its required variables alone is complete."""
+    required: dict[str, Json] = {v.name: v.sample for v in starter.variables if v.required}
+    assert values(starter.slug, required).keys() >= {v.name for v in starter.variables}
 
 
 def test_all_errors_at_once() -> None:

@@ -16,7 +16,8 @@ def in_threads[R](
         return []
     with ThreadPoolExecutor(len(calls)) as pool:
         futures = [pool.submit(call) for call in calls]
-        if patience is not None:
+        running = set(futures)
+        while patience is not None and running:
             _, running = wait(futures, patience.total_seconds())
             if running:
                 positions = [position for position, f in enumerate(futures) if f in running]

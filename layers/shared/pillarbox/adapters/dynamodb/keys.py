@@ -57,8 +57,8 @@ The first table has all other records:
 | rebuild mark| REBUILD             | <account>#<ms> |
 | by recipient| RCPT#<account>      | <mailbox>#<message id> |
 | by tag      | TAG#<account>       | <name>=<value>#<message id> |
-| delivery    | HOOKD#<account>#<endpoint> | <ms>-<event id> |
-| waiting event | HOOKW#<account>#<endpoint> | <ms>-<event id> |
+| delivery    | HOOKD#<account>#<endpoint>, …#<1-7> | <ms>-<event id> |
+| waiting event | HOOKW#<account>#<endpoint>, …#<1-7> | <ms>-<event id> |
 | health      | HOOKH#<account>#<endpoint> | -       |
 | due task    | DUE#<minute>#<0-7>  | <account>#<endpoint>#<ms>-<event id> |
 | due minute  | DUES                | -              |
@@ -112,6 +112,8 @@ _LOWEST: Final = "\x00"
 _LAST: Final = "\U0010ffff"
 #: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
 DUE_BUCKETS: Final = 8
+#: So are the deliveries and the waiting events of an endpoint: an email has two events or more.
+ENDPOINT_SHARDS: Final = 8
 
 
 def api_key(digest: str) -> Item:
@@ -439,14 +441,24 @@ def marked_account(item: Mapping[str, Any]) -> str:
     return str(item["sk"].partition("#")[0])
 
 
-def webhook_delivery(account_id: str, endpoint_id: str, delivery_id: str = "") -> Item:
-    """Return the key of a webhook delivery; without an id, of the endpoint's log."""
-    return _key(f"HOOKD#{account_id}#{endpoint_id}", delivery_id)
+def webhook_delivery(account_id: str, endpoint_id: str, delivery_id: str) -> Item:
+    """Return the key of a webhook delivery."""
+    return in_log(account_id, endpoint_id, _endpoint_shard(delivery_id), delivery_id)
 
 
-def waiting_event(account_id: str, endpoint_id: str, delivery_id: str = "") -> Item:
-    """Return the key of an event that waits for an endpoint; without an id, of all of them."""
-    return _key(f"HOOKW#{account_id}#{endpoint_id}", delivery_id)
+def in_log(account_id: str, endpoint_id: str, shard: int, delivery_id: str = "") -> Item:
+    """Return the key of a delivery in a shard of an endpoint's log."""
+    return _of_endpoint("HOOKD", account_id, endpoint_id, shard, delivery_id)
+
+
+def waiting_event(account_id: str, endpoint_id: str, delivery_id: str) -> Item:
+    """Return the key of an event that waits for an endpoint."""
+    return among_waiting(account_id, endpoint_id, _endpoint_shard(delivery_id), delivery_id)
+
+
+def among_waiting(account_id: str, endpoint_id: str, shard: int, delivery_id: str = "") -> Item:
+    """Return the key of an event in a shard of those that wait for an endpoint."""
+    return _of_endpoint("HOOKW", account_id, endpoint_id, shard, delivery_id)
 
 
 def endpoint_health(account_id: str, endpoint_id: str) -> Item:
@@ -457,8 +469,8 @@ def endpoint_health(account_id: str, endpoint_id: str) -> Item:
 def of_webhook_endpoint(account_id: str, endpoint_id: str) -> tuple[Item, ...]:
     """Return the partitions of the first table that are about one endpoint."""
     return (
-        webhook_delivery(account_id, endpoint_id),
-        waiting_event(account_id, endpoint_id),
+        *(in_log(account_id, endpoint_id, shard) for shard in range(ENDPOINT_SHARDS)),
+        *(among_waiting(account_id, endpoint_id, shard) for shard in range(ENDPOINT_SHARDS)),
         endpoint_health(account_id, endpoint_id),
     )
 
@@ -521,6 +533,16 @@ def _search_place(account_id: str, shard: int, term: SearchTerm) -> tuple[str, s
     if isinstance(term, RecipientTerm):
         return by_recipient["pk"]["S"], term.text
     return by_tag["pk"]["S"], f"{term.name}={quote(term.value, safe='')}"
+
+
+def _endpoint_shard(delivery_id: str) -> int:
+    """Return the shard of a delivery, from the last bits of the id of its event."""
+    return int(delivery_id[-1], 16) % ENDPOINT_SHARDS
+
+
+def _of_endpoint(kind: str, account_id: str, endpoint_id: str, shard: int, sk: str) -> Item:
+    pk = f"{kind}#{account_id}#{endpoint_id}"
+    return _key(f"{pk}#{shard}" if shard else pk, sk)
 
 
 def _in_shard(account_id: str, shard: int, message_id: UUID) -> Item:

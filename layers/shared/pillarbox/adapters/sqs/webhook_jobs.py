@@ -60,6 +60,8 @@ def write_task(task: WebhookTask) -> str:
             fields["address"] = task.address
         if task.domain is not None:
             fields["domain"] = task.domain
+        if task.attempts is not None:
+            fields["attempts"] = task.attempts
         if task.replayed_at is not None:
             fields["replayed"] = milliseconds(task.replayed_at)
     return json.dumps(fields, separators=(",", ":"))
@@ -88,4 +90,5 @@ def read_task(text: str) -> WebhookTask:
         address=fields.get("address"),
         domain=fields.get("domain"),
         replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
+        attempts=fields.get("attempts"),
     )

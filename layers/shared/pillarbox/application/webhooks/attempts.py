@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
 
@@ -44,8 +44,8 @@ from pillarbox.domain.webhooks.signature import signed_headers
 
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)
-#: A task may come so much too early, by the clocks of two machines.
-EARLY: Final = timedelta(seconds=2)
+#: A POST that runs for so long is slow.
+_PATIENCE: Final = timedelta(seconds=1)
 #: Longer than a worker runs. So a notice is due after the health that it is about was written.
 _NOTICE_DELAY: Final = timedelta(minutes=2)
 #: How often a change of the health is tried again that met another one.
@@ -119,6 +119,13 @@ class Attempts:
 
     def __init__(self, ports: PostingPorts) -> None:
         self._ports = ports
+        #: When the POSTs that run now began, by the id of the delivery.
+        self._running: dict[str, datetime] = {}
+
+    def is_slow(self, event: WebhookEvent) -> bool:
+        """Return whether the POST of an event has run for long; other calls do not count."""
+        started = self._running.get(event.delivery_id)
+        return started is not None and self._ports.clock() - started >= _PATIENCE
 
     def post(
         self, endpoint: WebhookEndpoint, health: EndpointHealth, delivery: WebhookDelivery
@@ -136,7 +143,11 @@ class Attempts:
             return AttemptResult("record_gone", gone)
         started = ports.clock()
         headers = signed_headers(event.event_id, body, endpoint.secrets, started)
-        result = ports.poster.post(endpoint.url, headers, body)
+        self._running[event.delivery_id] = started
+        try:
+            result = ports.poster.post(endpoint.url, headers, body)
+        finally:
+            self._running.pop(event.delivery_id, None)
         took = ports.clock() - started
         attempt = DeliveryAttempt(
             at=started,
@@ -164,7 +175,7 @@ class Attempts:
             return self.give_up(failed)
         if health.disabled_at is not None or health.open_since is not None:
             return replace(failed, outcome="waiting")
-        ports.schedule(delivery.event, wait)
+        ports.schedule(replace(delivery.event, attempts=len(delivery.attempts)), wait)
         again = replace(delivery, next_at=ports.clock() + wait)
         ports.deliveries.put(again)
         return replace(failed, outcome="retry", delivery=again)

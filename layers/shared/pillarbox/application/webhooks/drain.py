@@ -10,13 +10,13 @@ from functools import partial
 from typing import Final
 
 from pillarbox.application.webhooks.attempts import (
-    EARLY,
     AttemptResult,
     Attempts,
     PostingPorts,
     drain_of,
 )
 from pillarbox.application.webhooks.ports import Parallel
+from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
@@ -28,9 +28,9 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 
 _AT_A_TIME: Final = 5
-#: Longer than a task takes, and shorter than the queue hides the task of a dead worker. The
-#: random part makes each lease another one.
-_LEASE: Final = timedelta(seconds=60)
+#: Longer than a worker runs, by the clock of another one, and shorter than the queue hides the
+#: task of a dead worker. The random part makes each lease another one.
+LEASE: Final = timedelta(seconds=60) + CLOCK_MARGIN
 _RANDOM_LEASE: Final = timedelta(seconds=10)
 #: Posts that take no longer do not make an endpoint slow.
 _QUICK: Final = timedelta(seconds=1)
@@ -66,7 +66,7 @@ class Drains:
     def run(self, task: EndpointDrain, endpoint: WebhookEndpoint) -> str:
         """Post the next events that wait, and queue the task that follows."""
         ports = self._ports
-        lease = ports.clock() + _LEASE + _RANDOM_LEASE * ports.random()
+        lease = ports.clock() + LEASE + _RANDOM_LEASE * ports.random()
         lease = lease.replace(microsecond=lease.microsecond // 1000 * 1000)
         refusal: str | None = None
 
@@ -93,7 +93,8 @@ class Drains:
             return "endpoint_disabled"
         if health.drain_until not in {None, task.lease} and now < (health.drain_until or now):
             return "drained_by_another"
-        if health.open_since and health.probe_at and now < health.probe_at - EARLY:
+        # Another worker planned the probe. If its task were refused, none would follow.
+        if health.open_since and health.probe_at and now < health.probe_at - CLOCK_MARGIN:
             return "before_probe"
         return None
 

@@ -216,8 +216,8 @@ class Parallel(Protocol):
     ) -> Sequence[R | Exception]:
         """Make all calls, and return the result or the error of each.
 
-        After the patience, call `while_running` once with the positions of those that still run,
-        if there are any. Its errors are not raised.
+        Each time the patience is over, call `while_running` with the positions of those that
+        still run, if there are any. Its errors are not raised.
         """
         ...
 

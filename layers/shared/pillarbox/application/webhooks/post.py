@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 from pillarbox.application.webhooks.attempts import (
-    EARLY,
     AttemptResult,
     Attempts,
     PostingPorts,
@@ -29,9 +28,10 @@ from pillarbox.domain.webhooks.endpoint import (
     is_enabled,
 )
 
-#: An endpoint that has so many events of a batch for so long is slow.
+#: An endpoint that has so many slow POSTs of a batch is slow.
 _SLOW_POSTS: Final = 5
-PATIENCE: Final = timedelta(seconds=1)
+#: How often the worker looks for them.
+_LOOKS: Final = timedelta(seconds=0.25)
 #: After so long without a due probe its task is replaced.
 _PROBE_OVERDUE: Final = timedelta(minutes=1)
 
@@ -71,19 +71,24 @@ class WebhookWorker:
                 return self._drains.run(task, found[0])
             return self._handle_event(task, *found)
 
+        noted = set[tuple[str, str]]()
+
         def note_slow_endpoints(running: Sequence[int]) -> None:
-            posting = Counter(
+            slow = Counter(
                 (task.account_id, task.endpoint_id)
                 for task in (tasks[position] for position in running)
-                if isinstance(task, WebhookEvent)
+                if isinstance(task, WebhookEvent) and self._attempts.is_slow(task)
             )
-            for key, count in posting.items():
+            for key, count in slow.items():
                 found = endpoints[key]
-                if count >= _SLOW_POSTS and not isinstance(found, Exception) and found:
+                if count < _SLOW_POSTS or key in noted or isinstance(found, Exception):
+                    continue
+                if found is not None:
                     self._drains.begin_slow(found[0])
+                    noted.add(key)
 
         calls = [partial(handle_one, task) for task in tasks]
-        return self._parallel(calls, PATIENCE, note_slow_endpoints)
+        return self._parallel(calls, _LOOKS, note_slow_endpoints)
 
     def _read(self, account_id: str, endpoint_id: str) -> _Endpoint:
         endpoint = self._ports.endpoints.get(account_id, endpoint_id)
@@ -100,9 +105,9 @@ class WebhookWorker:
         if stored and _is_replayed(event, stored):
             stored = None
         delivery = stored or WebhookDelivery(
-            event=replace(event, replayed_at=None), state=DeliveryState.WAITING
+            event=replace(event, attempts=0), state=DeliveryState.WAITING
         )
-        if self._is_repeated(delivery):
+        if _is_repeated(event, delivery):
             return "repeated"
         if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
             return self._let_wait(endpoint, delivery, is_stored=stored is not None)
@@ -119,13 +124,6 @@ class WebhookWorker:
         if result.outcome == "waiting":
             return self._let_wait(endpoint, result.delivery, is_stored=False)
         return result.outcome
-
-    def _is_repeated(self, delivery: WebhookDelivery) -> bool:
-        """Return whether another task of the event ended it or will try it again."""
-        if delivery.state is not DeliveryState.WAITING:
-            return True
-        next_at = delivery.next_at
-        return next_at is not None and next_at > self._ports.clock() + EARLY
 
     def _let_wait(
         self, endpoint: WebhookEndpoint, delivery: WebhookDelivery, *, is_stored: bool
@@ -156,8 +154,16 @@ class WebhookWorker:
         )
 
 
+def _is_repeated(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
+    """Return whether another task of the event ended it or will try it again.
+
+    The task that tries it again has the number of attempts in the record. No clock takes part.
+    """
+    if delivery.state is not DeliveryState.WAITING:
+        return True
+    return event.attempts is not None and len(delivery.attempts) > event.attempts
+
+
 def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
     """Return whether an event starts over, with new attempts, because somebody asked for it."""
-    return event.replayed_at is not None and all(
-        attempt.at < event.replayed_at for attempt in delivery.attempts
-    )
+    return not event.attempts and event.replayed_at not in {None, delivery.event.replayed_at}

@@ -136,8 +136,10 @@ class WebhookEvent:
     address: str | None = None
     #: The sender domain, for `domain.verified` and `domain.failed` only.
     domain: str | None = None
-    #: When somebody asked for the event again. It is posted, unless it was since then.
+    #: When somebody last asked for the event again, which tells one replay from another.
     replayed_at: datetime | None = None
+    #: How many attempts there were when the task was queued; None if its message does not say.
+    attempts: int | None = 0
 
     @property
     def delivery_id(self) -> str:

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
+from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
     from_milliseconds,
@@ -66,13 +70,20 @@ class DynamoWebhookDeliveries:
     ) -> ScanPage[WebhookDelivery]:
         """Read the part of the log before the cursor, which is the id of a delivery."""
         last = cursor or str(keys.LATEST)
-        items = self._table.query(
-            keys.webhook_delivery(account_id, endpoint_id, _FIRST),
-            keys.webhook_delivery(account_id, endpoint_id, last),
-            newest_first=True,
-            limit=limit + 1,
-        )
-        before = [item for item in items if item["sk"] != cursor][:limit]
+
+        def read_shard(shard: int) -> list[dict[str, Any]]:
+            return [
+                *self._table.query(
+                    keys.in_log(account_id, endpoint_id, shard, _FIRST),
+                    keys.in_log(account_id, endpoint_id, shard, last),
+                    newest_first=True,
+                    limit=limit + 1,
+                )
+            ]
+
+        shards = in_parallel(read_shard, range(keys.ENDPOINT_SHARDS))
+        items = merge(*shards, key=itemgetter("sk"), reverse=True)
+        before = list(islice((item for item in items if item["sk"] != cursor), limit))
         deliveries = [_delivery_of(item, account_id, endpoint_id) for item in before]
         return ScanPage(deliveries, before[-1]["sk"] if len(before) == limit else None)
 
@@ -95,21 +106,24 @@ class DynamoWaitingEvents:
         )
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        """Read the first events of the partition, except those that DynamoDB will delete."""
+        """Read the first events of each shard, except those that DynamoDB will delete."""
         now = self._clock().timestamp()
-        found: list[WebhookEvent] = []
-        for item in self._table.query(keys.waiting_event(account_id, endpoint_id), page=limit):
-            if item["expires_at"] > now:
-                found.append(event_of(item, account_id, endpoint_id))
-            if len(found) == limit:
-                break
-        return found
+
+        def read_shard(shard: int) -> list[dict[str, Any]]:
+            first = keys.among_waiting(account_id, endpoint_id, shard)
+            items = self._table.query(first, page=limit)
+            return list(islice((item for item in items if item["expires_at"] > now), limit))
+
+        shards = in_parallel(read_shard, range(keys.ENDPOINT_SHARDS))
+        oldest = islice(merge(*shards, key=itemgetter("sk")), limit)
+        return [event_of(item, account_id, endpoint_id) for item in oldest]
 
     def remove(self, event: WebhookEvent) -> None:
         """Delete the event; it may be absent."""
-        self._table.delete(
-            keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
-        )
+        place = event.account_id, event.endpoint_id
+        if not self._table.remove(keys.waiting_event(*place, event.delivery_id)):
+            # Before there were shards, all events waited in the first one.
+            self._table.delete(keys.among_waiting(*place, 0, event.delivery_id))
 
 
 def event_attributes(event: WebhookEvent) -> dict[str, object]:
@@ -119,6 +133,7 @@ def event_attributes(event: WebhookEvent) -> dict[str, object]:
         "message": str(event.message_id) if event.message_id else None,
         "address": event.address,
         "domain": event.domain,
+        "replayed": to_milliseconds(event.replayed_at) if event.replayed_at else None,
     }
 
 
@@ -134,6 +149,7 @@ def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> Webh
         message_id=UUID(item["message"]) if "message" in item else None,
         address=item.get("address"),
         domain=item.get("domain"),
+        replayed_at=from_milliseconds(item["replayed"]) if "replayed" in item else None,
     )
 
 

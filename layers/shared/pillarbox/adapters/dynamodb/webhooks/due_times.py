@@ -1,6 +1,7 @@
 """The timer: tasks in buckets of one minute, and the note of the last minute that is over."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any, Final
@@ -41,7 +42,9 @@ class DynamoDueTimes:
     def put(self, task: DueTask, due: datetime) -> None:
         """Put the task into the first minute that begins when it is due."""
         minute = -(-to_milliseconds(due) // 60_000)
-        attributes = event_attributes(task) if isinstance(task, WebhookEvent) else {}
+        attributes: dict[str, object] = {}
+        if isinstance(task, WebhookEvent):
+            attributes = event_attributes(task) | {"tried": task.attempts}
         self._table.put(
             keys.due_task(minute, _name(task))
             | to_item(attributes | {"expires_at": to_ttl(due + _KEPT)})
@@ -114,4 +117,5 @@ def _task_of(item: Mapping[str, Any]) -> DueTask:
         return EndpointDrain(account_id, endpoint_id)
     if end.startswith(_NOTICE):
         return OwnerNotice(account_id, endpoint_id, to_datetime(int(end.removeprefix(_NOTICE))))
-    return event_of({**item, "sk": end}, account_id, endpoint_id)
+    event = event_of({**item, "sk": end}, account_id, endpoint_id)
+    return replace(event, attempts=item.get("tried"))

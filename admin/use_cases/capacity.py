@@ -1,0 +1,128 @@
+"""What of a stack is too low for a rate of emails, in the order in which the limits are met.
+
+docs/scale.md explains each of them, and what else an account needs.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from pillarbox.application.operator.checks import Finding, Verdict
+
+#: Emails a second that one worker hands over.
+_WORKER_RATE: Final = 8
+#: The posts that one function makes in a second, ten at a time, if an endpoint takes 0.2 s. An
+#: email has two.
+_POSTS: Final = 50
+#: Write units of an email with a key, two events, and their posts to an endpoint.
+_WRITES: Final = 15
+#: What DynamoDB gives a new on-demand table (developer guide, "On-demand capacity", 2026-11).
+NEW_TABLE_WRITES: Final = 4_000
+#: The part of a function that an email of a second needs: accept, deliver, two events, statistics.
+_FUNCTIONS: Final = 0.25
+#: The functions of the stream, the sweep and the dashboard.
+_OTHER_FUNCTIONS: Final = 50
+#: Events that EventBridge hands over in a second (EventBridge quotas, "Invocations", 2026-11). An
+#: email has two. What is beyond waits, and with it the proof that an email was sent.
+_EVENTS: Final = 1_100
+_EVENTS_OF_REGION: Final[Mapping[str, int]] = {
+    "af-south-1": 750,
+    "eu-central-1": 4_500,
+    "eu-west-1": 18_750,
+    "us-east-1": 18_750,
+    "us-east-2": 4_500,
+    "us-west-2": 18_750,
+}
+#: Each parameter and the value that it needs for each email of a second.
+_PARAMETERS: Final[Mapping[str, float]] = {
+    "DeliveryConcurrency": 1 / _WORKER_RATE,
+    "RequestsPerKey": 60,
+    "RequestsPerSecond": 1,
+    "WarmWrites": _WRITES,
+    "WebhookConcurrency": 2 / _POSTS,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What a stack and its AWS account may do.
+
+    Args:
+        region: the AWS region.
+        parameters: those of the deployed stack.
+        max_rate: the recipients a second that SES takes from this stack.
+        functions: how many functions the AWS account runs at a time.
+        table_writes: the write units a second that the table takes at once.
+    """
+
+    region: str
+    parameters: Mapping[str, str]
+    max_rate: float
+    functions: int
+    table_writes: int
+
+    def number(self, parameter: str) -> int:
+        """Return the value of a parameter that is a number."""
+        return int(self.parameters[parameter])
+
+
+def parameters_for(rate: int) -> dict[str, str]:
+    """Return the parameters that a stack needs for so many emails a second."""
+    return {name: str(max(ceil(part * rate), 2)) for name, part in _PARAMETERS.items()}
+
+
+def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
+    """Compare each limit with a rate of emails with one recipient, the lowest default first."""
+    wanted = parameters_for(rate)
+
+    def check(name: str, reaches: float, what: str, remedy: str) -> Finding:
+        message = f"{what}: {reaches:,.0f} emails a second."
+        if reaches < rate:
+            return Finding(name, Verdict.FAIL, message, remedy)
+        return Finding(name, Verdict.PASS, message)
+
+    def deploy(parameter: str) -> str:
+        return f"Deploy with {parameter}={wanted[parameter]}."
+
+    yield check(
+        "sending",
+        capacity.max_rate,
+        "SES's rate for this stack",
+        f"Ask SES for {rate} recipients a second (Service Quotas).",
+    )
+    workers = capacity.number("DeliveryConcurrency")
+    yield check(
+        "workers", workers * _WORKER_RATE, f"{workers} workers", deploy("DeliveryConcurrency")
+    )
+    if capacity.parameters["Firewall"] != "none":
+        per_key = capacity.number("RequestsPerKey")
+        remedy = f"{deploy('RequestsPerKey')} Or send batches, which are one request."
+        yield check("key", per_key / 60, f"Single sends of one key, {per_key} a minute", remedy)
+    requests = capacity.number("RequestsPerSecond")
+    remedy = f"{deploy('RequestsPerSecond')} Or send batches, which are one request."
+    yield check("requests", requests, "Requests of a route", remedy)
+    writes = capacity.table_writes
+    yield check("table", writes / _WRITES, f"{writes:,} write units a second", deploy("WarmWrites"))
+    needed = ceil(rate * _FUNCTIONS) + _OTHER_FUNCTIONS
+    yield check(
+        "functions",
+        max(capacity.functions - _OTHER_FUNCTIONS, 0) / _FUNCTIONS,
+        f"{capacity.functions} functions at a time",
+        f"Ask for {needed} or more (Service Quotas, Lambda, Concurrent executions).",
+    )
+    events = _EVENTS_OF_REGION.get(capacity.region, _EVENTS)
+    yield check(
+        "events",
+        events / 2,
+        f"{events:,} events a second in {capacity.region}",
+        "Ask for more (Service Quotas, EventBridge, Invocations), or use another region.",
+    )
+    if capacity.parameters["Webhooks"] != "off":
+        posters = capacity.number("WebhookConcurrency")
+        yield check(
+            "webhooks",
+            posters * _POSTS / 2,
+            f"Posts of {posters} functions to webhook endpoints",
+            deploy("WebhookConcurrency"),
+        )
