@@ -43,6 +43,8 @@ _ALIAS: Final = re.compile(r"\$\{(\w+)Aliaslive\}")
 #: How the template names one, in an ARN and in a reference.
 _ALIASED_ARN: Final = ".Arn}:live"
 _ALIAS_OF: Final = re.compile(r'"(\w+)\.Alias"')
+#: A name in the text of Fn::Sub.
+_VARIABLE: Final = re.compile(r"\$\{([\w.]+)\}")
 _ANY_METHOD: Final = "x-amazon-apigateway-any-method"
 
 
@@ -131,47 +133,51 @@ def inlined(template: Template, root: Path = ROOT) -> Template:
             continue
         properties = resource["Properties"]
         nested = load(root / properties["TemplateURL"])
-        values = {f"Ref {of}": value for of, value in properties["Parameters"].items()}
+        values = properties["Parameters"]
         condition = {"Condition": resource["Condition"]} if "Condition" in resource else {}
         for inner, content in nested["Resources"].items():
             if inner in template["Resources"] or inner in resources:
                 raise ValueError(f"{inner} is in two stacks")
-            resources[inner] = condition | _substitute(content, values)
-        conditions |= _substitute(nested.get("Conditions", {}), values)
+            resources[inner] = condition | substitute(content, values)
+        conditions |= substitute(nested.get("Conditions", {}), values)
         for output, content in nested.get("Outputs", {}).items():
-            outputs[f"{name}.Outputs.{output}"] = _substitute(content["Value"], values)
+            outputs[f"{name}.Outputs.{output}"] = substitute(content["Value"], values)
     conditions |= template["Conditions"]
     merged = template | {"Resources": resources, "Conditions": conditions}
-    substituted: Template = _substitute(merged, outputs)
+    substituted: Template = substitute(merged, outputs)
     return substituted
 
 
-def _substitute(value: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
-    """Return a part of a template with `Ref Name` and `Stack.Outputs.Name` replaced."""
-    match value:
-        case {"Ref": str(name)} if f"Ref {name}" in values:
-            return values[f"Ref {name}"]
+def substitute(part: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+    """Return a part of a template with references to `Name` or `Stack.Outputs.Name` replaced."""
+    match part:
+        case {"Ref": str(name)} if name in values:
+            return values[name]
         case {"Fn::GetAtt": [str(name), str(attribute)]} if f"{name}.{attribute}" in values:
             return values[f"{name}.{attribute}"]
         case {"Fn::Sub": str(text)}:
-            return {
-                "Fn::Sub": re.sub(r"\$\{(\w+)\}", lambda match: _sub_reference(match, values), text)
-            }
+            return {"Fn::Sub": _substitute_in_text(text, values)}
         case dict():
-            return {name: _substitute(part, values) for name, part in value.items()}
+            return {name: substitute(content, values) for name, content in part.items()}
         case list():
-            return [_substitute(part, values) for part in value]
-    return value
+            return [substitute(content, values) for content in part]
+    return part
 
 
-def _sub_reference(name_match: re.Match[str], values: Mapping[str, Any]) -> str:
-    """Return what replaces `${Name}` in an Fn::Sub when a reference is passed as that parameter."""
-    match values.get(f"Ref {name_match[1]}"):
-        case {"Ref": name}:
-            return f"${{{name}}}"
-        case {"Fn::GetAtt": [name, attribute]}:
-            return f"${{{name}.{attribute}}}"
-    return name_match[0]
+def _substitute_in_text(text: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+    """Return the argument of Fn::Sub in which some names have a value of their own."""
+    left: dict[str, Any] = {}
+    for name in dict.fromkeys(_VARIABLE.findall(text)):
+        match values.get(name):
+            case {"Ref": str(reference)}:
+                text = text.replace(f"${{{name}}}", f"${{{reference}}}")
+            case {"Fn::GetAtt": [str(resource), str(attribute)]}:
+                text = text.replace(f"${{{name}}}", f"${{{resource}.{attribute}}}")
+            case value if value is not None:
+                variable = name.replace(".", "")
+                text = text.replace(f"${{{name}}}", f"${{{variable}}}")
+                left[variable] = value
+    return [text, left] if left else text
 
 
 def translate(template: Template) -> Template:

@@ -18,15 +18,6 @@ def all_met(part: Any) -> Any:
     return part
 
 
-def conditions(resources: dict[str, Any], kind: str) -> dict[str, str | None]:
-    """Return the condition of each resource whose type starts with this; None without one."""
-    return {
-        name: resource.get("Condition")
-        for name, resource in resources.items()
-        if resource["Type"].startswith(kind)
-    }
-
-
 def containers(resources: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the definitions of all containers by name, also of those with a condition."""
     return {

@@ -17,11 +17,8 @@ from tools.templates.sets import ACCOUNT
 from tools.templates.stack import Stack
 from tools.templates.translate import Json
 
-#: Of 500. The rest is room for what comes.
-_MAX_RESOURCES: Final = 400
-_MAX_PARAMETERS: Final = 200
-_MAX_OUTPUTS: Final = 200
-_MAX_MAPPINGS: Final = 200
+#: A template may have 500 resources. The rest is room for what comes.
+_MAX_OF_SECTIONS: Final = {"Resources": 400, "Parameters": 200, "Outputs": 200, "Mappings": 200}
 _MAX_TEMPLATE_BYTES: Final = 1_000_000
 _MAX_DESCRIPTION_BYTES: Final = 1024
 _MAX_NAME: Final = 255
@@ -39,15 +36,12 @@ _DYNAMIC_REFERENCE: Final = re.compile(r"\{\{resolve:[^}]*\}\}")
 def check_template(stack: Stack) -> Iterator[Defect]:
     """The template is within CloudFormation's limits for each part."""
     template = stack.template
-    yield from check_limit(
-        stack, "Resources", len(template["Resources"]), _MAX_RESOURCES, "resources"
-    )
-    declared = template.get("Parameters", {})
-    yield from check_limit(stack, "Parameters", len(declared), _MAX_PARAMETERS, "parameters")
-    outputs = template.get("Outputs", {})
-    yield from check_limit(stack, "Outputs", len(outputs), _MAX_OUTPUTS, "outputs")
-    mappings = template.get("Mappings", {})
-    yield from check_limit(stack, "Mappings", len(mappings), _MAX_MAPPINGS, "mappings")
+    for section, most in _MAX_OF_SECTIONS.items():
+        named = template.get(section, {})
+        yield from check_limit(stack, section, len(named), most, section.lower())
+        for name in named:
+            what = f"characters in {name[:20]}…"
+            yield from check_limit(stack, section, len(name), _MAX_NAME, what)
     text = json.dumps(template)
     yield from check_limit(stack, "template", len(text.encode()), _MAX_TEMPLATE_BYTES, "bytes")
     description = len(template.get("Description", "").encode())
@@ -56,11 +50,6 @@ def check_template(stack: Stack) -> Iterator[Defect]:
     yield from check_limit(
         stack, "template", dynamic, _MAX_DYNAMIC_REFERENCES, "dynamic references ({{resolve:…}})"
     )
-    for section in ("Resources", "Parameters", "Outputs", "Mappings"):
-        for name in template.get(section, {}):
-            yield from check_limit(
-                stack, section, len(name), _MAX_NAME, f"characters in {name[:20]}…"
-            )
 
 
 def check_limit(stack: Stack, place: str, count: int, most: int, what: str) -> Iterator[Defect]:

@@ -58,13 +58,12 @@ def check_alarms(stack: Stack) -> Iterator[Defect]:
 def check_metrics(root: Stack, stack: Stack) -> Iterator[Defect]:
     """Each metric of ours in an alarm or dashboard is the stack's own."""
     shown = {
-        key: list(_measured(alarm))
-        for key, alarm in stack.of_type("AWS::CloudWatch::Alarm").items()
+        key: list(measured(alarm)) for key, alarm in stack.of_type("AWS::CloudWatch::Alarm").items()
     }
     for key, board in stack.of_type("AWS::CloudWatch::Dashboard").items():
         shown[key] = [
             (words[1], dict(zip(words[2::2], words[3::2], strict=True)))
-            for words in _shown(board["DashboardBody"])
+            for words in listed(board["DashboardBody"])
         ]
     names = [root.name, *_parameters_with(stack, root.name)]
     for key, metrics in shown.items():
@@ -77,7 +76,7 @@ def check_metrics(root: Stack, stack: Stack) -> Iterator[Defect]:
             yield Defect(stack.file, key, message, remedy)
 
 
-def _measured(alarm: Json) -> Iterator[tuple[str, dict[str, Json]]]:
+def measured(alarm: Json) -> Iterator[tuple[str, dict[str, Json]]]:
     """Yield the name and the dimensions of each metric of ours in an alarm."""
     queries = alarm.get("Metrics", [])
     for metric in [alarm, *(query.get("MetricStat", {}).get("Metric", {}) for query in queries)]:
@@ -86,13 +85,13 @@ def _measured(alarm: Json) -> Iterator[tuple[str, dict[str, Json]]]:
             yield metric["MetricName"], dimensions
 
 
-def _shown(body: Json) -> Iterator[list[Json]]:
+def listed(body: Json) -> Iterator[list[Json]]:
     """Yield the metrics of ours in a dashboard, with the words that it repeats by a dot."""
     text = body["Fn::Sub"] if isinstance(body, dict) else body
     for widget in json.loads(text[0] if isinstance(text, list) else text)["widgets"]:
         before: list[Json] = []
-        for listed in widget.get("properties", {}).get("metrics", []):
-            words = [word for word in listed if not isinstance(word, dict)]
+        for metric in widget.get("properties", {}).get("metrics", []):
+            words = [word for word in metric if not isinstance(word, dict)]
             if words[:1] == ["..."]:
                 words = [*before[: len(before) - len(words) + 1], *words[1:]]
             before = [before[number] if word == "." else word for number, word in enumerate(words)]

@@ -83,6 +83,6 @@ SETS: Final = (
     ParameterSet("no-worker-limits", {"WorkerLimits": "off"}),
     ParameterSet("second-stack", {"AlarmSet": "all"}, "pillarbox-two"),
     ParameterSet("europe", {"Firewall": "managed"}, region="eu-west-1"),
-    ParameterSet("everything", _EVERYTHING),
     ParameterSet("a-thousand-a-second", parameters_for(1000)),
+    ParameterSet("everything", _EVERYTHING),
 )

@@ -19,6 +19,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
 from tests.conditions import all_met
+from tests.deployed import of_type
 from tests.loops import for_each
 
 _SOURCE = template.inlined(template.load())
@@ -117,23 +118,6 @@ def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
         {"Name": "QueueName", "Value": {"Fn::GetAtt": ["JobsDeadLetters", "QueueName"]}}
     ]
     assert "${JobsQueue.QueueName}" in json.dumps(resources["Dashboard"])
-
-
-def test_a_nested_stack_is_switched_as_a_whole() -> None:
-    """The relay's stack has the condition; in it everything of the front has another one."""
-    resources = template.load()["Resources"]
-    switched = {name for name, item in resources.items() if item.get("Condition") == "WithRelay"}
-    assert switched == {"Relay"}
-    conditional: dict[str, str] = {}
-    for stack in _of_type("AWS::CloudFormation::Stack", resources).values():
-        nested = template.load(template.ROOT / stack["TemplateURL"])
-        assert stack["Parameters"].keys() == nested["Parameters"].keys()
-        for name, item in nested["Resources"].items():
-            if stack["TemplateURL"] == "stacks/relay.yaml" and "Condition" in item:
-                conditional[name] = item["Condition"]
-    firewall = {"FrontFirewallAssociation": "WithFrontFirewall"}
-    front = {name for name in _RESOURCES if name.startswith("Front")} - {"FrontFirewall"}
-    assert conditional == dict.fromkeys(front, "WithFront") | firewall
 
 
 def test_a_logical_id_is_in_one_stack() -> None:
@@ -271,26 +255,17 @@ def test_an_event_that_always_fails_is_a_dead_letter_in_time() -> None:
     assert timedelta(seconds=queue["VisibilityTimeout"] * receives) * 1.5 <= LONGEST_STAY
 
 
-@for_each(
-    ("queue", "function"),
-    [
-        ("JobsQueue", "DeliverMessage"),
-        ("UrgentJobsQueue", "DeliverMessage"),
-        ("EventsQueue", "RecordFeedback"),
-        ("SweepQueue", "SweepAccount"),
-        ("WebhooksQueue", "PostWebhooks"),
-    ],
-)
-def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str) -> None:
-    """A message is hidden for at least the function's timeout and half a minute."""
-    visibility = _of_type("AWS::SQS::Queue")[queue]["VisibilityTimeout"]
-    assert visibility >= _timeout(function) + 30
-    (source,) = (
-        source["Properties"]
-        for source in _FUNCTIONS[function].get("Events", {}).values()
-        if source["Properties"]["Queue"] == {"Fn::GetAtt": [queue, "Arn"]}
-    )
-    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+def test_a_queue_gets_back_what_its_function_could_not_process() -> None:
+    """The messages of a batch fail one by one; tools/templates compares the times."""
+    sources = {
+        source["Properties"]["Queue"]["Fn::GetAtt"][0]: source["Properties"]
+        for function in _FUNCTIONS.values()
+        for source in function.get("Events", {}).values()
+        if source["Type"] == "SQS"
+    }
+    assert sources.keys() == {name for name in _of_type("AWS::SQS::Queue") if "Dead" not in name}
+    for source in sources.values():
+        assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 @for_each("queue", ["JobsQueue", "UrgentJobsQueue"])
@@ -317,38 +292,33 @@ def test_urgent_jobs_have_workers_of_their_own() -> None:
 
 def test_requests_take_no_function_from_delivery() -> None:
     """Workers and events can have a reservation, which is as large as what their queues use."""
-    assert _SOURCE["Parameters"]["DeliveryReserve"]["Default"] == 0
-    assert _SOURCE["Conditions"]["WithReserve"] == {
-        "Fn::Not": [{"Fn::Equals": [{"Ref": "DeliveryReserve"}, "0"]}]
-    }
-    reserves = {
-        name: function["ReservedConcurrentExecutions"]["Fn::If"]
-        for name, function in _FUNCTIONS.items()
-        if "ReservedConcurrentExecutions" in function
-    }
-    none = {"Ref": "AWS::NoValue"}
-    assert reserves == {
-        "DeliverMessage": ["WithReserve", {"Ref": "DeliveryReserve"}, none],
-        "RecordFeedback": ["WithReserve", {"Ref": "DeliveryConcurrency"}, none],
-    }
+    for reserve, reserved in (("0", {}), ("20", {"DeliverMessage": "20", "RecordFeedback": 10})):
+        functions = of_type("AWS::Serverless::Function", "prod", DeliveryReserve=reserve)
+        name = "ReservedConcurrentExecutions"
+        assert {key: one[name] for key, one in functions.items() if name in one} == reserved
 
 
-def test_an_account_with_enough_functions_needs_no_maximum() -> None:
+@for_each(
+    ("parameters", "without"),
+    [
+        ({}, set[str]()),
+        ({"WorkerLimits": "off"}, {"RecordFeedback", "SweepAccount", "PostWebhooks"}),
+        ({"WorkerLimits": "off", "DeliveryReserve": "20"}, set[str]()),
+    ],
+)
+def test_an_account_with_enough_functions_needs_no_maximum(
+    parameters: dict[str, str], without: set[str]
+) -> None:
     """`WorkerLimits=off` takes it from all queues but those of delivery, unless it is reserved."""
-    for function in ("RecordFeedback", "SweepAccount", "PostWebhooks"):
-        (source,) = _FUNCTIONS[function]["Events"].values()
-        condition, _, without = source["Properties"]["ScalingConfig"]["Fn::If"]
-        # An empty configuration removes the maximum of a mapping that exists.
-        assert (condition, without) == ("WithWorkerLimits", {})
-    for source in _FUNCTIONS["DeliverMessage"]["Events"].values():
-        assert "Fn::If" not in source["Properties"]["ScalingConfig"]
-    assert _SOURCE["Conditions"]["WithWorkerLimits"] == {
-        "Fn::Or": [
-            {"Condition": "WithReserve"},
-            {"Fn::Not": [{"Fn::Equals": [{"Ref": "WorkerLimits"}, "off"]}]},
-        ]
+    functions = of_type("AWS::Serverless::Function", "prod", **parameters)
+    scaling = {
+        name: source["Properties"]["ScalingConfig"]
+        for name, function in functions.items()
+        for source in function.get("Events", {}).values()
+        if source["Type"] == "SQS"
     }
-    assert _SOURCE["Parameters"]["WorkerLimits"]["Default"] == "auto"
+    # An empty configuration removes the maximum of a mapping that exists.
+    assert {name for name, config in scaling.items() if config == {}} == without
 
 
 def test_ses_events_reach_their_queue_unwrapped() -> None:

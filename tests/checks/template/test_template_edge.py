@@ -7,13 +7,13 @@ from typing import Any, Final
 from admin.aws import deployment
 from local import template
 from pillarbox.domain.errors import CODES
-from tests.conditions import all_met, containers
-from tests.edge_function import CODE, FRONT, LAMBDA
+from tests.conditions import containers
+from tests.deployed import properties
+from tests.edge_function import FRONT, LAMBDA
 from tests.loops import for_each
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
-_, _VALUES = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
 _FIREWALLS: Final = ("ApiFirewall", "FrontFirewall", "EdgeFirewall")
 
 #: AWS Lambda's quota on the payload of a synchronous invocation, in bytes.
@@ -22,15 +22,9 @@ _LAMBDA_PAYLOAD: Final = 6 * 1024 * 1024
 _HEADERS: Final = 10_240
 
 
-def _rules_as_written(name: str) -> list[dict[str, Any]]:
-    """Return the rules of a firewall with their conditions."""
-    rules: list[dict[str, Any]] = _RESOURCES[name]["Properties"]["Rules"]
-    return rules
-
-
 def _rules(name: str) -> list[dict[str, Any]]:
     """Return all rules of a firewall, those of `Firewall: managed` too."""
-    rules: list[dict[str, Any]] = all_met(_rules_as_written(name))
+    rules: list[dict[str, Any]] = properties(name, "everything")["Rules"]
     return rules
 
 
@@ -48,22 +42,13 @@ def test_two_attachments_of_5_mb_fit_into_the_front() -> None:
     assert FRONT >= -(-10 * 1024**2 // 3) * 4 + 2 * 1024**2
 
 
-def test_the_function_is_small_enough() -> None:
-    """The function is smaller than CloudFront's limit of 10 KB."""
-    assert len(CODE.encode()) < 10_000
-    assert _VALUES == {"Front": {"Fn::If": ["WithFront", "true", "false"]}}
-
-
 def test_origins_get_the_secret_and_check_it() -> None:
     """The edge sends the secret to both origins; firewalls and front compare it."""
     secret = {"Fn::Sub": "{{resolve:secretsmanager:${EdgeSecret}:SecretString}}"}
-    origins = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["Origins"]
-    for origin in (origins[0], origins[1]["Fn::If"][1]):
-        assert origin["OriginCustomHeaders"]["Fn::If"] == [
-            "WithEdgeSecret",
-            [{"HeaderName": "X-Pillarbox-Edge", "HeaderValue": secret}],
-            {"Ref": "AWS::NoValue"},
-        ]
+    origins = properties("Edge", "everything")["DistributionConfig"]["Origins"]
+    sent = {origin["Id"]: origin.get("OriginCustomHeaders") for origin in origins}
+    header = [{"HeaderName": "X-Pillarbox-Edge", "HeaderValue": secret}]
+    assert sent == {"api": header, "front": header, "errors": None, "dashboard": None}
     for name in ("ApiFirewall", "FrontFirewall"):
         first = min(_rules(name), key=lambda rule: rule["Priority"])
         match = first["Statement"]["NotStatement"]["Statement"]["ByteMatchStatement"]
@@ -83,29 +68,22 @@ def test_a_firewall_that_is_switched_on_waits_for_the_edge() -> None:
     its value is the web ACL alone: another value would replace the association.
     """
     firewall = {"Fn::GetAtt": ["ApiFirewall", "Arn"]}
-    condition, with_edge, without = _RESOURCES["FirewallAssociation"]["Properties"]["WebACLArn"][
-        "Fn::If"
-    ]
-    assert (condition, without) == ("WithEdge", firewall)
-    index, parts = with_edge["Fn::Select"]
+    assert properties("FirewallAssociation", "no-edge-managed")["WebACLArn"] == firewall
+    index, parts = properties("FirewallAssociation", "basic")["WebACLArn"]["Fn::Select"]
     separator, text = parts["Fn::Split"]
-    assert text["Fn::Sub"] == ["${Firewall}|${Edge}", {"Firewall": firewall}]
+    assert text["Fn::Sub"] == "${ApiFirewall.Arn}|${Edge}"
     assert (separator, index) == ("|", 0)  # no ARN has this character
 
 
 @for_each("name", ["ApiFirewall", "FrontFirewall"])
 def test_a_firewall_can_count_and_let_all_pass(name: str) -> None:
     """With `Firewall: count` no rule blocks, so that the edge may stop sending the secret."""
-    blocking = {"Fn::Not": [{"Fn::Equals": [{"Ref": "Firewall"}, "count"]}]}
-    assert _SOURCE["Conditions"]["WithBlocking"] == blocking
-    rules = [rule.get("Fn::If", [None, rule])[1] for rule in _rules_as_written(name)]
-    own = [rule for rule in rules if "Action" in rule]
-    assert {rule["Name"] for rule in own} >= {"edge-only", "address-rate"}
-    for rule in own:
-        condition, block, count = rule["Action"]["Fn::If"]
-        assert (condition, list(block), count) == ("WithBlocking", ["Block"], {"Count": {}})
-    for rule in rules:  # AWS's rule sets block, and exist only with `managed`
-        assert ("Action" in rule) == ("ManagedRuleGroupStatement" not in rule["Statement"])
+    counting = properties(name, "everything", Firewall="count")["Rules"]
+    blocking = properties(name, "everything", Firewall="basic")["Rules"]
+    assert [rule["Name"] for rule in counting] == [rule["Name"] for rule in blocking]
+    assert {"edge-only", "address-rate"} <= {rule["Name"] for rule in counting}
+    assert all(rule["Action"] == {"Count": {}} for rule in counting)
+    assert all(rule["Action"].keys() == {"Block"} for rule in blocking)
 
 
 @for_each("name", _FIREWALLS)
@@ -142,12 +120,13 @@ def test_a_response_says_which_rule_refused() -> None:
 
 def test_the_firewall_counts_each_key() -> None:
     """A key is counted over all addresses, after what goes around the edge was blocked."""
-    rules = {rule["Name"]: rule for rule in _rules("ApiFirewall")}
+    firewall = properties("ApiFirewall", "everything", RequestsPerKey="7")
+    rules = {rule["Name"]: rule for rule in firewall["Rules"]}
     rate = rules["key-rate"]["Statement"]["RateBasedStatement"]
     assert (rate["AggregateKeyType"], rate["EvaluationWindowSec"]) == ("CUSTOM_KEYS", 60)
     (key,) = rate["CustomKeys"]
     assert key["Header"]["Name"] == "x-api-key"
-    assert rate["Limit"] == {"Ref": "RequestsPerKey"}
+    assert rate["Limit"] == "7"
     assert rules["edge-only"]["Priority"] < rules["key-rate"]["Priority"]
 
 
@@ -164,12 +143,10 @@ def test_one_key_cannot_use_the_rate_of_all() -> None:
 def test_each_rule_has_its_own_metric(name: str) -> None:
     """The metric of a rule counts that rule alone."""
     rules = _rules(name)
-    metrics = [rule["VisibilityConfig"]["MetricName"]["Fn::Sub"] for rule in rules]
-    total = _RESOURCES[name]["Properties"]["VisibilityConfig"]["MetricName"]["Fn::Sub"]
+    metrics = [rule["VisibilityConfig"]["MetricName"] for rule in rules]
+    total = properties(name, "everything")["VisibilityConfig"]["MetricName"]
     assert len({total, *metrics}) == len(rules) + 1
-    assert [metric.removeprefix("${AWS::StackName}-") for metric in metrics] == [
-        rule["Name"] for rule in rules
-    ]
+    assert metrics == [f"pillarbox-{rule['Name']}" for rule in rules]
     # A sample would contain API keys.
     assert not any(rule["VisibilityConfig"]["SampledRequestsEnabled"] for rule in rules)
 
@@ -239,39 +216,46 @@ def test_what_no_origin_answers_has_the_envelope() -> None:
     gateway = _RESOURCES["Api"]["Properties"]["GatewayResponses"].values()
     ours = {status for status, _ in CODES.values()} | {r["StatusCode"] for r in gateway}
     assert not ours & pages.keys()
-    (behavior,) = (b for b in edge["CacheBehaviors"] if b["PathPattern"] == "/errors/*")
-    (origin,) = (o for o in edge["Origins"] if o.get("Id") == behavior["TargetOriginId"])
-    assert origin["DomainName"] == {"Fn::GetAtt": ["ErrorPages", "RegionalDomainName"]}
 
 
-def test_only_the_distribution_reads_the_error_page() -> None:
-    """The bucket is private; CloudFront signs its requests for this distribution."""
-    _, allowed = _RESOURCES["ErrorPagesPolicy"]["Properties"]["PolicyDocument"]["Statement"]
-    assert allowed["Principal"] == {"Service": "cloudfront.amazonaws.com"}
-    assert allowed["Action"] == "s3:GetObject"
-    (source,) = allowed["Condition"]["StringEquals"].values()
-    assert source["Fn::Sub"].endswith(":distribution/${Edge}")
-
-
-def test_only_the_distribution_reads_the_dashboard() -> None:
-    """The bucket is private, and the distribution reads what it serves."""
-    _, read, look = _RESOURCES["DashboardFilesPolicy"]["Properties"]["PolicyDocument"]["Statement"]
-    assert (read["Action"], look["Action"]) == ("s3:GetObject", "s3:ListBucket")
-    assert [resource["Fn::Sub"] for resource in read["Resource"]] == [
-        "${DashboardFiles.Arn}/app/*",
-        "${DashboardFiles.Arn}/assets/*",
-        "${DashboardFiles.Arn}/widget.*",
-    ]
-    for statement in (read, look):
+@for_each(
+    ("bucket", "files", "pages"),
+    [
+        ("ErrorPages", ["errors/*"], ["/errors/*"]),
+        # The first pattern that matches decides.
+        (
+            "DashboardFiles",
+            ["app/*", "assets/*", "widget.*"],
+            ["/app/preview.html", "/app/*", "/widget*", "/assets/*"],
+        ),
+    ],
+)
+def test_only_the_distribution_reads_a_bucket(
+    bucket: str, files: list[str], pages: list[str]
+) -> None:
+    """The bucket is private; CloudFront signs its requests for what this distribution serves."""
+    _, *allowed = properties(f"{bucket}Policy", "prod")["PolicyDocument"]["Statement"]
+    for statement in allowed:
         assert statement["Principal"] == {"Service": "cloudfront.amazonaws.com"}
         (source,) = statement["Condition"]["StringEquals"].values()
         assert source["Fn::Sub"].endswith(":distribution/${Edge}")
-    edge = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]
-    paths = [b["PathPattern"] for b in edge["CacheBehaviors"] if b["TargetOriginId"] == "dashboard"]
-    # The first pattern that matches decides.
-    assert paths == ["/app/preview.html", "/app/*", "/widget*", "/assets/*"]
-    (origin,) = (o for o in edge["Origins"] if o.get("Id") == "dashboard")
-    assert origin["OriginAccessControlId"] == {"Fn::GetAtt": ["DashboardAccess", "Id"]}
+    read, *look = [statement["Action"] for statement in allowed]
+    assert read == "s3:GetObject"
+    assert look == (["s3:ListBucket"] if bucket == "DashboardFiles" else [])
+    readable = allowed[0]["Resource"]
+    assert [one["Fn::Sub"] for one in (readable if isinstance(readable, list) else [readable])] == [
+        f"${{{bucket}.Arn}}/{file}" for file in files
+    ]
+    edge = properties("Edge", "prod")["DistributionConfig"]
+    (origin,) = (
+        one
+        for one in edge["Origins"]
+        if one["DomainName"] == {"Fn::GetAtt": [bucket, "RegionalDomainName"]}
+    )
+    access = f"{bucket.removesuffix('Files')}Access"
+    assert origin["OriginAccessControlId"] == {"Fn::GetAtt": [access, "Id"]}
+    behaviors = [one for one in edge["CacheBehaviors"] if one["TargetOriginId"] == origin["Id"]]
+    assert [one["PathPattern"] for one in behaviors] == pages
 
 
 @for_each(
@@ -297,14 +281,12 @@ def test_only_origins_reach_the_policy(sites: str, *, is_allowed: bool) -> None:
 
 def test_only_the_sites_of_the_parameter_show_the_widget() -> None:
     """`WidgetOrigins` becomes a list of a policy, and without it no site shows the frame."""
-    assert _SOURCE["Parameters"]["WidgetOrigins"]["Default"] == ""
-    config = _RESOURCES["WidgetHeaders"]["Properties"]["ResponseHeadersPolicyConfig"]
-    policy = config["SecurityHeadersConfig"]["ContentSecurityPolicy"]["ContentSecurityPolicy"]
-    text, values = policy["Fn::Sub"]
-    assert "frame-ancestors ${Ancestors};" in text
-    condition, sites, nobody = values["Ancestors"]["Fn::If"]
-    assert (condition, nobody) == ("WithWidget", "'none'")
-    empty = {"Fn::Equals": [{"Ref": "WidgetOrigins"}, ""]}
-    assert _SOURCE["Conditions"][condition] == {"Fn::Not": [empty]}
-    assert sites == {"Fn::Join": [" ", {"Fn::Split": [",", {"Ref": "WidgetOrigins"}]}]}
-    assert "FrameOptions" not in config["SecurityHeadersConfig"]
+    for chosen, ancestors in (
+        ("prod", "'none'"),
+        ("everything", "https://shop.example https://example.org"),
+    ):
+        config = properties("WidgetHeaders", chosen)["ResponseHeadersPolicyConfig"]
+        security = config["SecurityHeadersConfig"]
+        policy = security["ContentSecurityPolicy"]["ContentSecurityPolicy"]
+        assert f"; frame-ancestors {ancestors};" in policy
+        assert "FrameOptions" not in security

@@ -1,7 +1,7 @@
 """The templates in memory, so that a test can plant an error without translating them again."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -13,8 +13,8 @@ from tools.templates.stack import Stack, build
 from tools.templates.translate import ROOT_TEMPLATE, Sources
 
 ALL: Final[ParameterSet] = SETS[-1]
-RELAY: Final = "stacks/relay.yaml"
-ALARMS: Final = "stacks/alarms.yaml"
+#: As a value of `plant`: what the path names is removed.
+GONE: Final = object()
 
 
 class Templates(Sources):
@@ -33,20 +33,28 @@ class Templates(Sources):
     def translated(self, *_: object) -> Any:
         return self.root
 
-    @property
-    def resources(self) -> dict[str, Any]:
-        """The resources of the root template."""
-        resources: dict[str, Any] = self.root["Resources"]
-        return resources
+    def plant(self, changes: Mapping[str, Any]) -> None:
+        """Set what paths name to values.
 
-    def properties(self, key: str) -> dict[str, Any]:
-        """Return the properties of a resource of the root template."""
-        properties: dict[str, Any] = self.resources[key]["Properties"]
-        return properties
-
-    def choose(self, **parameters: str) -> None:
-        """Set parameters."""
-        self.chosen = replace(self.chosen, parameters={**self.chosen.parameters, **parameters})
+        A path is a parameter of the set, or begins with a section, or with a resource for its
+        properties. A file comes before it, with a colon, if it is in a nested stack.
+        """
+        for path, value in changes.items():
+            file, _, place = path.rpartition(":")
+            *above, key = place.split()
+            if not above and key not in self.root:
+                parameters = {**self.chosen.parameters, key: value}
+                self.chosen = replace(self.chosen, parameters=parameters)
+                continue
+            part: Any = self.nested[file] if file else self.root
+            if above and above[0] not in part:
+                part = part["Resources"][above.pop(0)]["Properties"]
+            for step in above:
+                part = part[int(step) if step.isdigit() else step]
+            if value is GONE:
+                del part[key]
+            else:
+                part[key] = value
 
     def build(self) -> Stack:
         """Return the stack with everything in it."""

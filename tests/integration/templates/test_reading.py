@@ -116,17 +116,16 @@ def test_lint_reads_what_sam_wrote_and_what_nested_stacks_get(tmp_path: Path) ->
 def test_two_stacks_in_an_account_have_different_names() -> None:
     """A name without the stack's is found, and so is one of all regions without the region."""
     templates = Templates()
-    templates.resources["Topic"] = {
-        "Type": "AWS::SNS::Topic",
-        "Properties": {"TopicName": "one"},
+    board = {
+        "DashboardName": {"Fn::Sub": "${AWS::StackName}-board"},
+        "DashboardBody": '{"widgets": []}',
     }
-    templates.resources["Board"] = {
-        "Type": "AWS::CloudWatch::Dashboard",
-        "Properties": {
-            "DashboardName": {"Fn::Sub": "${AWS::StackName}-board"},
-            "DashboardBody": '{"widgets": []}',
-        },
-    }
+    templates.plant(
+        {
+            "Resources Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "one"}},
+            "Resources Board": {"Type": "AWS::CloudWatch::Dashboard", "Properties": board},
+        }
+    )
     prod, second, europe = (
         next(chosen for chosen in SETS if chosen.name == name)
         for name in ("prod", "second-stack", "europe")

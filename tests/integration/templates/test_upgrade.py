@@ -2,13 +2,12 @@
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.integration.templates.planting import ALARMS, RELAY, Templates, texts
+from tests.integration.templates.planting import GONE, Templates, texts
 from tools.templates.defects import Defect
 from tools.templates.translate import Sources
 from tools.templates.upgrade import (
@@ -20,50 +19,9 @@ from tools.templates.upgrade import (
     report,
 )
 
-type Plant = Callable[[Templates, Templates], object]
+type Changes = dict[str, Any]
 
-_PLANTS: Final[dict[str, tuple[Plant, str]]] = {}
-
-
-def _plants(message: str) -> Callable[[Plant], Plant]:
-    """Declare what the check must say about an upgrade; its name is the function's."""
-
-    def declare(plant: Plant) -> Plant:
-        _PLANTS[plant.__name__] = (plant, message)
-        return plant
-
-    return declare
-
-
-def _problems(old: Templates, new: Templates) -> list[Defect]:
-    former, stack = old.build(), new.build()
-    return list(check_upgrade(former, stack, compare(former, stack)))
-
-
-@_plants("Table: The upgrade replaces it")
-def table_with_another_key(_old: Templates, new: Templates) -> None:
-    new.properties("Table")["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
-
-
-@_plants("JobsQueue: The upgrade replaces it")
-def queue_with_a_name(_old: Templates, new: Templates) -> None:
-    new.properties("JobsQueue")["QueueName"] = "jobs"
-
-
-@_plants("SpoolBucket: The upgrade removes it")
-def bucket_with_another_logical_id(_old: Templates, new: Templates) -> None:
-    new.resources["MailBucket"] = new.resources.pop("SpoolBucket")
-
-
-@_plants("SweepQueue: The upgrade removes it")
-def queue_that_moves_to_a_nested_stack(_old: Templates, new: Templates) -> None:
-    new.nested[RELAY]["Resources"]["SweepQueue"] = new.resources.pop("SweepQueue")
-
-
-@_plants("Credentials: The upgrade removes it")
-def table_with_a_condition_that_is_false(_old: Templates, new: Templates) -> None:
-    new.root["Conditions"]["Never"] = {"Fn::Equals": [{"Ref": "Tracing"}, "never"]}
-    new.resources["Credentials"]["Condition"] = "Never"
+_QUEUE: Final = {"Type": "AWS::SQS::Queue"}
 
 
 def _policy(*queues: str) -> dict[str, Any]:
@@ -71,73 +29,109 @@ def _policy(*queues: str) -> dict[str, Any]:
     return {"Type": "AWS::SQS::QueuePolicy", "Properties": {"Queues": listed, "PolicyDocument": {}}}
 
 
-@_plants("Held: Its policy moves from Both to Second. CloudFormation updates or deletes Both")
-def policy_that_another_resource_takes_over(old: Templates, new: Templates) -> None:
-    for templates in (old, new):
-        templates.resources["Held"] = {"Type": "AWS::SQS::Queue"}
-        templates.resources["Both"] = _policy("Held", "SweepQueue")
-    new.resources["Both"] = _policy("SweepQueue")
-    new.resources["Second"] = _policy("Held")
-
-
-@_plants("Held: Its policy moves from First to Second")
-def policy_with_another_logical_id(old: Templates, new: Templates) -> None:
-    for templates in (old, new):
-        templates.resources["Held"] = {"Type": "AWS::SQS::Queue"}
-    old.resources["First"] = _policy("Held")
-    new.resources["Second"] = _policy("Held")
-
-
-@_plants("Held: It had a policy by First, and has none")
-def policy_that_goes(old: Templates, new: Templates) -> None:
-    for templates in (old, new):
-        templates.resources["Held"] = {"Type": "AWS::SQS::Queue"}
-    old.resources["First"] = _policy("Held")
-
-
-@_plants("SendEmailRole: Its type changes from AWS::IAM::Role to AWS::SNS::Topic")
-def resource_with_another_type(_old: Templates, new: Templates) -> None:
-    new.resources["SendEmailRole"] = {"Type": "AWS::SNS::Topic", "Properties": {}}
-
-
 def _topic(name: str, **properties: Any) -> dict[str, Any]:
     return {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": name, **properties}}
 
 
-@_plants("Named: The upgrade replaces it, but its name fixed stays")
-def replacement_with_the_same_name(old: Templates, new: Templates) -> None:
-    for templates, is_ordered in ((old, False), (new, True)):
-        templates.resources["Named"] = _topic("fixed", FifoTopic=is_ordered)
+def _permissions(name: str) -> Changes:
+    permission = {
+        "Type": "AWS::Lambda::Permission",
+        "Properties": {
+            "Action": "lambda:InvokeFunction",
+            "Principal": "apigateway.amazonaws.com",
+            "FunctionName": {"Ref": "SendEmailAliaslive"},
+            "SourceArn": {"Fn::Sub": "arn:aws:execute-api:x:x:${Api}/api/GET/x"},
+        },
+    }
+    return {f"Resources {name}{number}": permission for number in range(25)}
 
 
-@_plants("Moved: It takes the name fixed from Named of template.yaml")
-def name_that_moves_to_a_nested_stack(old: Templates, new: Templates) -> None:
-    old.resources["Named"] = _topic("fixed")
-    new.nested[ALARMS]["Resources"]["Moved"] = _topic("fixed")
+#: What the check must say, and what is changed in the former templates and in those of now.
+_PLANTS: Final[list[tuple[str, Changes, Changes]]] = [
+    (
+        "Table: The upgrade replaces it",
+        {},
+        {"Table KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]},
+    ),
+    ("JobsQueue: The upgrade replaces it", {}, {"JobsQueue QueueName": "jobs"}),
+    (
+        "SpoolBucket: The upgrade removes it",
+        {},
+        {"Resources SpoolBucket": GONE, "Resources MailBucket": {"Type": "AWS::S3::Bucket"}},
+    ),
+    (
+        "SweepQueue: The upgrade removes it",
+        {},
+        {"Resources SweepQueue": GONE, "stacks/relay.yaml:Resources SweepQueue": _QUEUE},
+    ),
+    (
+        "Credentials: The upgrade removes it",
+        {},
+        {
+            "Conditions Never": {"Fn::Equals": [{"Ref": "Tracing"}, "never"]},
+            "Resources Credentials Condition": "Never",
+        },
+    ),
+    (
+        "Held: Its policy moves from Both to Second. CloudFormation updates or deletes Both",
+        {"Resources Held": _QUEUE, "Resources Both": _policy("Held", "SweepQueue")},
+        {
+            "Resources Held": _QUEUE,
+            "Resources Both": _policy("SweepQueue"),
+            "Resources Second": _policy("Held"),
+        },
+    ),
+    (
+        "Held: Its policy moves from First to Second",
+        {"Resources Held": _QUEUE, "Resources First": _policy("Held")},
+        {"Resources Held": _QUEUE, "Resources Second": _policy("Held")},
+    ),
+    (
+        "Held: It had a policy by First, and has none",
+        {"Resources Held": _QUEUE, "Resources First": _policy("Held")},
+        {"Resources Held": _QUEUE},
+    ),
+    (
+        "SendEmailRole: Its type changes from AWS::IAM::Role to AWS::SNS::Topic",
+        {},
+        {"Resources SendEmailRole": _topic("role")},
+    ),
+    (
+        "Named: The upgrade replaces it, but its name fixed stays",
+        {"Resources Named": _topic("fixed", FifoTopic=False)},
+        {"Resources Named": _topic("fixed", FifoTopic=True)},
+    ),
+    (
+        "Moved: It takes the name fixed from Named of template.yaml",
+        {"Resources Named": _topic("fixed")},
+        {"stacks/alarms.yaml:Resources Moved": _topic("fixed")},
+    ),
+    (
+        r"SendEmailAliaslive: Its resource policy has [\d,]+ bytes during the upgrade",
+        _permissions("Former"),
+        _permissions("Later"),
+    ),
+]
 
 
-@_plants(r"SendEmailAliaslive: Its resource policy has [\d,]+ bytes during the upgrade")
-def permissions_that_do_not_fit_together(old: Templates, new: Templates) -> None:
-    for templates, name in ((old, "Former"), (new, "Later")):
-        for number in range(25):
-            templates.resources[f"{name}{number}"] = {
-                "Type": "AWS::Lambda::Permission",
-                "Properties": {
-                    "Action": "lambda:InvokeFunction",
-                    "Principal": "apigateway.amazonaws.com",
-                    "FunctionName": {"Ref": "SendEmailAliaslive"},
-                    "SourceArn": {"Fn::Sub": "arn:aws:execute-api:x:x:${Api}/api/GET/x"},
-                },
-            }
+def _problems(old: Templates, new: Templates) -> list[Defect]:
+    former, stack = old.build(), new.build()
+    return list(check_upgrade(former, stack, compare(former, stack)))
 
 
-@pytest.mark.parametrize("error", _PLANTS)
-def test_an_upgrade_that_loses_something_is_found(error: str) -> None:
-    """The check names what an upgrade would lose; without the change it finds nothing."""
-    plant, message = _PLANTS[error]
+def test_an_upgrade_without_changes_loses_nothing() -> None:
+    """The check finds nothing in the project's own templates."""
+    assert not _problems(Templates(), Templates())
+
+
+@pytest.mark.parametrize(("message", "before", "after"), _PLANTS)
+def test_an_upgrade_that_loses_something_is_found(
+    message: str, before: Changes, after: Changes
+) -> None:
+    """The check names what an upgrade would lose."""
     old, new = Templates(), Templates()
-    assert not _problems(old, new)
-    plant(old, new)
+    old.plant(before)
+    new.plant(after)
     assert [text for text in texts(_problems(old, new)) if re.match(message, text)]
 
 
@@ -146,17 +140,18 @@ def test_the_report_says_what_changes() -> None:
 
     What refers to a replaced resource in a fixed property is replaced too.
     """
+    subscription = {"TopicArn": {"Ref": "Named"}, "Protocol": "sqs"}
+    subscribed = {"Type": "AWS::SNS::Subscription", "Properties": subscription}
     old, new = Templates(), Templates()
-    new.resources["NewQueue"] = {"Type": "AWS::SQS::Queue"}
-    new.properties("JobsQueue")["VisibilityTimeout"] = 1200
     for templates, name in ((old, "former"), (new, "later")):
-        templates.resources["Named"] = _topic(name)
-        subscription = {"TopicArn": {"Ref": "Named"}, "Protocol": "sqs"}
-        templates.resources["Subscription"] = {
-            "Type": "AWS::SNS::Subscription",
-            "Properties": subscription,
+        templates.plant({"Resources Named": _topic(name), "Resources Subscription": subscribed})
+    new.plant(
+        {
+            "Resources NewQueue": _QUEUE,
+            "JobsQueue VisibilityTimeout": 1200,
+            "Resources RolloutAlarm": GONE,
         }
-    del new.resources["RolloutAlarm"]
+    )
     root, *_ = compare(old.build(), new.build())
     assert list(report([root])) == [
         "template.yaml:",
