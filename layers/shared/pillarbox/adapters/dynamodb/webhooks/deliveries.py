@@ -132,7 +132,7 @@ def event_attributes(event: WebhookEvent) -> dict[str, object]:
         "message": str(event.message_id) if event.message_id else None,
         "address": event.address,
         "domain": event.domain,
-        "replayed": to_milliseconds(event.replayed_at) if event.replayed_at else None,
+        "replayed": milliseconds(event.replayed_at) if event.replayed_at else None,
     }
 
 
@@ -148,7 +148,7 @@ def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> Webh
         message_id=UUID(item["message"]) if "message" in item else None,
         address=item.get("address"),
         domain=item.get("domain"),
-        replayed_at=from_milliseconds(item["replayed"]) if "replayed" in item else None,
+        replayed_at=to_datetime(item["replayed"]) if "replayed" in item else None,
     )
 
 
