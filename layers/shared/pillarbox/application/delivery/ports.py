@@ -26,17 +26,14 @@ class Spool(Protocol):
 
     def account_ids(self) -> Iterable[str]:
         """Return the accounts that have objects."""
-        ...
 
     def put_before(
         self, account_id: str, moment: datetime, cursor: str | None
     ) -> ScanPage[SpoolObject]:
         """Return the next of an account's objects that were put before a moment."""
-        ...
 
     def delete(self, key: str) -> None:
         """Delete an object, if it still exists."""
-        ...
 
 
 class AccountIds(Protocol):
@@ -44,7 +41,6 @@ class AccountIds(Protocol):
 
     def all_ids(self) -> Iterable[str]:
         """Read the ids of all accounts."""
-        ...
 
 
 class SweepStep(StrEnum):
@@ -80,7 +76,6 @@ class SweepTasks(Protocol):
 
     def put_all(self, tasks: Iterable[SweepTask]) -> int:
         """Queue tasks, and return how many. After an error a part of them may be queued."""
-        ...
 
 
 class DeadLetters(Protocol):
@@ -88,7 +83,6 @@ class DeadLetters(Protocol):
 
     def put(self, text: str) -> None:
         """Put a job as it was received."""
-        ...
 
 
 class Mailer(Protocol):
@@ -104,14 +98,12 @@ class Mailer(Protocol):
             SendRejected: not accepted, and never will be.
             SendUncertain: may have been accepted.
         """
-        ...
 
     def send_probe(self, message: Message) -> None:
         """Hand over an email whose events show that events arrive, from the sender of a message.
 
         Nobody receives it. No error is raised if the provider does not take it.
         """
-        ...
 
 
 class SendThrottled(Exception):
@@ -152,11 +144,9 @@ class SendingRate(Protocol):
 
         A short wait is spent here. After a returned wait no token was taken.
         """
-        ...
 
     def slow_down(self) -> None:
         """Take fewer tokens for some seconds: SES throttled an email that had its tokens."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,11 +197,9 @@ class SeenEvents(Protocol):
 
     def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
         """Mark that events of messages were received; after an error some marks may be put."""
-        ...
 
     def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
         """Return the mark of a message, if it has one."""
-        ...
 
 
 class EventQueue(Protocol):
@@ -222,7 +210,6 @@ class EventQueue(Protocol):
 
         A queue does not preserve order, so newer events that were recorded do not show it.
         """
-        ...
 
 
 class EventHeartbeat(Protocol):
@@ -233,12 +220,9 @@ class EventHeartbeat(Protocol):
 
     def record(self, at: datetime) -> None:
         """Record that an event of the given time has been recorded."""
-        ...
 
     def latest(self) -> datetime | None:
         """Return the time of the newest event that is known to be recorded."""
-        ...
 
     def take_probe(self, now: datetime) -> bool:
         """Return whether a probe may be sent now, and count it: all workers send one in a while."""
-        ...

@@ -43,21 +43,17 @@ class WebhookEndpoints(Protocol):
 
         Mark the account (`has_webhooks`) at the same moment, so that its messages are announced.
         """
-        ...
 
     def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
         """Read one endpoint consistently."""
-        ...
 
     def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
         """Read an account's endpoints consistently, the oldest first."""
-        ...
 
     def change(
         self, account_id: str, endpoint_id: str, changes: EndpointChanges
     ) -> WebhookEndpoint | None:
         """Change an endpoint and return the new state, or None if there is no such endpoint."""
-        ...
 
     def replace_secrets(
         self,
@@ -67,20 +63,17 @@ class WebhookEndpoints(Protocol):
         new: tuple[WebhookSecret, ...],
     ) -> bool:
         """Replace an endpoint's secrets; return False if they are no longer `old`."""
-        ...
 
     def begin_replay(
         self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
     ) -> bool:
         """Note that a replay by time begins; return False if one began less than `pause` ago."""
-        ...
 
     def count_request(self, account_id: str, now: datetime, most: int) -> bool:
         """Count a test or a replay; return False if the account has `most` in this minute.
 
         Call it only for an account that has an endpoint.
         """
-        ...
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:
         """Remove an endpoint; return False if there was none.
@@ -88,7 +81,6 @@ class WebhookEndpoints(Protocol):
         With the last endpoint the account's mark goes at the same moment. It may stay if two
         endpoints are removed at the same time.
         """
-        ...
 
 
 class EndpointHealths(Protocol):
@@ -96,17 +88,14 @@ class EndpointHealths(Protocol):
 
     def get(self, account_id: str, endpoint_id: str) -> EndpointHealth:
         """Read an endpoint's health consistently; without a record it is `EndpointHealth()`."""
-        ...
 
     def replace(
         self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
     ) -> bool:
         """Write an endpoint's health; return False if it is no longer `old`."""
-        ...
 
     def remove(self, account_id: str, endpoint_id: str) -> None:
         """Remove the health of an endpoint, if there is a record."""
-        ...
 
 
 class WebhookDeliveries(Protocol):
@@ -114,21 +103,17 @@ class WebhookDeliveries(Protocol):
 
     def put(self, delivery: WebhookDelivery) -> None:
         """Write the record of a delivery."""
-        ...
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         """Read one delivery consistently by `WebhookEvent.delivery_id`."""
-        ...
 
     def peek(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         """Read one delivery eventually consistently, at half the cost of `get`."""
-        ...
 
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:
         """Read the next deliveries of an endpoint by the time of their events."""
-        ...
 
 
 class WaitingEvents(Protocol):
@@ -136,15 +121,12 @@ class WaitingEvents(Protocol):
 
     def put(self, event: WebhookEvent) -> None:
         """Let an event wait; the same event waits once."""
-        ...
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
         """Read the oldest events of an endpoint consistently."""
-        ...
 
     def remove(self, event: WebhookEvent) -> None:
         """Remove an event, if it still waits."""
-        ...
 
 
 class WebhookQueue(Protocol):
@@ -152,7 +134,6 @@ class WebhookQueue(Protocol):
 
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks, each hidden for a time of up to 15 minutes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,11 +155,9 @@ class WebhookPoster(Protocol):
 
     def check(self, url: str) -> str | None:
         """Check an address before it is stored, its DNS records too; return what is wrong."""
-        ...
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
         """POST a body; return within 8 seconds. Every failure is a result, not an exception."""
-        ...
 
 
 class SuppressionLookup(Protocol):
@@ -186,7 +165,6 @@ class SuppressionLookup(Protocol):
 
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression consistently, or None if there is none any more."""
-        ...
 
 
 class PayloadWriter(Protocol):
@@ -194,15 +172,12 @@ class PayloadWriter(Protocol):
 
     def email(self, event: "AccountEvent", message: Message) -> bytes:
         """Write the payload of an event of a message, with the message as it is now."""
-        ...
 
     def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
         """Write the payload of `suppression.added`."""
-        ...
 
     def plain(self, event: WebhookEvent) -> bytes:
         """Write the payload of an event that has no record of its own."""
-        ...
 
 
 class Parallel(Protocol):
@@ -219,7 +194,6 @@ class Parallel(Protocol):
         Each time the patience is over, call `while_running` with the positions of those that
         still run, if there are any. Its errors are not raised.
         """
-        ...
 
 
 class DueTimes(Protocol):
@@ -227,7 +201,6 @@ class DueTimes(Protocol):
 
     def put(self, task: DueTask, due: datetime) -> None:
         """Store a task until a moment; the same task and minute are stored once."""
-        ...
 
     def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[DueTask]]]:
         """Return the tasks that are due, in parts, with the minute of each.
@@ -235,8 +208,6 @@ class DueTimes(Protocol):
         When the caller asks for the part after the last one of a minute, the minute is over.
         After all parts, raise the error of a task that cannot be read.
         """
-        ...
 
     def remove(self, minute: datetime, tasks: Sequence[DueTask]) -> None:
         """Remove tasks that were handled."""
-        ...
