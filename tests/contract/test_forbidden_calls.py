@@ -147,7 +147,7 @@ def _allowed_kinds(role: str, actions: Iterable[str]) -> set[str]:
 
 def _made() -> set[str]:
     """Return the kinds of the keys that the functions of `keys` make."""
-    values: dict[type, object] = {str: "a", int: 0, UUID: UUID(int=0)}
+    values: dict[type, object] = {inspect.Parameter.empty: "a", str: "a", int: 0, UUID: UUID(int=0)}
     made = []
     for _, function in inspect.getmembers(keys, inspect.isfunction):
         parameters = inspect.signature(function).parameters.values()

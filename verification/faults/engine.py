@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from local.engine import Engine
 from pillarbox import wiring
 from pillarbox.adapters import child_process
 from pillarbox.adapters.dynamodb import table
+from pillarbox.adapters.dynamodb.messages import sending_rate
 from pillarbox.adapters.sqs import event_queue
 from pillarbox.adapters.sqs.queue_ages import reported_ages
 from tests.aws import create_table, forget_sessions, forget_wiring
@@ -107,6 +108,8 @@ def running(state: Path) -> Iterator[System]:
                 mock.patch.object(child_process, "run_in_child", _in_child_without_threads)
             )
             system = System(queue_url, dead_url, stream)
+            # Its processes share one worker, and one that pauses would keep the lock.
+            parts.enter_context(mock.patch.object(sending_rate, "Lock", nullcontext))
             for module in (wiring.delivery, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
             parts.enter_context(mock.patch.object(wiring.clock, "read_clock", system.clock))

@@ -30,7 +30,7 @@ KINDS = {
     for call in ast.walk(ast.parse(inspect.getsource(keys)))
     if isinstance(call, ast.Call)
     and isinstance(call.func, ast.Name)
-    and call.func.id in {"_key", "_alone", "_of_list", "_common"}
+    and call.func.id in {"_key", "_alone", "_of_list", "_common", "_of_endpoint"}
     for start in starts_of(call.args[0])
 }
 
