@@ -65,11 +65,11 @@ def test_dead_letters_move_back(operations: QueueOperations, queues: FakeQueues)
 
 
 def test_the_log_says_who_moved_how_many(operations: QueueOperations) -> None:
-    """The newest redrive comes first; the command is `operator`."""
+    """The command is `operator`. Both are of one millisecond, so their order is open."""
     operations.redrive("jobs", 2)
     operations.redrive("events", 9, by="root@shop.example")
     shown = [(one.by, one.queue, one.moved, one.at) for one in operations.redrives()]
-    assert shown == [("root@shop.example", "events", 0, NOW), ("operator", "jobs", 2, NOW)]
+    assert sorted(shown) == [("operator", "jobs", 2, NOW), ("root@shop.example", "events", 0, NOW)]
 
 
 def test_a_redrive_that_fails_is_in_the_log(
