@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
-from pillarbox.consumer import RecordResult, Turn, consume_queue
+from pillarbox.consumer import RecordResult, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services
@@ -24,7 +24,9 @@ _MANY_RECEIPTS: Final = 100
 _LONG_WAIT: Final = timedelta(minutes=3)
 
 
-def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
+def deliver(
+    record: SQSRecord, lambda_context: LambdaContext, wait_for_all: Callable[[], None]
+) -> RecordResult:
     try:
         job = services().jobs.read(record.body)
     except UnreadableJob as unreadable:
@@ -40,8 +42,15 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         wait = _postpone(record, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=wait, ids=ids)
     try:
-        handle = _deliver_alone if suspect else _deliver
-        result = handle(record, job, has_time)
+        if suspect:
+            result = _deliver_alone(record, job, has_time)
+        else:
+
+            def has_time_now() -> bool:
+                wait_for_all()  # none is leased before all are built
+                return has_time()
+
+            result = _deliver(record, job, has_time_now)
     except ServiceError:
         # Without this the job stays hidden for the queue's visibility timeout.
         services().jobs.postpone(
@@ -123,4 +132,4 @@ def _time(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-lambda_handler = consume_queue(deliver, turn)
+lambda_handler = consume_in_turns(deliver, turn)

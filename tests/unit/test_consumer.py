@@ -1,21 +1,25 @@
 """What SQS, the stream and the schedule get back from their functions."""
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from threading import Barrier
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
+from pillarbox import consumer
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.consumer import (
     BatchFailed,
     RecordResult,
     Turn,
     consume_batch,
+    consume_in_turns,
     consume_queue,
     consume_stream,
     run_on_schedule,
@@ -204,17 +208,54 @@ def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_messages_are_handled_at_the_same_time_if_they_may_be() -> None:
-    """Two messages meet while they are handled; the others run alone, before and after them."""
+    """Two messages wait for each other; the others run alone, before and after them."""
     turns: list[Turn] = ["after", "together", "before", "together"]
-    meeting, order = Barrier(2, timeout=5), list[Turn]()
+    ready, order = list[int](), list[tuple[Turn, int]]()
 
-    def handle(record: SQSRecord, _: object) -> RecordResult:
+    def handle(record: SQSRecord, _: object, wait_for_all: Callable[[], None]) -> RecordResult:
         number = int(record.message_id)
-        if turns[number] == "together":
-            meeting.wait()
-        order.append(turns[number])
+        ready.append(number)
+        wait_for_all()
+        order.append((turns[number], len(ready)))
         return result(timedelta(0) if number == 1 else None)
 
-    handler = consume_queue(handle, lambda record: turns[int(record.message_id)])
-    assert handler(messages(4), CONTEXT) == {"batchItemFailures": [{"itemIdentifier": "1"}]}
-    assert order == ["before", "together", "together", "after"]
+    handler = consume_in_turns(handle, lambda record: turns[int(record.message_id)])
+    with mock.patch.object(consumer, "PATIENCE", 60):
+        assert handler(messages(4), CONTEXT) == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+    assert order == [("before", 1), ("together", 3), ("together", 3), ("after", 4)]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_no_message_waits_for_one_that_ended(fails: bool) -> None:  # noqa: FBT001  a parameter
+    """A message that ends or fails early keeps no other one waiting."""
+
+    def handle(record: SQSRecord, _: object, wait_for_all: Callable[[], None]) -> RecordResult:
+        if record.message_id == "1":
+            if fails:
+                raise ValueError
+            return result()
+        wait_for_all()
+        return result()
+
+    handler = consume_in_turns(handle, lambda _: "together")
+    started = time.monotonic()
+    with mock.patch.object(consumer, "PATIENCE", 600):
+        handler(messages(3), CONTEXT)
+    assert time.monotonic() - started < 300
+
+
+def test_a_slow_message_keeps_the_others_for_a_time_only() -> None:
+    """The second message goes on while the first one still gets ready."""
+    second_is_done = Event()
+
+    def handle(record: SQSRecord, _: object, wait_for_all: Callable[[], None]) -> RecordResult:
+        if record.message_id == "0":
+            assert second_is_done.wait(60)
+        wait_for_all()
+        if record.message_id == "1":
+            second_is_done.set()
+        return result()
+
+    handler = consume_in_turns(handle, lambda _: "together")
+    with mock.patch.object(consumer, "PATIENCE", 0.01):
+        assert handler(messages(2), CONTEXT) == {"batchItemFailures": []}

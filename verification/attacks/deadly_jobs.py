@@ -20,7 +20,7 @@ from unittest import mock
 
 import boto3
 
-from pillarbox import wiring
+from pillarbox import consumer, wiring
 from pillarbox.adapters.dynamodb import records
 from pillarbox.application.delivery import build_message
 from pillarbox.domain.ids import new_token
@@ -189,7 +189,9 @@ def _deadly_builds() -> Iterator[None]:
             os._exit(DIED)
         return build(mail, message, base_url)
 
-    with mock.patch.object(build_message, "build_raw", build_or_die):
+    # The processes of a busy machine are slow.
+    patient = mock.patch.object(consumer, "PATIENCE", 60)
+    with patient, mock.patch.object(build_message, "build_raw", build_or_die):
         forget_wiring()
         yield
     forget_wiring()

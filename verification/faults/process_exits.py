@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from threading import Lock
 from typing import Any, Final
 from unittest import mock
 
@@ -109,11 +110,13 @@ class RealProcess(Process):
 
 def _run_child(system: System, pipe: Connection, work: Callable[[], Any]) -> None:
     """Run the work in the child process and exit."""
+    one_question = Lock()  # a batch is delivered in threads
 
     def remote(question: str) -> Callable[..., Any]:
         def ask(*arguments: Any) -> Any:
-            pipe.send((question, arguments, system.now))
-            return pipe.recv()
+            with one_question:
+                pipe.send((question, arguments, system.now))
+                return pipe.recv()
 
         return ask
 
@@ -140,12 +143,13 @@ def _run_child(system: System, pipe: Connection, work: Callable[[], Any]) -> Non
 @contextmanager
 def _own_connections() -> Iterator[None]:
     """Let clients drop the connections that they share with the parent and open new ones."""
-    send, renewed = URLLib3Session.send, set[int]()
+    send, renewed, one_renewal = URLLib3Session.send, set[int](), Lock()
 
     def send_on_own(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
-        if id(session) not in renewed:
-            renewed.add(id(session))
-            session.close()
+        with one_renewal:
+            if id(session) not in renewed:
+                session.close()
+                renewed.add(id(session))
         return send(session, request)
 
     with mock.patch.object(URLLib3Session, "send", send_on_own):

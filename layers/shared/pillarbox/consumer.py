@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
+from threading import Event
 from typing import Any, Final, Literal
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
@@ -55,32 +56,56 @@ class RecordResult:
 type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
+#: How many seconds the messages of a batch wait for a slow one of them.
+PATIENCE = 0.5
+
 #: When a message of a batch is handled: at the same time as the others, or alone before or after.
 type Turn = Literal["before", "together", "after"]
 
 
-def consume_queue(
-    handle: Callable[[SQSRecord, LambdaContext], RecordResult],
-    turn: Callable[[SQSRecord], Turn] = lambda _: "before",
-) -> Handler:
-    """Return the Lambda handler of a queue from a function that handles one message.
+def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
+    """Return the Lambda handler of a queue from a function that handles one message at a time."""
+    return consume_in_turns(lambda record, context, _: handle(record, context), lambda _: "before")
 
-    By default it handles one message after another. `turn` says which ones it handles at the same
-    time, each in a thread.
+
+def consume_in_turns(
+    handle: Callable[[SQSRecord, LambdaContext, Callable[[], None]], RecordResult],
+    turn: Callable[[SQSRecord], Turn],
+) -> Handler:
+    """Return the Lambda handler of a queue that handles messages of a batch at the same time.
+
+    `turn` says which ones. Each of these has a thread. `handle` gets a function to call before
+    its first step that another worker must not repeat. The function waits until all threads
+    have called it or ended, or `PATIENCE` is over, so that a message that kills the worker
+    before that step leaves the others as they were.
     """
 
     def handle_each(
         records: Sequence[SQSRecord], context: LambdaContext
     ) -> Sequence[RecordResult | Exception]:
-        def handle_one(number: int) -> RecordResult | Exception:
-            try:
-                return handle(records[number], context)
-            except Exception as error:  # noqa: BLE001  the handler of the batch logs it
-                return error
-
         turns: dict[Turn, list[int]] = {"before": [], "together": [], "after": []}
         for number, record in enumerate(records):
             turns[turn(record)].append(number)
+        missing, all_ready = set(turns["together"]), Event()
+
+        def handle_one(number: int) -> RecordResult | Exception:
+            def come() -> None:
+                missing.discard(number)
+                if not missing:
+                    all_ready.set()
+
+            def wait_for_all() -> None:
+                if number in missing:
+                    come()
+                    all_ready.wait(PATIENCE)
+
+            try:
+                return handle(records[number], context, wait_for_all)
+            except Exception as error:  # noqa: BLE001  the handler of the batch logs it
+                return error
+            finally:
+                come()
+
         results = {number: handle_one(number) for number in turns["before"]}
         results |= _together(handle_one, turns["together"])
         results |= {number: handle_one(number) for number in turns["after"]}
