@@ -69,8 +69,8 @@ BUGS: Final = (
     SeededBug(
         "a job of a dead worker is built in the worker",
         "functions/deliver_message/app.py",
-        "handle = _deliver_alone if suspect else _deliver",
-        "handle = _deliver",
+        "if suspect:",
+        "if False:",
         "tests/contract/test_worker.py",
     ),
     SeededBug(
