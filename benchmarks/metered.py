@@ -140,7 +140,7 @@ class Metered:
     def update_item(self, *, Key: Item, **request: Any) -> dict[str, Any]:  # noqa: ANN401, N803  as in botocore
         """Update an item if the condition holds, and return its new state."""
         old = self.partition(Key["pk"]["S"]).get(Key["sk"]["S"])
-        new = updated(old or Key, request)
+        new = updated(old or Key, request) if holds(old, request) else old
         self._write(Key, new, request)
         return {"Attributes": new}
 
