@@ -9,11 +9,11 @@ import pytest
 from pillarbox.adapters.dynamodb.records import template_item
 from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
-from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
 from tests.fakes.builders import NOW
-from tests.unit.admin.use_cases import UseCases, errors
+from tests.refusals import faults, refusal
+from tests.unit.admin.use_cases import UseCases
 
 SOURCE = TemplateSource(
     name="Receipt",
@@ -53,14 +53,15 @@ def test_an_invalid_template_is_not_saved(
     """An invalid field is refused when a template is created and when it is changed."""
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.templates.create(account_id, replace(SOURCE, **{field: value}))
-    assert errors(failed) == [(field, code)]
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.templates.update(
-            account_id, UUID(saved.template_id), TemplateChanges(**{field: value})
-        )
-    assert errors(failed) == [(field, code)]
+    assert faults(use_cases.templates.create, account_id, replace(SOURCE, **{field: value})) == [
+        (field, code)
+    ]
+    assert faults(
+        use_cases.templates.update,
+        account_id,
+        UUID(saved.template_id),
+        TemplateChanges(**{field: value}),
+    ) == [(field, code)]
     assert [*use_cases.template_records.newest_first(account_id)] == [saved]
 
 
@@ -102,9 +103,8 @@ def test_two_changes_at_the_same_time(use_cases: UseCases) -> None:
             return template
 
     authoring = replace(use_cases.templates, records=ConcurrentlyChanged(use_cases.table))
-    with pytest.raises(ServiceError) as refused:
-        authoring.update(account_id, template_id, TemplateChanges(name="Bill"))
-    assert refused.value.code == "service_unavailable"
+    refused = refusal(authoring.update, account_id, template_id, TemplateChanges(name="Bill"))
+    assert refused.code == "service_unavailable"
     assert use_cases.templates.get(account_id, template_id).name == "Other"
 
 
@@ -129,9 +129,8 @@ def test_a_template_in_use_is_not_deleted(use_cases: UseCases) -> None:
         referenced = use_cases.templates.reference(account_id, template_id, "campaign-1")
         assert referenced.references == {"campaign-1"}
     use_cases.templates.update(account_id, template_id, TemplateChanges(name="Bill"))
-    with pytest.raises(ServiceError) as refused:
-        use_cases.templates.delete(account_id, template_id)
-    assert (refused.value.code, refused.value.status) == ("template_in_use", 409)
+    refused = refusal(use_cases.templates.delete, account_id, template_id)
+    assert (refused.code, refused.status) == ("template_in_use", 409)
     assert (
         use_cases.templates.unreference(account_id, template_id, "campaign-1").references == set()
     )
@@ -143,9 +142,8 @@ def test_a_template_in_use_is_not_deleted(use_cases: UseCases) -> None:
         lambda: use_cases.templates.unreference(account_id, template_id, "campaign-1"),
         lambda: use_cases.templates.update(account_id, template_id, TemplateChanges(name="Bill")),
     ):
-        with pytest.raises(ServiceError) as refused:
-            attempt()
-        assert refused.value.code == "template_not_found"
+        refused = refusal(attempt)
+        assert refused.code == "template_not_found"
 
 
 def test_a_reference_has_a_name(use_cases: UseCases) -> None:
@@ -153,9 +151,7 @@ def test_a_reference_has_a_name(use_cases: UseCases) -> None:
     account_id = use_cases.create_account()
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
     for attempt in (use_cases.templates.reference, use_cases.templates.unreference):
-        with pytest.raises(ValidationFailed) as failed:
-            attempt(account_id, template_id, "")
-        assert errors(failed) == [("by", "too_short")]
+        assert faults(attempt, account_id, template_id, "") == [("by", "too_short")]
 
 
 def test_the_last_versions_of_a_template_are_kept(
@@ -183,6 +179,6 @@ def test_a_source_of_the_largest_size_is_published(use_cases: UseCases, kind: So
     if kind is SourceKind.HTML:
         large = replace(large, html="x" * MAX_SOURCE)
     assert use_cases.templates.create(account_id, large, kind=kind)
-    with pytest.raises(ValidationFailed) as refused:
-        use_cases.templates.create(account_id, replace(large, html=f"{large.html} "), kind=kind)
-    assert errors(refused) == [("html", "too_large")]
+    assert faults(
+        use_cases.templates.create, account_id, replace(large, html=f"{large.html} "), kind=kind
+    ) == [("html", "too_large")]
