@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.relay.peer import Peer
 from tests.relay.running_relay import PATIENCE, RunningRelay, serve
 
 
@@ -25,3 +26,9 @@ def relay() -> Iterator[RunningRelay]:
     """Run a server with the default limits."""
     with serve() as running:
         yield running
+
+
+@pytest.fixture
+def peer() -> Peer:
+    """A connection with the limits of `peer`."""
+    return Peer()

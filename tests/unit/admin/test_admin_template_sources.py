@@ -19,9 +19,8 @@ GENERAL: dict[str, Json] = {"expiry_minutes": 25, "days_left": 3, "app_name": "A
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_copy_of_a_starter_looks_like_it(use_cases: UseCases, slug: str) -> None:
+def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases, slug: str) -> None:
     """A template made from a starter renders to the same email, with the account's brand."""
-    account_id = use_cases.create_account()
     brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a")
     use_cases.accounts.update(account_id, AccountChanges(brand=brand))
     source = use_cases.templates.starter_source(account_id, slug)
@@ -54,9 +53,10 @@ def test_an_unknown_starter_is_not_copied(use_cases: UseCases) -> None:
     assert all(slug in refused.message for slug in SLUGS)
 
 
-def test_a_template_is_rendered_with_values_or_their_names(use_cases: UseCases) -> None:
+def test_a_template_is_rendered_with_values_or_their_names(
+    account_id: str, use_cases: UseCases
+) -> None:
     """Without values the names stand in; with values a missing one is refused as in a send."""
-    account_id = use_cases.create_account()
     use_cases.accounts.update(account_id, AccountChanges(brand=Brand(name="Acme")))
     html = "<p>{{ brandName }}: {{ order.total }}</p>"
     source = TemplateSource(name="R", subject="Order {{ order.id }}", category="c", html=html)

@@ -69,17 +69,17 @@ def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
     assert faults(use_cases.accounts.update, account_id, AccountChanges(limits=wrong)) == expected
 
 
-def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> None:
+def test_an_update_without_changes_returns_the_account(
+    account_id: str, use_cases: UseCases
+) -> None:
     """An update without changes returns the account unchanged."""
-    account_id = use_cases.create_account()
     assert use_cases.accounts.update(account_id, AccountChanges()) == use_cases.accounts.get(
         account_id
     )
 
 
-def test_a_brand_is_set_and_removed(use_cases: UseCases) -> None:
+def test_a_brand_is_set_and_removed(account_id: str, use_cases: UseCases) -> None:
     """An account has no brand until one is set; an empty text removes a field."""
-    account_id = use_cases.create_account()
     assert use_cases.accounts.get(account_id).brand == NO_BRAND
     given = Brand(name="Acme", logo_url="https://a.example/l.png", accent="#0A7D5A", from_name="A")
     changed = use_cases.accounts.update(account_id, AccountChanges(brand=given))
@@ -107,18 +107,18 @@ def test_a_brand_is_set_and_removed(use_cases: UseCases) -> None:
     ],
 )
 def test_an_invalid_brand_is_refused(
-    use_cases: UseCases, brand: Brand, error: tuple[str, str]
+    account_id: str, use_cases: UseCases, brand: Brand, error: tuple[str, str]
 ) -> None:
     """Each field of a brand is checked as in a request, and the colour for its contrast."""
-    account_id = use_cases.create_account()
     assert faults(use_cases.accounts.update, account_id, AccountChanges(brand=brand)) == [error]
     assert use_cases.accounts.get(account_id).brand == NO_BRAND
 
 
 @pytest.mark.parametrize("shards", [0, -1, 3, 12, 257, 512])
-def test_a_number_of_shards_is_a_power_of_two(use_cases: UseCases, shards: int) -> None:
+def test_a_number_of_shards_is_a_power_of_two(
+    account_id: str, use_cases: UseCases, shards: int
+) -> None:
     """Any number but 1, 2, 4, … 256 is refused, and the account stays as it is."""
-    account_id = use_cases.create_account()
     before = use_cases.accounts.get(account_id)
     assert faults(use_cases.accounts.raise_shards, account_id, shards) == [
         ("shards", "out_of_range")
@@ -126,9 +126,8 @@ def test_a_number_of_shards_is_a_power_of_two(use_cases: UseCases, shards: int) 
     assert use_cases.accounts.get(account_id) == before
 
 
-def test_shards_are_used_from_a_full_hour_on(use_cases: UseCases) -> None:
+def test_shards_are_used_from_a_full_hour_on(account_id: str, use_cases: UseCases) -> None:
     """The first raise takes effect at the next full hour with notice, later ones at once."""
-    account_id = use_cases.create_account()
     assert use_cases.accounts.raise_shards(account_id, 1).sharded_from is None
     raised = use_cases.accounts.raise_shards(account_id, 4)
     hour = NOW.replace(hour=16, minute=0, second=0, microsecond=0)
@@ -170,9 +169,8 @@ def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> 
 # Keys
 
 
-def test_a_key_is_stored_only_as_its_digest(use_cases: UseCases) -> None:
+def test_a_key_is_stored_only_as_its_digest(account_id: str, use_cases: UseCases) -> None:
     """The text contains the account id, is not stored, and is not in the repr of a key."""
-    account_id = use_cases.create_account()
     issued = use_cases.keys.issue_live(account_id, "web", Preset.SEND)
     assert account_of_key(issued.text) == account_id
     assert issued.text.startswith("bx_live_")
@@ -246,19 +244,17 @@ def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
     ],
 )
 def test_only_custom_keys_take_scopes(
-    use_cases: UseCases, preset: Preset, scopes: list[str], code: str
+    account_id: str, use_cases: UseCases, preset: Preset, scopes: list[str], code: str
 ) -> None:
     """A custom key needs known scopes, and other presets take none."""
-    account_id = use_cases.create_account()
     assert faults(use_cases.keys.issue_live, account_id, "web", preset, scopes) == [
         ("scopes", code)
     ]
     assert [*use_cases.keys.of_account(account_id)] == []
 
 
-def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
+def test_keys_are_listed_oldest_first(account_id: str, use_cases: UseCases) -> None:
     """Keys are listed in the order of their creation, including revoked ones."""
-    account_id = use_cases.create_account()
     ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
     revoked = use_cases.keys.revoke(ids[2])
     listed = [*use_cases.keys.of_account(account_id)]
@@ -307,9 +303,8 @@ def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
 # Senders
 
 
-def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
+def test_ses_decides_whether_a_sender_is_verified(account_id: str, use_cases: UseCases) -> None:
     """A sender is pending until SES has verified it, unless the operator skips the question."""
-    account_id = use_cases.create_account()
     pending = use_cases.senders.add(account_id, "hello@shop.example", default=True)
     assert pending == AccountSender("hello@shop.example", verified=False, default=False)
     use_cases.identities.verified.add("hello@shop.example")
@@ -324,9 +319,8 @@ def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
     ).default
 
 
-def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
+def test_sender_addresses_are_normalized(account_id: str, use_cases: UseCases) -> None:
     """Domains are stored as lower-case A-labels, and any spelling matches."""
-    account_id = use_cases.create_account()
     added = use_cases.senders.add(account_id, "Hello@Bücher.Example", verified=True)
     assert added.address == "Hello@xn--bcher-kva.example"
     assert use_cases.senders.make_default(account_id, "Hello@BÜCHER.example").default
@@ -335,9 +329,8 @@ def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
 
 
 @pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
-def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None:
+def test_a_sender_is_one_bare_address(account_id: str, use_cases: UseCases, address: str) -> None:
     """Anything but one bare address is refused before SES gets a request."""
-    account_id = use_cases.create_account()
     for attempt in (
         use_cases.senders.add,
         use_cases.senders.remove,
@@ -367,9 +360,8 @@ def test_scripts_that_may_be_mixed_are_accepted(use_cases: UseCases, domain: str
     ).verified
 
 
-def test_only_a_verified_sender_becomes_the_default(use_cases: UseCases) -> None:
+def test_only_a_verified_sender_becomes_the_default(account_id: str, use_cases: UseCases) -> None:
     """A pending sender and an unknown sender get different errors."""
-    account_id = use_cases.create_account()
     use_cases.senders.add(account_id, "hello@shop.example")
     refused = refusal(use_cases.senders.make_default, account_id, "hello@shop.example")
     assert refused.code == "no_verified_sender"
@@ -381,9 +373,8 @@ def test_only_a_verified_sender_becomes_the_default(use_cases: UseCases) -> None
 # Suppressions
 
 
-def test_suppressions_ignore_case(use_cases: UseCases) -> None:
+def test_suppressions_ignore_case(account_id: str, use_cases: UseCases) -> None:
     """Any case of an address matches its suppression; removing it twice is an error."""
-    account_id = use_cases.create_account()
     added = use_cases.suppressions.add(account_id, "Ann@Example.com")
     assert (added.address, added.reason) == ("ann@example.com", "manual")
     assert use_cases.suppressions.add(account_id, "ANN@example.com") == added

@@ -39,11 +39,6 @@ CALLS_TO_SEND = ["messages.peek", *PREPARATION]
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
 def job(world: World) -> Job:
     """The job of an accepted message."""
     return world.accept(builders.message())

@@ -42,9 +42,8 @@ def bounce_of(message: Message, *addresses: str) -> ProviderEvent:
     )
 
 
-def test_queued_mail_is_not_sent_to_an_erased_recipient() -> None:
+def test_queued_mail_is_not_sent_to_an_erased_recipient(world: World) -> None:
     """Mail that waits fails with a reason, and nothing reaches the provider."""
-    world = World()
     job = world.accept(builders.message())
     erase(world)
     assert world.delivery.deliver(job).outcome is Outcome.FAILED
@@ -55,9 +54,8 @@ def test_queued_mail_is_not_sent_to_an_erased_recipient() -> None:
     assert error.reason == "The recipient was erased while the email was queued."
 
 
-def test_the_others_still_get_their_mail() -> None:
+def test_the_others_still_get_their_mail(world: World) -> None:
     """Only the erased recipient is left out, with an event that says so."""
-    world = World()
     job = world.accept(builders.message(to=(ANN, BOB)))
     erase(world)
     assert world.delivery.deliver(job).outcome is Outcome.SENT
@@ -67,9 +65,8 @@ def test_the_others_still_get_their_mail() -> None:
     assert [(e.recipient, e.code) for e in failed] == [(ERASED_ADDRESS, "recipient_erased")]
 
 
-def test_a_recipient_who_is_erased_before_the_lease_gets_nothing() -> None:
+def test_a_recipient_who_is_erased_before_the_lease_gets_nothing(world: World) -> None:
     """The worker compares the leased record with what it prepared, and starts again."""
-    world = World()
     job = world.accept(builders.message(to=(ANN, BOB)))
 
     class ErasedAtLease(FakeMessages):
@@ -96,9 +93,8 @@ def deliver_until_sent(delivery: Delivery, job: Job) -> list[Outcome]:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_late_bounce_brings_no_address_back(times: int) -> None:
+def test_a_late_bounce_brings_no_address_back(world: World, times: int) -> None:
     """The bounce counts; of the erased address only a hash is suppressed, of others the address."""
-    world = World()
     world.accept(builders.message(to=(ANN, BOB)))
     erased = erase(world)
     world.now = at(60)
@@ -110,9 +106,8 @@ def test_a_late_bounce_brings_no_address_back(times: int) -> None:
     assert world.store.suppressed == {HASHED_ANN: "bounced", (ACCOUNT, BOB): "bounced"}
 
 
-def test_a_repeated_event_of_an_erased_recipient_is_known() -> None:
+def test_a_repeated_event_of_an_erased_recipient_is_known(world: World) -> None:
     """Erasing what an event says keeps it the same event, so that a repeat changes nothing."""
-    world = World()
     world.accept(builders.message())
     world.now = at(60)
     bounce = bounce_of(world.message(), ANN)
@@ -125,10 +120,9 @@ def test_a_repeated_event_of_an_erased_recipient_is_known() -> None:
 
 @pytest.mark.parametrize(("hashed", "outcome"), [(True, Outcome.FAILED), (False, Outcome.SENT)])
 def test_a_worker_finds_a_hash_only_if_the_account_had_one(
-    *, hashed: bool, outcome: Outcome
+    world: World, *, hashed: bool, outcome: Outcome
 ) -> None:
     """A message says whether its account had hashes; other accounts pay for no look-up."""
-    world = World()
     world.store.suppressed[HASHED_ANN] = "manual"
     job = world.accept(builders.message(hashed_suppressions=hashed))
     assert world.delivery.deliver(job).outcome is outcome
