@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.relay.peer import Peer
-from tests.relay.running_relay import PATIENCE, RunningRelay, serve
+from tests.relay.running_relay import PATIENCE, Client, RunningRelay, serve
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -29,6 +28,7 @@ def relay() -> Iterator[RunningRelay]:
 
 
 @pytest.fixture
-def peer() -> Peer:
-    """A connection with the limits of `peer`."""
-    return Peer()
+def client(relay: RunningRelay) -> Iterator[Client]:
+    """A client that has logged in."""
+    with relay.connect_authenticated() as connected:
+        yield connected

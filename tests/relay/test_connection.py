@@ -37,37 +37,42 @@ async def test_check_of_a_load_balancer() -> None:
     assert peer.send(b"NOOP\r\n") == b""
 
 
-async def test_quit_closes_at_once(peer: Peer) -> None:
+async def test_quit_closes_at_once() -> None:
     """After QUIT the client expects the end, so the socket is closed."""
+    peer = Peer()
     assert peer.send(b"QUIT\r\n").endswith(b"\r\n")
     assert peer.transport.closed
     assert not peer.transport.half_closed
 
 
-async def test_an_unexpected_end_lets_the_client_read_the_reply(peer: Peer) -> None:
+async def test_an_unexpected_end_lets_the_client_read_the_reply() -> None:
     """A session that the server ends is only half closed, until the client disconnects."""
+    peer = Peer()
     peer.connection.drain()
     assert peer.transport.half_closed
     assert not peer.transport.closed
 
 
-async def test_a_client_that_is_gone(peer: Peer) -> None:
+async def test_a_client_that_is_gone() -> None:
     """If the last reply cannot be sent, the connection is aborted."""
+    peer = Peer()
     peer.transport.fault = OSError()
     peer.connection.drain()
     assert peer.transport.aborted
 
 
-async def test_the_end_of_tls_is_announced(peer: Peer) -> None:
+async def test_the_end_of_tls_is_announced() -> None:
     """The client's TLS sees an end, not a connection that was cut."""
+    peer = Peer()
     peer.start_tls()
     peer.connection.drain()
     assert peer.answer().startswith(b"421 4.3.2 ")
     assert peer.tls_ended
 
 
-async def test_unread_replies_stop_the_session(peer: Peer) -> None:
+async def test_unread_replies_stop_the_session() -> None:
     """While the client reads no replies, no command is answered; afterwards all are."""
+    peer = Peer()
     peer.answer()
     peer.connection.pause_writing()
     assert not peer.transport.reading
@@ -77,8 +82,9 @@ async def test_unread_replies_stop_the_session(peer: Peer) -> None:
     assert peer.answer().count(b"250 ") == 2
 
 
-async def test_a_lost_connection_frees_its_place(peer: Peer) -> None:
+async def test_a_lost_connection_frees_its_place() -> None:
     """A client that disconnects no longer counts against the limits, and is forgotten."""
+    peer = Peer()
     peer.answer()
     assert peer.connections == {peer.connection}
     assert peer.context.connections.count == 1
@@ -88,8 +94,9 @@ async def test_a_lost_connection_frees_its_place(peer: Peer) -> None:
     assert peer.send(b"NOOP\r\n") == b""
 
 
-async def test_a_call_outlives_its_connection(peer: Peer) -> None:
+async def test_a_call_outlives_its_connection() -> None:
     """A message whose client disconnects is accepted, and then the connection is forgotten."""
+    peer = Peer()
     await peer.begin_message()
     peer.service.gate.clear()
     peer.send(END)
@@ -102,8 +109,9 @@ async def test_a_call_outlives_its_connection(peer: Peer) -> None:
 
 
 @pytest.mark.parametrize("in_content", [True, False])
-async def test_a_bare_control_ends_the_session(peer: Peer, *, in_content: bool) -> None:
+async def test_a_bare_control_ends_the_session(*, in_content: bool) -> None:
     """The reply says whether a command or a message had it, and nothing follows."""
+    peer = Peer()
     await (peer.begin_message() if in_content else peer.log_in())
     peer.answer()
     assert peer.send(b"a\nb\r\n").startswith(b"550 5.5.2 " if in_content else b"500 5.5.2 ")
@@ -125,10 +133,9 @@ async def test_a_message_far_over_the_limit_ends_the_session() -> None:
     [(None, b"250"), (ServiceError("recipient_suppressed", "no"), b"550")],
     ids=["accepted", "refused"],
 )
-async def test_a_drain_waits_for_a_message(
-    peer: Peer, fault: Exception | None, first: bytes
-) -> None:
+async def test_a_drain_waits_for_a_message(fault: Exception | None, first: bytes) -> None:
     """A message that is arriving gets its reply, also an error, and then the session ends."""
+    peer = Peer()
     await peer.begin_message()
     peer.service.fault = fault
     peer.answer()
@@ -141,8 +148,9 @@ async def test_a_drain_waits_for_a_message(
     assert peer.transport.half_closed
 
 
-async def test_an_unexpected_error_is_a_451(peer: Peer) -> None:
+async def test_an_unexpected_error_is_a_451() -> None:
     """No error of a call becomes a 250, and the session goes on with what waits."""
+    peer = Peer()
     await peer.begin_message()
     peer.answer()
     peer.service.fault = TypeError("planted")
@@ -152,8 +160,9 @@ async def test_an_unexpected_error_is_a_451(peer: Peer) -> None:
     assert [line[:3] for line in answer.splitlines()] == [b"451", b"250"]
 
 
-async def test_what_waits_for_a_call_is_answered_after_it(peer: Peer) -> None:
+async def test_what_waits_for_a_call_is_answered_after_it() -> None:
     """Commands behind a message are read when its call has ended, and not before."""
+    peer = Peer()
     await peer.begin_message()
     peer.answer()
     peer.service.gate.clear()

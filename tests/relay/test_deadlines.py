@@ -22,8 +22,9 @@ async def test_proxy_header_that_does_not_come() -> None:
     assert peer.transport.aborted
 
 
-async def test_silent_client(peer: Peer) -> None:
+async def test_silent_client() -> None:
     """A client that does not log in gets 421 after 60 seconds, also if it sends commands."""
+    peer = Peer()
     peer.wait(LIMITS.authentication - 1)
     peer.send(b"EHLO client.example\r\n")
     peer.wait(1)
@@ -34,8 +35,9 @@ async def test_silent_client(peer: Peer) -> None:
 
 
 @pytest.mark.parametrize("octets", [0, 50])
-async def test_handshake_that_does_not_end(peer: Peer, octets: int) -> None:
+async def test_handshake_that_does_not_end(octets: int) -> None:
     """After STARTTLS a client has 30 seconds, and no more if it sends a part of its handshake."""
+    peer = Peer()
     peer.send(b"STARTTLS\r\n")
     peer.connection.data_received(TlsClient().handshake()[:octets])
     peer.wait(LIMITS.handshake)
@@ -54,8 +56,9 @@ async def test_after_the_handshake() -> None:
     assert peer.transport.half_closed
 
 
-async def test_idle_client(peer: Peer) -> None:
+async def test_idle_client() -> None:
     """A client that has logged in gets 421 after 300 seconds without a whole command."""
+    peer = Peer()
     await peer.log_in()
     peer.wait(LIMITS.idle)
     assert peer.open
@@ -67,8 +70,9 @@ async def test_idle_client(peer: Peer) -> None:
     assert peer.transport.half_closed
 
 
-async def test_long_session(peer: Peer) -> None:
+async def test_long_session() -> None:
     """A session ends an hour after its start, even if the client sends commands."""
+    peer = Peer()
     await peer.log_in()
     for _ in range(12):
         peer.wait(LIMITS.idle)
@@ -78,8 +82,9 @@ async def test_long_session(peer: Peer) -> None:
     assert peer.transport.half_closed
 
 
-async def test_message_in_progress(peer: Peer) -> None:
+async def test_message_in_progress() -> None:
     """A message that arrives fast enough may take 600 seconds, also past the idle limit."""
+    peer = Peer()
     await peer.begin_message()
     for _ in range(10):
         peer.send((b"x" * 98 + b"\r\n") * 400)
@@ -94,8 +99,9 @@ async def test_message_in_progress(peer: Peer) -> None:
     ("octets", "seconds"),
     [(0, 60), (256, 60.5), (512, 61), (5_120, 70), (15_360, 90), (51_200, 90)],
 )
-async def test_a_message_that_stalls(peer: Peer, octets: int, seconds: float) -> None:
+async def test_a_message_that_stalls(octets: int, seconds: float) -> None:
     """Each 512 octets buy a second beyond the first 60, but never more than 60 ahead."""
+    peer = Peer()
     await peer.begin_message()
     peer.wait(30)
     if octets:
@@ -123,8 +129,9 @@ async def test_the_end_of_a_session_within_a_message() -> None:
     assert [line[:9] for line in answer.splitlines()] == [b"250 2.0.0", b"421 4.4.2"]
 
 
-async def test_a_second_message_has_its_own_time(peer: Peer) -> None:
+async def test_a_second_message_has_its_own_time() -> None:
     """The time of a message begins with its DATA."""
+    peer = Peer()
     await peer.begin_message()
     peer.wait(50)
     peer.send(END)
@@ -139,8 +146,9 @@ async def test_a_second_message_has_its_own_time(peer: Peer) -> None:
     assert peer.transport.half_closed
 
 
-async def test_last_reply_is_read(peer: Peer) -> None:
+async def test_last_reply_is_read() -> None:
     """After the last reply the client has 5 seconds to disconnect."""
+    peer = Peer()
     peer.connection.drain()
     assert peer.answer().endswith(b"421 4.3.2 Shutting down; connect again\r\n")
     for _ in range(5):

@@ -524,6 +524,13 @@ def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
     )
 
 
+def test_a_worker_without_time_hands_nothing_over(world: World, job: Job) -> None:
+    """A worker that ends soon takes no lease, and the job is received again at once."""
+    result = world.delivery.within(lambda: False).deliver(job)
+    assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
+    assert world.gate.calls == CALLS_TO_SEND[:-1]
+
+
 @pytest.mark.parametrize("position", range(len(CALLS_TO_SEND)))
 def test_a_failure_before_the_hand_over_costs_nothing(
     world: World, job: Job, position: int

@@ -65,16 +65,17 @@ def test_the_others_still_get_their_mail(world: World) -> None:
     assert [(e.recipient, e.code) for e in failed] == [(ERASED_ADDRESS, "recipient_erased")]
 
 
-def test_a_recipient_who_is_erased_before_the_lease_gets_nothing(world: World) -> None:
+@pytest.mark.parametrize("erased", [ANN, "zoe@example.com"])
+def test_a_recipient_who_is_erased_before_the_lease_gets_nothing(world: World, erased: str) -> None:
     """The worker compares the leased record with what it prepared, and starts again."""
-    job = world.accept(builders.message(to=(ANN, BOB)))
+    job = world.accept(builders.message(to=(erased, BOB)))
 
     class ErasedAtLease(FakeMessages):
         def lease(
             self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
         ) -> Message | LeaseRefusal:
             if not world.message().is_erased:
-                erase(world)
+                erase(world, erased)
             return super().lease(account_id, message_id, body_hash, owner, now)
 
     delivery = replace(world.delivery, messages=ErasedAtLease(world.store))
