@@ -63,13 +63,12 @@ ITEM_FAULTS: list[tuple[str, Any]] = [
 
 
 @for_each(("code", "faulty"), ITEM_FAULTS)
-def test_one_failure_does_not_affect_the_others(
-    account: str, service: Service, code: str, faulty: Any
-) -> None:
+def test_one_failure_does_not_affect_the_others(service: Service, code: str, faulty: Any) -> None:
     """65, 4.2: messages are independent; a failed one has nulls and an error, and costs nothing.
 
     A retry with the key repeats the errors as well.
     """
+    account = service.account()
     api = Api(service.key(account))
     service.suppress(account, "gone@b.example")
     response = batch(api, otp(), faulty, otp(), idempotency_key="k")
