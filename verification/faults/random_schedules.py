@@ -91,7 +91,7 @@ def bursts(system: System) -> Iterator[RunResult]:
     """Run bursts with few faults, whose jobs workers get twice and deliver in batches."""
     for seed in range(1, 40):
         draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
-        yield _RandomSchedule(system, draw, is_calm_burst=True).run(f"burst {seed}")
+        yield _RandomSchedule(system, draw, is_burst=True).run(f"burst {seed}")
 
 
 class _RandomSchedule:
@@ -102,12 +102,12 @@ class _RandomSchedule:
     least one event is queued within a quarter of an hour. It may be received hours later.
     """
 
-    def __init__(self, system: System, draw: Random, *, is_calm_burst: bool = False) -> None:
+    def __init__(self, system: System, draw: Random, *, is_burst: bool = False) -> None:
         self._system, self._draw = system, draw
-        self._faults, self._is_calm = 0, is_calm_burst
-        self._faults_left = draw.randrange(2 if is_calm_burst else 12)
+        self._faults, self._is_calm = 0, is_burst and draw.random() < 0.5
+        self._faults_left = draw.randrange(2 if is_burst else 12)
         #: The latest second at which a send of a burst begins; without one, workers get one job.
-        self._burst = 5 if is_calm_burst else draw.choice((0, 5))
+        self._burst = 5 if is_burst else draw.choice((0, 5))
         #: The lost event of each mail, by subject.
         self._lost: dict[str, set[str]] = {}
         #: When each mail expires, by message id.
@@ -115,7 +115,7 @@ class _RandomSchedule:
         #: The provider throttles until then.
         self._throttled_until = system.now
         self._late = 0
-        self._throttled = not is_calm_burst and draw.random() < 0.3
+        self._throttled = not is_burst and draw.random() < 0.3
         #: How many seconds a wrong clock is off in this run.
         self._wrong_by = draw.choice((0.0, -30.0, 30.0))
 
