@@ -4,8 +4,9 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -14,7 +15,7 @@ import boto3
 
 from local.dns import DnsServer
 from local.engine import Engine
-from pillarbox import wiring
+from pillarbox import consumer, wiring
 from pillarbox.adapters import child_process
 from pillarbox.adapters.dynamodb import table
 from pillarbox.adapters.dynamodb.messages import sending_rate
@@ -31,8 +32,10 @@ from verification.faults.system import (
     EVENTS_QUEUE_URL,
     SES,
     TABLE,
+    ProcessLock,
     System,
 )
+from verification.turns import Event, Pool, Turns
 
 _run_in_child: Final = child_process.run_in_child
 
@@ -50,6 +53,11 @@ def _ages_of(system: System) -> Callable[..., dict[datetime, float]]:
         return system.ages(since, until)
 
     return ages
+
+
+def _of_process[T](system: System, simulated: Callable[[Turns], T], *_: object) -> T:
+    assert system.process
+    return simulated(system.process.turns)
 
 
 @contextmanager
@@ -109,9 +117,13 @@ def running(state: Path) -> Iterator[System]:
             )
             system = System(queue_url, dead_url, stream)
             # Its processes share one worker, and one that pauses would keep the lock.
-            parts.enter_context(mock.patch.object(sending_rate, "Lock", nullcontext))
+            lock = partial(ProcessLock, system)
+            parts.enter_context(mock.patch.object(sending_rate, "Lock", lock))
             for module in (wiring.delivery, table):
-                parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
+                parts.enter_context(mock.patch.object(module, "sleep", system.sleep))
+            for name, simulated in (("ThreadPoolExecutor", Pool), ("Event", Event)):
+                make = partial(_of_process, system, simulated)
+                parts.enter_context(mock.patch.object(consumer, name, make))
             parts.enter_context(mock.patch.object(wiring.clock, "read_clock", system.clock))
             parts.enter_context(mock.patch.object(wiring.clock, "read_monotonic", system.monotonic))
             parts.enter_context(mock.patch.object(event_queue, "reported_ages", _ages_of(system)))

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from botocore.config import Config
 
+from pillarbox import consumer
 from pillarbox.adapters.aws import client_of
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
@@ -37,12 +38,13 @@ from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.application.webhooks.drain import DRAIN_LATE
 from pillarbox.domain.accounts.quota import Amount
-from pillarbox.domain.messages.mail import Job
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.messages.mail import Job, Mail
 from pillarbox.domain.messages.message import Event, Message
 from pillarbox.domain.webhooks.endpoint import WebhookTask
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
-from verification.faults.random_schedules import random_schedule
+from verification.faults.random_schedules import bursts, random_schedule
 from verification.faults.report import RunResult
 from verification.faults.runs import (
     PATHS,
@@ -299,6 +301,76 @@ def _commit_however_late() -> AbstractContextManager[object]:
     return mock.patch.object(Acceptance, "_check_in_time")
 
 
+def _planted_in_delivery(change: Callable[[Delivery], Delivery]) -> AbstractContextManager[object]:
+    within = Delivery.within
+    return mock.patch.object(Delivery, "within", lambda *given: change(within(*given)))
+
+
+@contextmanager
+def _share_the_built_mail() -> Iterator[None]:
+    """Keep the octets of a mail where the other threads of the worker keep theirs."""
+    send, last = ses.SesMailer.send, [b""]
+
+    def keeping(delivery: Delivery) -> Delivery:
+        def build(mail: Mail, message: Message) -> bytes:
+            last[0] = delivery.build(mail, message)
+            return last[0]
+
+        return replace(delivery, build=build)
+
+    def send_last(self: ses.SesMailer, message: Message, to: Any, _raw: bytes) -> str:
+        return send(self, message, to, last[0])
+
+    with (
+        mock.patch.object(ses.SesMailer, "send", send_last),
+        _planted_in_delivery(keeping),
+    ):
+        yield
+
+
+@contextmanager
+def _name_the_leases_of_a_batch_once() -> Iterator[None]:
+    together, names = vars(consumer)["_together"], [""]
+
+    def with_a_name(*arguments: Any) -> Any:
+        names[0] = new_token(16)
+        return together(*arguments)
+
+    with (
+        mock.patch.object(consumer, "_together", with_a_name),
+        _planted_in_delivery(lambda delivery: replace(delivery, new_owner=lambda: names[0])),
+    ):
+        yield
+
+
+def _take_results_as_they_come() -> AbstractContextManager[object]:
+    """Take the result of the thread that ends first as that of the first record."""
+    together = vars(consumer)["_together"]
+
+    def as_they_come(call: Callable[[int], Any], numbers: Sequence[int]) -> dict[int, Any]:
+        results: list[Any] = []
+        together(lambda number: results.append(call(number)), numbers)
+        return dict(zip(numbers, results, strict=True))
+
+    return mock.patch.object(consumer, "_together", as_they_come)
+
+
+def _settle_one_at_a_time() -> AbstractContextManager[object]:
+    """Save no result, and leave the lease, while another thread saves one."""
+    settle, busy = Delivery._settle, list[Delivery]()
+
+    def settle_unless_busy(self: Delivery, *arguments: Any) -> None:
+        if busy:
+            return
+        busy.append(self)
+        try:
+            settle(self, *arguments)
+        finally:
+            busy.clear()
+
+    return mock.patch.object(Delivery, "_settle", settle_unless_busy)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
     "no lease": _no_lease,
@@ -323,6 +395,10 @@ BUGS: Final[Mapping[str, Bug]] = {
     "trust a young age": _trust_a_young_age,
     "wait for events of other mail": _wait_for_events_of_other_mail,
     "commit however late": _commit_however_late,
+    "share the built mail": _share_the_built_mail,
+    "name the leases of a batch once": _name_the_leases_of_a_batch_once,
+    "take results as they come": _take_results_as_they_come,
+    "settle one at a time": _settle_one_at_a_time,
 }
 
 _UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH = PATHS[0], PATHS[2], PATHS[5], PATHS[6]
@@ -349,4 +425,8 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "trust a young age": partial(dying_event_workers, path=_UNKEYED),
     "wait for events of other mail": partial(quiet_service, path=_UNKEYED),
     "commit however late": partial(stalled_acceptors, path=_UNKEYED),
+    "share the built mail": bursts,
+    "name the leases of a batch once": bursts,
+    "take results as they come": bursts,
+    "settle one at a time": bursts,
 }

@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pillarbox.application.ports import StoredResponse
@@ -14,10 +14,17 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.messages.replies import batch_result, send_result
 from pillarbox.wiring import services
 from tests.fakes.builders import SENDER
+from verification.turns import Turns
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class Process:
     """Work that runs until it ends or is paused at a call; it is paused at most once."""
+
+    #: Whose turn it is, if the work has threads.
+    turns: Turns
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.result: Any = None
@@ -25,6 +32,8 @@ class Process:
         self.done = self.paused = False
         #: How many seconds its clock is off.
         self.skew = 0.0
+        #: When it dies, if it still runs then.
+        self.ends_at: datetime | None = None
         self._work = work
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
 

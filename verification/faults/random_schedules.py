@@ -6,7 +6,8 @@ Beside faults of calls, a schedule may have:
 * a minute, a day or a month that ends while mail is accepted;
 * mails that expire within minutes, and a provider that throttles for minutes or hours;
 * jobs that no worker can read, and jobs of a newer version;
-* workers whose time is over;
+* batches of jobs, which a worker delivers in threads, and workers that get the same job;
+* workers whose time is over, or ends while they deliver;
 * workers of events that die with the same event again and again;
 * clocks that differ by 30 seconds, and acceptors that stall for 20 minutes;
 * no events of other mail;
@@ -21,6 +22,7 @@ from datetime import datetime, timedelta
 from io import StringIO
 from random import Random
 from typing import Any, Final
+from unittest.mock import patch
 
 from pillarbox.adapters.s3_spool import S3Spool
 from pillarbox.adapters.sqs.job_format import RESULT_VERSION, read_job
@@ -31,6 +33,8 @@ from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.wiring import services
 from tests.contract.client import Invocation
+from tests.fakes.builders import NOW
+from verification.faults.processes import Process
 from verification.faults.report import RunResult
 from verification.faults.runs import PATHS, finals
 from verification.faults.system import BUCKET, System
@@ -58,6 +62,18 @@ class _EndingInvocation(Invocation):
         return 20_000
 
 
+@dataclass(frozen=True, slots=True)
+class _EarlyEnd(Invocation):
+    """An invocation that ends while it delivers, if it takes long."""
+
+    system: System | None = None
+    ends_at: datetime = NOW
+
+    def get_remaining_time_in_millis(self) -> int:
+        assert self.system
+        return max((self.ends_at - self.system.now) // timedelta(milliseconds=1), 0)
+
+
 def random_schedules(system: System, seed: int) -> Iterator[RunResult]:
     """Run random schedules from this seed on, without end."""
     while True:
@@ -71,6 +87,13 @@ def random_schedule(system: System, seed: int) -> RunResult:
     return _RandomSchedule(system, draw).run(f"seed {seed}")
 
 
+def bursts(system: System) -> Iterator[RunResult]:
+    """Run bursts with few faults, whose jobs workers get twice and deliver in batches."""
+    for seed in range(1, 40):
+        draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
+        yield _RandomSchedule(system, draw, is_burst=True).run(f"burst {seed}")
+
+
 class _RandomSchedule:
     """One random schedule.
 
@@ -79,10 +102,12 @@ class _RandomSchedule:
     least one event is queued within a quarter of an hour. It may be received hours later.
     """
 
-    def __init__(self, system: System, draw: Random) -> None:
+    def __init__(self, system: System, draw: Random, *, is_burst: bool = False) -> None:
         self._system, self._draw = system, draw
-        self._faults = 0
-        self._faults_left = draw.randrange(12)
+        self._faults, self._is_calm = 0, is_burst and draw.random() < 0.5
+        self._faults_left = draw.randrange(2 if is_burst else 12)
+        #: The latest second at which a send of a burst begins; without one, workers get one job.
+        self._burst = 5 if is_burst else draw.choice((0, 5))
         #: The lost event of each mail, by subject.
         self._lost: dict[str, set[str]] = {}
         #: When each mail expires, by message id.
@@ -90,7 +115,7 @@ class _RandomSchedule:
         #: The provider throttles until then.
         self._throttled_until = system.now
         self._late = 0
-        self._throttled = draw.random() < 0.3
+        self._throttled = not is_burst and draw.random() < 0.3
         #: How many seconds a wrong clock is off in this run.
         self._wrong_by = draw.choice((0.0, -30.0, 30.0))
 
@@ -101,32 +126,40 @@ class _RandomSchedule:
         system.wire.plan = self._plan
         system.arrivals = self._arrive
         system.copies = self._copies
-        with system.disturbed(
-            receive_as=self._receive_as,
-            context=self._context,
-            on_retry=self._on_retry,
-            on_hand_over=self._on_hand_over,
-            skew=self._skew,
-            on_call=self._on_call,
-            deaths_of=self._deaths_of,
-            quiet=draw.random() < 0.2,
+        with (
+            patch("random.random", draw.random),
+            system.disturbed(
+                batch=10 if self._burst else 1,
+                gather=self._gather,
+                choose=draw.choice,
+                on_delivered=self._on_delivered,
+                receive_as=self._receive_as,
+                context=self._context,
+                on_retry=self._on_retry,
+                on_hand_over=self._on_hand_over,
+                skew=self._skew,
+                on_call=self._on_call,
+                deaths_of=self._deaths_of,
+                quiet=draw.random() < 0.2,
+            ),
         ):
             return self._run(name)
 
     def _run(self, name: str) -> RunResult:
         system, draw = self._system, self._draw
         expected: dict[str, set[Status]] = {}
-        if draw.random() < 0.3:
+        if not self._is_calm and draw.random() < 0.3:
             self._throttled_until = system.now + timedelta(
                 seconds=draw.choice((120, 600, 900, 2 * _HOUR))
             )
         if self._throttled:
             self._throttle_messages()
-        for _ in range(draw.randint(1, 4)):
+        self._strikes = system.wire.strikes
+        for _ in range(draw.randint(4, 8) if self._burst else draw.randint(1, 4)):
             path = draw.choice(PATHS)
             send = path.send()
             expected |= finals(send, path)
-            system.after(draw.uniform(0, 120), lambda send=send: system.client(send))  # type: ignore[misc]
+            system.after(draw.uniform(0, self._burst or 120), lambda send=send: system.client(send))  # type: ignore[misc]
             if path.keyed and draw.random() < 0.3:  # the same request from another process
                 system.after(draw.uniform(0, 400), lambda send=send: system.client(send))  # type: ignore[misc]
         for latest in (300, 2 * _HOUR, 5 * _HOUR):
@@ -153,6 +186,7 @@ class _RandomSchedule:
     def _approach_end_of_window(self) -> None:
         """Let a window of the quota end within the first minute of some runs."""
         system, draw = self._system, self._draw
+        system.now = window_end("day", system.now) + timedelta(hours=12)
         windows: tuple[Window | None, ...] = (None, None, None, "minute", "day", "month")
         window = draw.choice(windows)
         if window is not None:
@@ -176,11 +210,11 @@ class _RandomSchedule:
     def _plan(self, _number: int, site: Site) -> Fault | None:
         system, draw = self._system, self._draw
         process = system.process
-        if process and not process.paused and draw.random() < 0.04:
+        if process and not process.paused and draw.random() < (0.005 if self._burst else 0.04):
             system.pause(draw.choice((5, 40, 100, 240)))
         if site.name == "sesv2.SendEmail" and system.now < self._throttled_until:
             return _THROTTLED
-        if self._faults_left and draw.random() < 0.1:
+        if self._faults_left and draw.random() < (0.03 if self._burst else 0.1):
             self._faults_left -= 1
             self._faults += 1
             return draw.choice(FAULTS)
@@ -190,7 +224,7 @@ class _RandomSchedule:
         """Throttle all changes of message records for some time, as of one hot partition."""
         system, draw = self._system, self._draw
         start = system.now + timedelta(seconds=draw.uniform(0, 300))
-        end = start + timedelta(seconds=draw.choice((5, 60, 1800)))
+        end = start + timedelta(seconds=draw.choice((5, 60, 1500)))
 
         def throttled(name: str, body: bytes) -> bool:
             return name == "dynamodb.UpdateItem" and b"MSG#" in body and start <= system.now < end
@@ -217,13 +251,17 @@ class _RandomSchedule:
 
     def _copies(self) -> tuple[float, ...]:
         draw = self._draw
-        return (draw.uniform(0, 5), *(draw.uniform(0, 400) for _ in range(draw.choice((0, 0, 1)))))
+        latest, more = (1, 1) if self._is_calm else (draw.choice((5, 400)), draw.choice((0, 0, 1)))
+        return (
+            draw.uniform(0, 5),
+            *(draw.uniform(0, latest) for _ in range(more)),
+        )
 
     def _receive_as(self, body: str) -> str:
         """Let a job expire soon, or make it unreadable to this worker, or leave it as it is."""
         system, draw = self._system, self._draw
         job = json.loads(body)
-        change = draw.random()
+        change = 1 if self._is_calm else draw.random()
         if change < 0.03:
             del job["hash"]
         elif change < 0.06:
@@ -236,9 +274,24 @@ class _RandomSchedule:
         job["deadline"] = self._deadlines.setdefault(job["id"], deadline).isoformat()
         return json.dumps(job)
 
+    def _gather(self) -> float:
+        return self._draw.uniform(0, self._burst)
+
     def _context(self) -> Invocation:
-        ending = self._draw.random() < 0.05
-        return _EndingInvocation(strikes=self._system.wire.strikes) if ending else Invocation()
+        system, kind = self._system, self._draw.random()
+        if kind < 0.05:
+            return _EndingInvocation(strikes=system.wire.strikes)
+        if kind < 0.2:
+            lasts = timedelta(seconds=self._draw.uniform(20, 60))
+            return _EarlyEnd(system=system, ends_at=system.now + lasts)
+        return Invocation()
+
+    def _on_delivered(self, process: Process) -> None:
+        """Count the leases that workers left behind, though nothing had happened to any of them."""
+        system = self._system
+        unharmed = system.wire.strikes == self._strikes and not self._throttled
+        if unharmed and not process.paused and not system.alive:
+            self._late += sum(message.lease is not None for message in system.messages())
 
     def _on_retry(self, body: str, context: Invocation, wait: float) -> None:
         """Count a job that a worker without time did not hand back at once."""

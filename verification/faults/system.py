@@ -9,10 +9,11 @@ while others run.
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from io import StringIO
 from itertools import count
 from typing import Any, Final
@@ -38,6 +39,7 @@ from tests.fakes import builders
 from verification.faults.processes import Process, Send
 from verification.faults.stream import TableStream
 from verification.faults.wire import Fault, Kind, Site, Wire, body_of, path_of, response
+from verification.turns import Turns
 
 TABLE: Final = "pillarbox"
 CREDENTIALS: Final = "pillarbox-credentials"
@@ -77,7 +79,8 @@ class System:
     def __init__(self, queue_url: str, dead_url: str, stream: TableStream) -> None:
         self.stream = stream
         self.now = wiring.utc_now()
-        self.wire = Wire(self.pass_time)
+        self.wire = Wire(self.sleep)
+        self.wire.before_call = self._switch
         self.wire.stand_in = self._stand_in
         self.wire.on_success = self._on_success
         self.wire.fate = self._fate
@@ -92,6 +95,13 @@ class System:
         self.receive_as: Callable[[str], str] = lambda body: body
         #: Makes the context of an invocation of the worker.
         self.context: Callable[[], Invocation] = Invocation
+        #: The most jobs of an invocation, and how many seconds one waits for others.
+        self.batch = 1
+        self.gather: Callable[[], float] = lambda: 0.0
+        #: Chooses the thread of a process that goes on.
+        self.choose: Callable[[Sequence[Any]], Any] = lambda threads: threads[0]
+        #: Called when an invocation of the worker has ended.
+        self.on_delivered: Callable[[Process], None] = lambda _process: None
         #: Called with a job, the context of its invocation, and the seconds until it is visible.
         self.on_retry: Callable[[str, Invocation, float], None] = lambda *_: None
         #: Called with each mail that the provider accepts.
@@ -116,6 +126,9 @@ class System:
         #: Creates the process for some work; by default a thread simulates it.
         self.process_of: Callable[[Callable[[], Any]], Process] = Process
         self.process: Process | None = None
+        #: How many processes have not ended.
+        self.alive = 0
+        self._shown: list[Received] = []
         self._queue_url, self._dead_url = queue_url, dead_url
         self._sqs, self._s3 = boto3.client("sqs"), boto3.client("s3")
         self._due: list[tuple[datetime, int, Callable[[], None]]] = []
@@ -146,6 +159,17 @@ class System:
     def pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
+    def sleep(self, seconds: float) -> None:
+        """Let the running thread sleep while others of its process go on."""
+        if self.process:
+            self.process.turns.sleep(seconds)
+        else:
+            self.pass_time(seconds)
+
+    def _switch(self) -> None:
+        if self.process:
+            self.process.turns.switch()
+
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Schedule an action in `seconds` seconds."""
         due = self.now + timedelta(seconds=seconds)
@@ -164,6 +188,12 @@ class System:
         table.put(records.account_item(account))
         key = builders.api_key(self.key, self.account_id)
         wiring.services().credentials.put(records.key_item(key))
+        # What workers know and tell each other would make each run another one.
+        for part in ("delivery", "isolated_delivery", "feedback"):
+            vars(wiring.services()).pop(part, None)
+        for item in (keys.heartbeat(), keys.probe(), keys.sending_rate()):
+            table.delete(item)
+        self._last_heartbeat = self.now
         self.sends.clear()
         self.dead.clear()
         self.set_aside.clear()
@@ -174,13 +204,15 @@ class System:
         self._receives.clear()
         self._first_receipts.clear()
         self._waiting.clear()
+        self._shown.clear()
+        self.alive = 0
         self._queued_events = self._dead_events = 0
         self._counted.clear()
         self.wire.calls.clear()
         self.wire.throttled = lambda _name, _body: False
 
     @contextmanager
-    def disturbed(self, **hooks: Callable[..., Any] | bool) -> Iterator[None]:
+    def disturbed(self, **hooks: Callable[..., Any] | int) -> Iterator[None]:
         """Use other hooks within a `with` block."""
         before = {name: getattr(self, name) for name in hooks}
         vars(self).update(hooks)
@@ -236,10 +268,13 @@ class System:
         work: Callable[[], Any],
         on_end: Callable[[Process], None],
         on_pause: Callable[[], None] = lambda: None,
+        ends_at: datetime | None = None,
     ) -> None:
         """Run a process; call `on_end` when it ends and `on_pause` if it is paused first."""
         process = self.process_of(work)
-        process.skew = self.skew()
+        process.turns = Turns(self.choose, lambda: self.now, self.pass_time)
+        process.skew, process.ends_at = self.skew(), ends_at
+        self.alive += 1
         self._run(process, on_end)
         if not process.done:
             on_pause()
@@ -257,14 +292,17 @@ class System:
             process.resume()
         self.process, self.wire.live = None, False
         if process.done:
+            self.alive -= 1
             on_end(process)
         else:
             self.after(self._paused_for, lambda: self._run(process, on_end))
 
     def _fate(self, site: Site) -> Fault | None:
-        """Kill a doomed process at its first call that leaves no mark."""
+        """Kill a process whose time is over, or a doomed one at its first call without a mark."""
+        ends_at = self.process.ends_at if self.process else None
         leaves_mark = any(caller.startswith("DynamoSeenEvents") for caller in site.callers)
-        return None if leaves_mark or not self.doomed else Fault(Kind.KILL, "before")
+        dies = (self.doomed and not leaves_mark) or (ends_at is not None and self.now >= ends_at)
+        return Fault(Kind.KILL, "before") if dies else None
 
     # The jobs queue and its worker
 
@@ -291,32 +329,57 @@ class System:
                 received = Received(body, message["ReceiptHandle"], self.now)
                 for seconds in self.copies():
                     self._waiting[received.receipt] += 1
-                    self.after(seconds, lambda received=received: self._deliver(received))  # type: ignore[misc]
+                    self.after(seconds, partial(self._show, received))
 
-    def _deliver(self, received: Received) -> None:
+    def _show(self, received: Received) -> None:
+        """Let a worker receive a message, with others that it waits for."""
         self._receives[received.receipt] = self._receives.get(received.receipt, 0) + 1
         if self._receives[received.receipt] > MAX_RECEIVES:
             self.dead.append(received)
             self._finish(received)
             return
-        self._visible[received.receipt] = self.now + VISIBILITY
-        receives = self._receives[received.receipt]
-        first = self._first_receipts.setdefault(received.receipt, self.now)
-        record = queue_record(
-            received.body, receipt=received.receipt, receives=receives, first_received_at=first
-        )
-        record["attributes"]["SentTimestamp"] = str(round(received.sent_at.timestamp() * 1000))
-        event, context = {"Records": [record]}, self.context()
+        self._shown.append(received)
+        if seconds := self.gather():
+            self.after(seconds, self._deliver)
+        else:
+            self._deliver()
+
+    def _deliver(self) -> None:
+        batch, self._shown = self._shown[: self.batch], self._shown[self.batch :]
+        if not batch:
+            return
+        event = {"Records": [self._record_of(n, received) for n, received in enumerate(batch)]}
+        context = self.context()
 
         def on_end(process: Process) -> None:
-            if process.error or process.result["batchItemFailures"]:
-                wait = (self._visible[received.receipt] - self.now).total_seconds()
-                self.on_retry(received.body, context, wait)
-                self.after(wait, lambda: self._deliver(received))
-            else:
-                self._finish(received)
+            failures = () if process.error else process.result["batchItemFailures"]
+            failed = {int(failure["itemIdentifier"]) for failure in failures}
+            for number, received in enumerate(batch):
+                if process.error or number in failed:
+                    wait = (self._visible[received.receipt] - self.now).total_seconds()
+                    self.on_retry(received.body, context, wait)
+                    self.after(wait, partial(self._show, received))
+                else:
+                    self._finish(received)
+            self.on_delivered(process)
 
-        self.start(lambda: handler("deliver_message")(event, context), on_end)
+        self.start(
+            lambda: handler("deliver_message")(event, context),
+            on_end,
+            ends_at=getattr(context, "ends_at", None),
+        )
+
+    def _record_of(self, number: int, received: Received) -> dict[str, Any]:
+        self._visible[received.receipt] = self.now + VISIBILITY
+        record = queue_record(
+            received.body,
+            str(number),
+            received.receipt,
+            receives=self._receives[received.receipt],
+            first_received_at=self._first_receipts.setdefault(received.receipt, self.now),
+        )
+        record["attributes"]["SentTimestamp"] = str(round(received.sent_at.timestamp() * 1000))
+        return record
 
     def _finish(self, received: Received) -> None:
         """Delete a message from the queue once its last copy is done."""
@@ -463,6 +526,22 @@ class System:
         """Return the keys of the account's spool objects."""
         listed = self._s3.list_objects_v2(Bucket=BUCKET, Prefix=f"{self.account_id}/")
         return [entry["Key"] for entry in listed.get("Contents", ())]
+
+
+class ProcessLock(AbstractContextManager[None]):
+    """A lock for the threads of a process. Each process has its own."""
+
+    def __init__(self, system: System) -> None:
+        self._system, self._holders = system, set[Process]()
+
+    def __enter__(self) -> None:
+        if process := self._system.process:
+            process.turns.wait(lambda: process not in self._holders)
+            self._holders.add(process)
+
+    def __exit__(self, *_: object) -> None:
+        if self._system.process:
+            self._holders.discard(self._system.process)
 
 
 def _stamp(record: dict[str, Any], now: datetime) -> None:

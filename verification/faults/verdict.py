@@ -25,7 +25,7 @@ class Verdict:
     wrong: int = 0
     #: A window of the quota counts less than was accepted, or more than that without an excuse.
     quota: int = 0
-    #: Handed over after the deadline, or hidden in the queue without a reason.
+    #: Handed over after the deadline, or hidden in the queue or leased without a reason.
     late: int = 0
     #: A body is still in the spool.
     left: int = 0

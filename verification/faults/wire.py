@@ -6,6 +6,7 @@ it, so the runs include the SDK's own retries, time-outs and parsers.
 
 import io
 import json
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -127,11 +128,20 @@ class Call:
         return self.name.partition(".")[0]
 
 
+class _Current(threading.local):
+    """The call that a thread makes, and what goes wrong with it."""
+
+    call = Call("")
+    fault: Fault | None = None
+
+
 class Wire:
     """The connection between the clients of this process and the services.
 
     Args:
         pass_time: called with the seconds that a wait or a time-out takes.
+
+    Many threads may use it.
     """
 
     def __init__(self, pass_time: Callable[[float], None]) -> None:
@@ -148,13 +158,14 @@ class Wire:
         self.throttled: Callable[[str, bytes], bool] = lambda _name, _body: False
         #: Called with the name and the body of each call that took effect.
         self.on_success: Callable[[str, bytes], None] = lambda _name, _body: None
+        #: Called before each call; another thread may go on there.
+        self.before_call: Callable[[], None] = lambda: None
         #: Ends the process, real or simulated.
         self.die: Callable[[], None] = _die
         #: How many tries were struck so far.
         self.strikes = 0
         self._pass_time = pass_time
-        self._call = Call("")
-        self._fault: Fault | None = None
+        self._current = _Current()
 
     def plant(self, faults: Mapping[int, Fault]) -> dict[int, tuple[Site, Fault]]:
         """Let faults strike calls by their numbers; return the dict that records the strikes."""
@@ -177,18 +188,18 @@ class Wire:
         def call(client: BaseClient, operation: str, params: Any) -> Any:
             if not self.live:
                 return make_api_call(client, operation, params)
-            outer = self._call, self._fault
             name = f"{client.meta.service_model.service_name}.{operation}"
+            self.before_call()
             site = Site.here(name)
             self.calls.append(site)
-            self._call, self._fault = Call(name), None
-            # The plan may run other processes, so set the state of this call again after it.
             fault = self.plan(len(self.calls) - 1, site) or self.fate(site)
-            self._call, self._fault = Call(name), fault
+            current = self._current
+            outer = current.call, current.fault
+            current.call, current.fault = Call(name), fault
             try:
                 return make_api_call(client, operation, params)
             finally:
-                self._call, self._fault = outer
+                current.call, current.fault = outer
 
         def exchange(http_endpoint: Endpoint, request: AWSPreparedRequest) -> AWSResponse:
             if not self.live:
@@ -208,8 +219,8 @@ class Wire:
     def _exchange(
         self, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
     ) -> AWSResponse:
-        call, fault = self._call, self._fault
-        self._call = Call(call.name, call.tries + 1)
+        call, fault = self._current.call, self._current.fault
+        self._current.call = Call(call.name, call.tries + 1)
         if self.throttled(call.name, body_of(request)):
             return error_response(request.url, call.service, *_THROTTLED[call.service])
         first = call.tries == 0
@@ -242,7 +253,7 @@ class Wire:
             request.body = json.dumps(body | {"Entries": entries}).encode()
             request.headers["Content-Length"] = str(len(request.body))
         if entries or fault.when == "after":
-            result = json.loads(self._let_through(self._call.name, request, send).content)
+            result = json.loads(self._let_through(self._current.call.name, request, send).content)
         accepted = [e for e in result.get("Successful", ()) if e["Id"] != last["Id"]]
         result["Successful"] = accepted
         result["Failed"] = [{"Id": last["Id"], "Code": "InternalError", "SenderFault": False}]

@@ -1,7 +1,7 @@
 """Bugs that the runs must find. Each is a context in which the service has the bug."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,8 +11,9 @@ from pillarbox.application.webhooks.attempts import AttemptResult, Attempts, Pos
 from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.enqueue_due import DueTasks
 from pillarbox.application.webhooks.post import WebhookWorker
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.webhooks import events as webhook_events
-from pillarbox.domain.webhooks.endpoint import OwnerNotice
+from pillarbox.domain.webhooks.endpoint import DeliveryState, OwnerNotice, WebhookDelivery
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.domain.webhooks.retries import retry_wait
 
@@ -140,6 +141,50 @@ def drains_end_early() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def drains_without_a_lease() -> Iterator[None]:
+    """A drain begins while another worker drains the same endpoint."""
+    original = Drains._refusal
+
+    def refusal(self: Drains, *about: Any) -> str | None:
+        found = original(self, *about)
+        return None if found == "drained_by_another" else found
+
+    with mock.patch.object(Drains, "_refusal", refusal):
+        yield
+
+
+@contextmanager
+def recorded_before_posted() -> Iterator[None]:
+    """A drain records a success before it posts the event, and its worker may die there."""
+    original = Drains._post
+
+    def post(self: Drains, endpoint: Any, health: Any, event: Any) -> AttemptResult:
+        ports: PostingPorts = self._ports
+        stored = ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
+        delivery = stored or WebhookDelivery(event=event, state=DeliveryState.WAITING)
+        if delivery.state is not DeliveryState.WAITING:
+            return original(self, endpoint, health, event)
+        ports.deliveries.put(replace(delivery, state=DeliveryState.DELIVERED))
+        return self._attempts.post(endpoint, health, delivery)
+
+    with mock.patch.object(Drains, "_post", post):
+        yield
+
+
+@contextmanager
+def forgets_the_next_task() -> Iterator[None]:
+    """A drain ends well although the task that follows could not be queued."""
+    original = Drains._continue
+
+    def go_on(self: Drains, *about: Any) -> None:
+        with suppress(ServiceError):
+            original(self, *about)
+
+    with mock.patch.object(Drains, "_continue", go_on):
+        yield
+
+
 KNOWN_BUGS = {
     bug.__name__: bug
     for bug in (
@@ -152,5 +197,8 @@ KNOWN_BUGS = {
         probes_without_a_margin,
         removed_before_posted,
         drains_end_early,
+        drains_without_a_lease,
+        recorded_before_posted,
+        forgets_the_next_task,
     )
 }

@@ -1,22 +1,34 @@
-"""Random histories of emails and endpoints, and what their owners must receive."""
+"""Random histories of emails and endpoints, and what their owners must receive.
+
+Several workers run at the same time. At each call another one, or another thread, may go on.
+"""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from random import Random
+from typing import Any
 from uuid import UUID
 
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT, at, message
 from tests.fakes.webhook_world import WebhookWorld
+from tests.fakes.world import Fault, Killed
+from verification.turns import Turns
 
 _OK, _BUSY = PostResult(status_code=200), PostResult(status_code=503)
 _NO_ANSWER = PostResult(status_code=None, error="no response within 8 seconds")
 _LATER = PostResult(status_code=429, retry_after=timedelta(minutes=40))
 #: In seconds: the clock of half of the processes is so wrong.
 _CLOCK_ERRORS = (-30, -3, 0, 3, 30)
+_WORKERS = 3
+_CALLS_OF_A_DRAIN = ("poster.post", "deliveries.put", "waiting.remove", "queue.put_all")
 _RECIPIENTS = ("ann@example.com", "bob@example.com")
 
 
@@ -29,32 +41,108 @@ class Verdict:
     wrong: str = ""
 
 
+class _BusyWorld(WebhookWorld):
+    """A world in which several workers take batches at the same moment."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._turns = Turns(self.random.choice, lambda: self.now, self._pass_time)
+        self.parallel = self._in_threads
+        self.gate.watch = lambda _: self._turns.switch()
+        #: The next call with this name is to fail.
+        self._aim = ""
+
+    def disturb(self, draw: Random) -> None:
+        """Break calls at random, and often those of a drain after it has begun."""
+        self.disorder = 0.05
+        self.break_at_random(every=draw.choice([20, 60, 200]))
+        break_at_random = self.gate.watch
+
+        def watch(name: str) -> None:
+            position = len(self.gate.calls) - 1
+            break_at_random(name)
+            self._turns.switch()
+            if name == self._aim:
+                self._aim = ""
+                error = draw.choice([Killed(), ServiceError("service_unavailable", "planted")])
+                self.gate.fault = Fault(position, draw.choice(["before", "after"]), error)
+            elif name == "waiting.oldest" and draw.random() < 0.3:
+                self._aim = draw.choice(_CALLS_OF_A_DRAIN)
+
+        self.gate.watch = watch
+
+    def calm(self) -> None:
+        """Break nothing from now on."""
+        self.disorder, self.gate.fault = 0, None
+        self.gate.watch = lambda _: self._turns.switch()
+
+    def post(self, url: str, headers: dict[str, str], body: bytes) -> PostResult:
+        """Receive a POST, as the endpoint does; a slow one takes two seconds."""
+        if "slow" in url:
+            self._turns.sleep(2)
+        return super().post(url, headers, body)
+
+    def _receive(self) -> None:
+        def work() -> None:
+            self._turns.switch()
+            self._collect()
+            super(_BusyWorld, self)._receive()
+
+        self._turns.together([work] * _WORKERS, apart=True)
+
+    def _pass_time(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    def _in_threads(
+        self,
+        calls: Sequence[Callable[[], Any]],
+        patience: timedelta | None = None,
+        while_running: Callable[[Sequence[int]], None] = lambda _: None,
+    ) -> list[Any]:
+        """Implements `webhooks.ports.Parallel`; looks once at the calls that run."""
+        running = set(range(len(calls)))
+
+        def make(position: int) -> Any:
+            try:
+                return calls[position]()
+            except Exception as error:  # noqa: BLE001  as the real one
+                return error
+            finally:
+                running.discard(position)
+
+        def look() -> None:
+            self._turns.wait(lambda: not running, 1.5)
+            if running and patience is not None:
+                with suppress(Exception):  # as the real one
+                    while_running(sorted(running))
+
+        make_all = [partial(make, position) for position in range(len(calls))]
+        return self._turns.together([*make_all, look])[:-1]
+
+
 def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
     """Run one history. An undisturbed one has endpoints that fail, but no fault of our own."""
     random = Random(seed)  # noqa: S311  no secret
-    world = WebhookWorld(
+    world = _BusyWorld(
         random=Random(seed + 1),  # noqa: S311  no secret
         clock_errors=(timedelta(0), timedelta(seconds=random.choice(_CLOCK_ERRORS))),
     )
     _add_endpoints(world, random)
     if disturbed:
-        world.disorder = 0.05
-        world.break_at_random(every=random.choice([20, 60, 200]))
+        world.disturb(random)
     _send(world, random, mails)
     world.settle(timedelta(minutes=random.choice([1, 20, 90])))
     _send(world, random, mails)
     if disturbed:  # the last steps are undisturbed, as each fault ends
         world.settle(timedelta(hours=6))
-        world.disorder = 0
-        world.gate.fault = None
-        world.gate.watch = lambda _: None
+        world.calm()
     world.settle()
     return _judge(world, disturbed=disturbed)
 
 
 def _add_endpoints(world: WebhookWorld, random: Random) -> None:
-    """Add endpoints that work, fail some events once, are down for hours, or one event fails."""
-    for kind in random.sample(["works", "fails-once", "down", "poison"], 2):
+    """Add endpoints that work, fail some events once, are down for hours or slow, or fail one."""
+    for kind in random.sample(["works", "fails-once", "down", "poison", "slow"], 2):
         world.add_endpoint(
             endpoint_id=str(named_id(kind, world.now)),
             url=f"https://{kind}.example/",

@@ -6,6 +6,7 @@ from verification.webhooks.__main__ import find
 from verification.webhooks.known_bugs import KNOWN_BUGS
 from verification.webhooks.random_runs import Verdict, run
 
+pytestmark = pytest.mark.slow
 _MAILS = 6
 
 
