@@ -1,6 +1,6 @@
 """Saved templates and their editor."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pillarbox.wiring.clock import utc_now
@@ -11,12 +11,14 @@ if TYPE_CHECKING:
 
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
+    from pillarbox.application.templates.render_budget import RenderBudget
     from pillarbox.application.templates.rendered_source import RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.domain.accounts.brand import Brand
     from pillarbox.domain.errors import Json
-    from pillarbox.domain.templates.draft import Source
+    from pillarbox.domain.templates.draft import Source, SourceKind
+    from pillarbox.rendering.problems import Problem
 
 
 class TemplateWiring(SendingWiring):
@@ -36,6 +38,7 @@ class TemplateWiring(SendingWiring):
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_store,
+            compile_source=_compile_source,
             clock=utc_now,
         )
 
@@ -50,7 +53,14 @@ class TemplateWiring(SendingWiring):
         """Show what a source would become, which few requests of an author need."""
         from pillarbox.application.templates.rendered_source import render_source
 
-        return render_source
+        return partial(render_source, compiler=_compile_source)
+
+    @cached_property
+    def render_budget(self) -> "RenderBudget":
+        from pillarbox.adapters.dynamodb.templates.renderings import DynamoRenderings
+        from pillarbox.application.templates.render_budget import RenderBudget
+
+        return RenderBudget(renderings=DynamoRenderings(self.table), clock=utc_now)
 
     @cached_property
     def template_trial(self) -> "TemplateTrial":
@@ -67,3 +77,9 @@ class TemplateWiring(SendingWiring):
         from pillarbox.application.templates.saved import TemplateLibrary
 
         return TemplateLibrary(self.template_authoring)
+
+
+def _compile_source(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":
+    from pillarbox.adapters.compiling import compile_apart
+
+    return compile_apart(kind, source)
