@@ -4,10 +4,10 @@ from unittest import mock
 
 import pytest
 
-from pillarbox.adapters.compiling import compile_apart
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering import compiling
+from pillarbox.wiring.templates import compile_in_child
 from verification.attacks.source_bombs import SOURCES, count, explode
 
 # Python warns of forks while other tests' threads wait. The function has no threads.
@@ -34,7 +34,7 @@ def test_the_death_of_the_compiler_is_an_error_of_the_source(name: str) -> None:
         mock.patch.object(compiling, "check_components"),
         pytest.raises(ValidationFailed) as failed,
     ):
-        compile_apart(bomb.kind, bomb.source)
+        compile_in_child(bomb.kind, bomb.source)
     assert [(error.field, error.code) for error in failed.value.errors] == [
         ("html", "rendering_failed")
     ]
@@ -44,6 +44,8 @@ def test_apart_is_the_same_as_here() -> None:
     """The other process returns the same HTML, warnings and faults."""
     for source in ("<style>p{color:red}</style><p>x</p>", "<style>p{}</style><p>x", "<p>x"):
         here = compiling.compile_source(SourceKind.HTML, source)
-        assert compile_apart(SourceKind.HTML, source) == here
+        assert compile_in_child(SourceKind.HTML, source) == here
     with pytest.raises(ValidationFailed, match="Line 2: mj-include is not supported"):
-        compile_apart(SourceKind.MJML, "<mjml><mj-body>\n<mj-include path='x'/></mj-body></mjml>")
+        compile_in_child(
+            SourceKind.MJML, "<mjml><mj-body>\n<mj-include path='x'/></mj-body></mjml>"
+        )

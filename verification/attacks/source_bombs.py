@@ -14,10 +14,10 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.adapters.compiling import compile_apart
 from pillarbox.application.templates.rendered_source import render_source
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.templates.draft import MAX_SOURCE, Source, SourceKind
+from pillarbox.wiring.templates import compile_in_child
 from verification.attacks.tally import Options, Tally
 
 #: The function that compiles has 1,024 MB for both processes.
@@ -127,7 +127,7 @@ def explode(names: Iterable[str]) -> Iterator[Result]:
 
 def _show(name: str) -> Result:
     imports = time.process_time()
-    shown = render_source(SOURCES[name](), {}, Brand(), compile_apart)
+    shown = render_source(SOURCES[name](), {}, Brand(), compile_in_child)
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return Result(
         name=name,

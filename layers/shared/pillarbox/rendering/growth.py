@@ -3,7 +3,7 @@
 A rule of CSS is copied into each element that it may match, and an attribute of MJML into each
 component that has it from elsewhere. So 200 KB of source can make gigabytes. The estimate reads
 the source once. It may be too high, and too low for what only the parsers behind understand:
-those run in a process with bounds (`adapters/compiling.py`).
+those run in a process with bounds (`application/templates/compiling.py`).
 """
 
 import re

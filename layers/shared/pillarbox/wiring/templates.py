@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
     from pillarbox.application.templates.render_budget import RenderBudget
-    from pillarbox.application.templates.rendered_source import RenderedSource
+    from pillarbox.application.templates.rendered_source import Problem, RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.domain.accounts.brand import Brand
     from pillarbox.domain.errors import Json
     from pillarbox.domain.templates.draft import Source, SourceKind
-    from pillarbox.rendering.problems import Problem
 
 
 class TemplateWiring(SendingWiring):
@@ -38,7 +37,7 @@ class TemplateWiring(SendingWiring):
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_store,
-            compile_source=_compile_source,
+            compile_source=compile_in_child,
             clock=utc_now,
         )
 
@@ -53,7 +52,7 @@ class TemplateWiring(SendingWiring):
         """Show what a source would become, which few requests of an author need."""
         from pillarbox.application.templates.rendered_source import render_source
 
-        return partial(render_source, compiler=_compile_source)
+        return partial(render_source, compiler=compile_in_child)
 
     @cached_property
     def render_budget(self) -> "RenderBudget":
@@ -79,7 +78,10 @@ class TemplateWiring(SendingWiring):
         return TemplateLibrary(self.template_authoring)
 
 
-def _compile_source(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":
-    from pillarbox.adapters.compiling import compile_apart
+def compile_in_child(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":
+    """Compile a source in a process of its own, with bounds."""
+    from pillarbox.adapters.child_process import run_in_child
+    from pillarbox.application.templates.compiling import PROCESSOR_SECONDS, SECONDS, compile_apart
 
-    return compile_apart(kind, source)
+    run = partial(run_in_child, seconds=SECONDS, processor_seconds=PROCESSOR_SECONDS)
+    return compile_apart(kind, source, run=run)

@@ -4,10 +4,10 @@ The two compilers are not ours, and abort their process if memory ends.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Final
 
-from pillarbox.adapters.child_process import run_in_child
 from pillarbox.application.ports import BuildDied
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
@@ -16,18 +16,20 @@ from pillarbox.rendering.problems import Problem, Severity
 from pillarbox.rendering.saved import TemplateFault
 
 #: Seconds of processor time. What the estimate allows takes about one.
-_PROCESSOR: Final = 4
+PROCESSOR_SECONDS: Final = 4
 #: In seconds. The gateway waits 29.
-_TIME: Final = 15.0
+SECONDS: Final = 15.0
 
 _DIED: Final = (
     "This takes too much memory or time to compile. At most 256 MB and"
-    f" {_PROCESSOR} seconds are allowed: use fewer elements, rules or attributes."
+    f" {PROCESSOR_SECONDS} seconds are allowed: use fewer elements, rules or attributes."
 )
 
 
-def compile_apart(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
-    """Do as `compile_source`, in a process with bounds of memory and time.
+def compile_apart(
+    kind: SourceKind, source: str, *, run: Callable[[Callable[[], bytes]], bytes]
+) -> tuple[str, list[Problem]]:
+    """Do as `compile_source`, in the process with bounds of memory and time that `run` makes.
 
     Raises:
         ValidationFailed: on `html`, also if that process died.
@@ -39,9 +41,7 @@ def compile_apart(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
     import mrml  # noqa: F401, PLC0415  only the editor has it
 
     try:
-        octets = run_in_child(
-            lambda: _outcome(kind, source), seconds=_TIME, processor_seconds=_PROCESSOR
-        )
+        octets = run(lambda: _outcome(kind, source))
     except BuildDied as death:
         raise ValidationFailed(FieldError("html", _DIED, "rendering_failed")) from death
     outcome = json.loads(octets)
