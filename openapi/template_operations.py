@@ -119,6 +119,7 @@ TEMPLATE_EDITOR: Final = (
         ),
         response=RenderedItem,
         response_example=_RENDERED,
+        errors=("rate_limit_exceeded",),
     ),
     _read(
         id="list_drafts",
@@ -163,6 +164,7 @@ TEMPLATE_EDITOR: Final = (
             "variables": ["order", "name"],
             "updatedAt": _AT,
         },
+        errors=("rate_limit_exceeded",),
     ),
     _read(
         id="list_versions",

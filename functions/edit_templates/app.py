@@ -45,6 +45,7 @@ def create_template() -> Reply:
 def render_template() -> Reply:
     principal = _reader()
     source, values = read_render(app.current_event)
+    services().render_budget.take(_account(principal))
     rendered = services().render_source(source, values, principal.account.brand)
     return reply(rendered_item(rendered))
 
@@ -76,6 +77,7 @@ def save_draft(template_id: str) -> Reply:
 def publish_template(template_id: str) -> Reply:
     principal = _principal()
     found, revision = _id(template_id), read_revision(app.current_event)
+    services().render_budget.take(_account(principal))
     with showing_conflicts():
         template = services().template_editing.publish(
             _account(principal), found, revision=revision, by=_by(principal)
@@ -127,6 +129,7 @@ def test_template(template_id: str) -> Reply:
     principal = _principal()
     found = _id(template_id)
     to, values = read_test(app.current_event)
+    services().render_budget.take(_account(principal))
     response = services().template_trial.send(
         principal,
         found,

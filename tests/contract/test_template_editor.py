@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox import wiring
+from pillarbox.application.templates import render_budget
 from pillarbox.application.templates.authoring import TemplateChanges
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.sign_in.role import Role
@@ -270,6 +271,25 @@ def test_a_test_counts_toward_the_quota(service: Service) -> None:
     path = f"/{begin(api)['id']}/test"
     assert call(api, "POST", path, {"to": _ADA}).status == 200
     assert call(api, "POST", path, {"to": _ADA}).code == "rate_limit_exceeded"
+
+
+def test_renderings_have_a_budget_a_minute(
+    service: Service, user: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Previews, publications and tests share a budget; another account has its own."""
+    monkeypatch.setattr(render_budget, "PER_MINUTE", 2)
+    path = f"/{begin(user)['id']}"
+    shown = {"subject": "s", "kind": "html", "source": "<p>x</p>"}
+    assert call(user, "POST", "/render", shown).status == 200
+    assert call(user, "POST", f"{path}/publish", None, 1).status == 200
+    for refused in (
+        call(user, "POST", "/render", shown),
+        call(user, "POST", f"{path}/publish", None, 1),
+        call(user, "POST", f"{path}/test", {"to": _ADA}),
+    ):
+        assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+    other = Api(session=service.session(service.account(), Role.AUTHOR, _ADA))
+    assert call(other, "POST", "/render", shown).status == 200
 
 
 def test_a_deletion_takes_drafts_and_versions_along(user: Api) -> None:

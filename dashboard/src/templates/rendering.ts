@@ -33,7 +33,7 @@ export function useRendering(wanted: RenderTemplateRequest): Rendering {
       } catch (error) {
         if (controller.signal.aborted) return;
         setState((now) => ({ ...now, error: error as Error, waiting: false }));
-        if (!(error instanceof ApiError)) timer = window.setTimeout(() => void run(), RETRY);
+        if (!(error instanceof ApiError) || error.status === 429) timer = window.setTimeout(() => void run(), RETRY);
       }
     }
     return () => {

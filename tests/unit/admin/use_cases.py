@@ -20,6 +20,7 @@ from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import ValidationFailed
+from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
 
@@ -69,6 +70,7 @@ class UseCases:
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_records,
+            compile_source=compile_source,
             clock=clock,
         )
         self.suppressions = SuppressionList(

@@ -23,13 +23,18 @@ _DONE: Final = 70
 _RAISED: Final = 71
 _DIED: Final = 72
 _CHUNK: Final = 1024 * 1024
+_STDERR: Final = 2
 
 #: What the loader of glibc says if a library does not fit into the memory.
 _LIBRARY_TOO_LARGE: Final = "failed to map segment from shared object"
 
 
 def run_in_child(
-    work: Callable[[], bytes], *, memory: int = MEMORY, seconds: float = TIME
+    work: Callable[[], bytes],
+    *,
+    memory: int = MEMORY,
+    seconds: float = TIME,
+    processor_seconds: int | None = None,
 ) -> bytes:
     """Run work in a copy of this process, and return its result.
 
@@ -45,7 +50,7 @@ def run_in_child(
     child = os.fork()
     if not child:
         os.close(reader)
-        _run_and_exit(work, writer, limit)
+        _run_and_exit(work, writer, limit, processor_seconds)
     os.close(writer)
     try:
         octets = _read(reader, monotonic() + seconds)
@@ -62,11 +67,17 @@ def run_in_child(
     raise BuildDied
 
 
-def _run_and_exit(work: Callable[[], bytes], writer: int, limit: int) -> NoReturn:
+def _run_and_exit(
+    work: Callable[[], bytes], writer: int, limit: int, processor_seconds: int | None
+) -> NoReturn:
     status = _DIED
     try:
+        # A library that aborts writes what it read there, and the logs must not have it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDERR)
         if sys.platform == "linux":
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        if processor_seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds))
         octets = work()
         with open(writer, "wb") as pipe:
             pipe.write(octets)

@@ -280,7 +280,7 @@ class UnreadableJob(ValueError):
 
 
 class BuildDied(Exception):
-    """The process that built a message was killed, ran out of memory, or took too long."""
+    """A process that built or compiled something was killed, had no memory, or took too long."""
 
 
 class SendMail(Protocol):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.templates.draft import SourceKind, check_source_size
 from pillarbox.rendering.elements import Piece, PieceKind, misnesting, pieces_of
+from pillarbox.rendering.growth import MAX_GROWTH, check_components, check_css
 from pillarbox.rendering.masking import MaskedTemplate, mask
 from pillarbox.rendering.problems import Problem, Severity
 from pillarbox.rendering.saved import TemplateFault
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 #: Levels of elements. At about 5,000 the stack of the parser of MJML overflows.
 MAX_LEVELS: Final = 200
-#: Rules of CSS times tags, which take the time of inlining: about a second.
-_MAX_MATCHES: Final = 5_000_000
 #: Elements that a parser of HTML adds where they are left out.
 _OUTER: Final = frozenset({"html", "head", "body"})
 _IMPLIED: Final = _OUTER | {"tbody"}
@@ -52,6 +51,11 @@ _COMPONENTS: Final = frozenset(
 )
 
 
+def needs_compiler(kind: SourceKind, source: str) -> bool:
+    """Return whether compiling may change a source: it is MJML, or has style sheets."""
+    return kind is SourceKind.MJML or "<style" in source.lower()
+
+
 def compile_source(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
     """Return the HTML of a source that `check_template` allows, and warnings.
 
@@ -59,9 +63,14 @@ def compile_source(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
         ValidationFailed: on `html`.
     """
     check_source_size(source)
-    if kind is SourceKind.MJML:
-        return _compile_mjml(mask(source))
-    return _inline_css(source)
+    if not needs_compiler(kind, source):
+        return source, []
+    compiling = _compile_mjml if kind is SourceKind.MJML else _inline_css
+    html, problems = compiling(mask(source))
+    if len(html) > MAX_GROWTH:
+        message = f"must compile to at most {MAX_GROWTH} characters"
+        raise TemplateFault(1, message, "too_large")
+    return html, problems
 
 
 def _compile_mjml(masked: MaskedTemplate) -> tuple[str, list[Problem]]:
@@ -70,6 +79,7 @@ def _compile_mjml(masked: MaskedTemplate) -> tuple[str, list[Problem]]:
         raise TemplateFault(masked.line_of(fault.position), f"{fault.text}.", "mjml_syntax")
     for piece in pieces:
         _check_component(masked, piece)
+    check_components(masked, pieces)
     from mrml import RenderOptions, to_html  # noqa: PLC0415  only the editor has it
 
     text, css = _without_inline_styles(masked.text, pieces)
@@ -100,22 +110,24 @@ def _compile_mjml(masked: MaskedTemplate) -> tuple[str, list[Problem]]:
     ]
     if css:
         html = _EMPTY_STYLE.sub("", html)
-        html = _without_added_rows(_inliner(css).inline(html), html)
+        check_css(masked, css, list(pieces_of(html)))
+        inliner = _inliner("\n".join(text for _, text in css))
+        html = _without_added_rows(inliner.inline(html), html)
     return masked.restored(html), warnings
 
 
-def _without_inline_styles(text: str, pieces: Sequence[Piece]) -> tuple[str, str]:
-    """Put blanks in place of the CSS in `<mj-style inline="inline">`, and return that CSS.
+def _without_inline_styles(text: str, pieces: Sequence[Piece]) -> tuple[str, list[tuple[int, str]]]:
+    """Put blanks in place of the CSS in `<mj-style inline="inline">`; return it with its places.
 
     It is inlined here and not by mrml, whose parser would open a table body in each row of a for.
     """
-    css: list[str] = []
+    css: list[tuple[int, str]] = []
     for start, end in pairwise(pieces):
         if start.name == end.name == "mj-style" and start.attributes.get("inline") == "inline":
-            css.append(text[start.stop : end.start])
+            css.append((start.stop, text[start.stop : end.start]))
             plain = f"{_PLAIN_STYLE:{start.stop - start.start - 1}}>"
             text = text[: start.start] + plain.ljust(end.start - start.start) + text[end.start :]
-    return text, "\n".join(css)
+    return text, css
 
 
 def _check_component(masked: MaskedTemplate, piece: Piece) -> None:
@@ -147,14 +159,12 @@ def _mjml_fault(masked: MaskedTemplate, text: str, message: str) -> TemplateFaul
     return TemplateFault(1, advice, "mjml_syntax")
 
 
-def _inline_css(source: str) -> tuple[str, list[Problem]]:
+def _inline_css(masked: MaskedTemplate) -> tuple[str, list[Problem]]:
     """Copy the rules of <style> into style attributes, where more mail programs read them.
 
     Leave the source as it is if that could change more than styles.
     """
-    if "<style" not in source.lower():
-        return source, []
-    masked = mask(source)
+    source = masked.source
     pieces = list(pieces_of(masked.text))
     styles = [piece for piece in pieces if piece.kind is PieceKind.RAW and piece.name == "style"]
     if not styles:
@@ -164,9 +174,7 @@ def _inline_css(source: str) -> tuple[str, list[Problem]]:
             return source, [_not_inlined(masked, style.start, "its CSS has tags such as if")]
     if fault := misnesting(pieces, MAX_LEVELS):
         return source, [_not_inlined(masked, fault.position, fault.text)]
-    rules = sum(style.content.count("{") for style in styles)
-    if rules * len(pieces) > _MAX_MATCHES:
-        return source, [_not_inlined(masked, styles[0].start, "it has too many rules")]
+    check_css(masked, [(style.content_start, style.content) for style in styles], pieces)
     text = masked.with_comments(masked.text)
     html = _inliner().inline(text)
     if _style_attributes(html) == _style_attributes(text):

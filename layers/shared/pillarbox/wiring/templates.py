@@ -1,6 +1,6 @@
 """Saved templates and their editor."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pillarbox.wiring.clock import utc_now
@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
-    from pillarbox.application.templates.rendered_source import RenderedSource
+    from pillarbox.application.templates.render_budget import RenderBudget
+    from pillarbox.application.templates.rendered_source import Problem, RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.domain.accounts.brand import Brand
     from pillarbox.domain.errors import Json
-    from pillarbox.domain.templates.draft import Source
+    from pillarbox.domain.templates.draft import Source, SourceKind
 
 
 class TemplateWiring(SendingWiring):
@@ -36,6 +37,7 @@ class TemplateWiring(SendingWiring):
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_store,
+            compile_source=compile_in_child,
             clock=utc_now,
         )
 
@@ -50,7 +52,14 @@ class TemplateWiring(SendingWiring):
         """Show what a source would become, which few requests of an author need."""
         from pillarbox.application.templates.rendered_source import render_source
 
-        return render_source
+        return partial(render_source, compiler=compile_in_child)
+
+    @cached_property
+    def render_budget(self) -> "RenderBudget":
+        from pillarbox.adapters.dynamodb.templates.renderings import DynamoRenderings
+        from pillarbox.application.templates.render_budget import RenderBudget
+
+        return RenderBudget(renderings=DynamoRenderings(self.table), clock=utc_now)
 
     @cached_property
     def template_trial(self) -> "TemplateTrial":
@@ -67,3 +76,12 @@ class TemplateWiring(SendingWiring):
         from pillarbox.application.templates.saved import TemplateLibrary
 
         return TemplateLibrary(self.template_authoring)
+
+
+def compile_in_child(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":
+    """Compile a source in a process of its own, with bounds."""
+    from pillarbox.adapters.child_process import run_in_child
+    from pillarbox.application.templates.compiling import PROCESSOR_SECONDS, SECONDS, compile_apart
+
+    run = partial(run_in_child, seconds=SECONDS, processor_seconds=PROCESSOR_SECONDS)
+    return compile_apart(kind, source, run=run)

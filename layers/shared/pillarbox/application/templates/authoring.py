@@ -11,6 +11,7 @@ from uuid import UUID
 from pillarbox.application.account_lookup import AccountReader, find_account
 from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import (
+    CompileSource,
     DeleteResult,
     TemplateDrafts,
     TemplateRecords,
@@ -70,12 +71,18 @@ class TemplateAuthoring:
     drafts: TemplateDrafts
     versions: TemplateVersions
     accounts: AccountReader
+    compile_source: CompileSource
     clock: Clock
 
     @property
     def publication(self) -> Publication:
         """Publish templates."""
-        return Publication(records=self.records, versions=self.versions, clock=self.clock)
+        return Publication(
+            records=self.records,
+            versions=self.versions,
+            compile_source=self.compile_source,
+            clock=self.clock,
+        )
 
     def create(
         self,

@@ -1,13 +1,24 @@
 """The ports of the use cases for saved templates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import Enum, auto
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.templates.draft import TemplateDraft, TemplateVersion
+from pillarbox.domain.templates.draft import SourceKind, TemplateDraft, TemplateVersion
 from pillarbox.domain.templates.template import SavedTemplate
+from pillarbox.rendering.problems import Problem
+
+#: As `rendering.compiling.compile_source`.
+type CompileSource = Callable[[SourceKind, str], tuple[str, list[Problem]]]
+
+
+class Renderings(Protocol):
+    """Counts what authors let the service compile and render."""
+
+    def count(self, account_id: str, now: datetime, most: int) -> bool:
+        """Count one in the current minute; return False, without a change, if there are `most`."""
 
 
 class DeleteResult(Enum):

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock
-from pillarbox.application.templates.ports import TemplateRecords, TemplateVersions
+from pillarbox.application.templates.ports import CompileSource, TemplateRecords, TemplateVersions
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.limits import MAX_VERSIONS
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -38,6 +38,7 @@ class Publication:
 
     records: TemplateRecords
     versions: TemplateVersions
+    compile_source: CompileSource
     clock: Clock
 
     def create(self, template: SavedTemplate, content: TemplateContent, by: str) -> SavedTemplate:
@@ -46,7 +47,7 @@ class Publication:
         Raises:
             ValidationFailed: on any of the fields; the source is `html`.
         """
-        template = compiled(template, content)
+        template = self._compiled(template, content)
         version = _version_of(template, content, by)
         self.records.publish(template, version, unless_changed_since=None)
         return template
@@ -77,7 +78,7 @@ class Publication:
             changed = _new_template(draft, now)
         else:
             raise TypeError("a template without a draft is created")
-        changed = compiled(changed, content)
+        changed = self._compiled(changed, content)
         self._forget_oldest_version(changed)
         published = self.records.publish(
             changed,
@@ -91,6 +92,36 @@ class Publication:
                 "Another user changed the template at the same time: try again.",
             )
         return changed
+
+    def _compiled(self, template: SavedTemplate, content: TemplateContent) -> SavedTemplate:
+        """Return the template with what an author wrote, compiled, and with its variables.
+
+        Raises:
+            ValidationFailed: on any of the fields; the source is `html`.
+        """
+        check_text("name", content.name)
+        check_text("subject", content.subject, MAX_SUBJECT)
+        check_text("category", content.category)
+        if not content.source.strip():
+            raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
+        check_source_size(content.source)
+        variables = check_template(content.subject, content.source)
+        html, _ = self.compile_source(content.kind, content.source)
+        if html != content.source:
+            variables = check_template(content.subject, html)
+        stored = (content.subject, html, *variables.names, *variables.required)
+        if sum(len(text.encode()) for text in stored) > MAX_STORED:
+            message = f"must have at most {MAX_STORED} octets, including subject and variable names"
+            raise ValidationFailed(FieldError("html", message, "too_large"))
+        return replace(
+            template,
+            name=content.name,
+            subject=content.subject,
+            category=content.category,
+            html=html,
+            variables=variables.names,
+            required=variables.required,
+        )
 
     def _forget_oldest_version(self, template: SavedTemplate) -> None:
         """Delete the version for which the next one leaves no room; each publication does so."""
@@ -106,42 +137,6 @@ def content_of(template: SavedTemplate) -> TemplateContent:
         category=template.category,
         kind=SourceKind.HTML,
         source=template.html,
-    )
-
-
-def compiled(template: SavedTemplate, content: TemplateContent) -> SavedTemplate:
-    """Return the template with what an author wrote, compiled, and with its variables.
-
-    Raises:
-        ValidationFailed: on any of the fields; the source is `html`.
-    """
-    check_text("name", content.name)
-    check_text("subject", content.subject, MAX_SUBJECT)
-    check_text("category", content.category)
-    if not content.source.strip():
-        raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
-    check_source_size(content.source)
-    variables = check_template(content.subject, content.source)
-    html = content.source
-    if content.kind is SourceKind.MJML or "<style" in html.lower():
-        from pillarbox.rendering.compiling import (  # noqa: PLC0415  few templates need it
-            compile_source,
-        )
-
-        html, _ = compile_source(content.kind, content.source)
-        variables = check_template(content.subject, html)
-    stored = (content.subject, html, *variables.names, *variables.required)
-    if sum(len(text.encode()) for text in stored) > MAX_STORED:
-        message = f"must have at most {MAX_STORED} octets, including subject and variable names"
-        raise ValidationFailed(FieldError("html", message, "too_large"))
-    return replace(
-        template,
-        name=content.name,
-        subject=content.subject,
-        category=content.category,
-        html=html,
-        variables=variables.names,
-        required=variables.required,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.render import render, to_text
+from pillarbox.application.templates.ports import CompileSource
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
@@ -48,13 +49,18 @@ class RenderedSource:
     problems: tuple[Problem, ...]
 
 
-def render_source(shown: Source, values: Mapping[str, Json], brand: Brand) -> RenderedSource:
+def render_source(
+    shown: Source,
+    values: Mapping[str, Json],
+    brand: Brand,
+    compiler: CompileSource = compile_source,
+) -> RenderedSource:
     """Render a source with values; a missing one shows its name, and is a problem.
 
     With all values, the result is what a send with them has, byte for byte.
     """
     try:
-        html, problems, found = _compile(shown)
+        html, problems, found = _compile(shown, compiler)
     except ValidationFailed as failed:
         return RenderedSource(
             subject=shown.subject,
@@ -112,10 +118,12 @@ def problems_of(failed: ValidationFailed, source: str) -> list[Problem]:
     return [_of_error(error) for error in failed.errors]
 
 
-def _compile(shown: Source) -> tuple[str, list[Problem], tuple[TemplateReference, ...]]:
+def _compile(
+    shown: Source, compiler: CompileSource
+) -> tuple[str, list[Problem], tuple[TemplateReference, ...]]:
     # The lines are those of the source, the variables those of the HTML.
     in_source = {one.path: one.line for one in references(shown.subject, shown.source)}
-    html, problems = compile_source(shown.kind, shown.source)
+    html, problems = compiler(shown.kind, shown.source)
     found = references(shown.subject, html)
     if html == shown.source:
         return html, problems, found

@@ -24,7 +24,6 @@ from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import Member, MemberPrincipal
 from pillarbox.domain.templates.draft import TemplateContent
 from pillarbox.domain.templates.template import fill_subject
-from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.saved import check_values
 from pillarbox.rendering.template_check import check_template
 
@@ -69,7 +68,7 @@ class TemplateTrial:
         recipients.check_suppressed(directory.suppressed)
         now = self.ports.clock()
         directory.quota.check(principal.limits, now)
-        subject, body = _filled(content, account.brand.variables() | dict(values))
+        subject, body = self._filled(content, account.brand.variables() | dict(values))
         mail = Mail(
             sender=sender,
             from_name=account.brand.from_name,
@@ -103,19 +102,20 @@ class TemplateTrial:
                 },
             )
 
-
-def _filled(content: TemplateContent, values: Mapping[str, Json]) -> tuple[str, SavedBody]:
-    """Return subject and body of a draft with values, which a send would accept."""
-    try:
-        check_template(content.subject, content.source)
-        html, _ = compile_source(content.kind, content.source)
-        required = check_template(content.subject, html).required
-    except ValidationFailed as failed:
-        raise on_source(failed) from failed
-    check_values(required, values, "values.")
-    subject = fill_subject(content.subject, values)
-    if not subject or not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
-        raise ValidationFailed(FieldError("subject", UNSAFE, "unsafe_subject"))
-    body = SavedBody(source=html, values=values)
-    render(body)
-    return subject, body
+    def _filled(
+        self, content: TemplateContent, values: Mapping[str, Json]
+    ) -> tuple[str, SavedBody]:
+        """Return subject and body of a draft with values, which a send would accept."""
+        try:
+            check_template(content.subject, content.source)
+            html, _ = self.editing.templates.compile_source(content.kind, content.source)
+            required = check_template(content.subject, html).required
+        except ValidationFailed as failed:
+            raise on_source(failed) from failed
+        check_values(required, values, "values.")
+        subject = fill_subject(content.subject, values)
+        if not subject or not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
+            raise ValidationFailed(FieldError("subject", UNSAFE, "unsafe_subject"))
+        body = SavedBody(source=html, values=values)
+        render(body)
+        return subject, body

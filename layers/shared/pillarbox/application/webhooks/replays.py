@@ -14,7 +14,7 @@ from pillarbox.application.webhooks.endpoints import (
     webhooks_are_off,
 )
 from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpoints, WebhookQueue
-from pillarbox.domain.accounts.quota import whole_seconds, window_end
+from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import Message
@@ -127,7 +127,7 @@ class WebhookReplays:
         """Count a request of the account's limit, which has one window for all endpoints."""
         now = self.clock()
         if not self.endpoints.count_request(account_id, now, REQUESTS_A_MINUTE):
-            raise _too_many(
+            raise too_many(
                 f"An account can have {REQUESTS_A_MINUTE} tests and replays of a delivery in a"
                 " minute. Replay a time range instead.",
                 REQUESTS_A_MINUTE,
@@ -142,20 +142,8 @@ class WebhookReplays:
         ):
             seconds = round(REPLAY_PAUSE.total_seconds())
             message = f"An endpoint can have one replay by time in {seconds} seconds."
-            raise _too_many(message, 1, REPLAY_PAUSE)
+            raise too_many(message, 1, REPLAY_PAUSE)
         return now
-
-
-def _too_many(message: str, limit: int, resets_in: timedelta) -> ServiceError:
-    return ServiceError(
-        "rate_limit_exceeded",
-        message,
-        headers={
-            "RateLimit-Limit": str(limit),
-            "RateLimit-Remaining": "0",
-            "RateLimit-Reset": str(whole_seconds(resets_in)),
-        },
-    )
 
 
 def _check_email_types(types: frozenset[str]) -> None:

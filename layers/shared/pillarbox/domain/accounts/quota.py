@@ -181,6 +181,19 @@ def whole_seconds(length: timedelta) -> int:
     return -(-length // timedelta(seconds=1))
 
 
+def too_many(message: str, limit: int, resets_in: timedelta) -> ServiceError:
+    """Return the refusal of a request of which there can be so many until then."""
+    return ServiceError(
+        "rate_limit_exceeded",
+        message,
+        headers={
+            "RateLimit-Limit": str(limit),
+            "RateLimit-Remaining": "0",
+            "RateLimit-Reset": str(whole_seconds(resets_in)),
+        },
+    )
+
+
 class QuotaExceeded(ServiceError):
     """429: a window has too little quota left. Has the RateLimit headers, never Retry-After.
 

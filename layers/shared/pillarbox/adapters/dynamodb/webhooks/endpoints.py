@@ -8,9 +8,8 @@ so a new endpoint does not start a new count.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
@@ -20,6 +19,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_item,
     to_text,
 )
+from pillarbox.adapters.dynamodb.minutes import count_in_minute
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.timing import milliseconds
@@ -27,10 +27,6 @@ from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookSecret
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
-
-_MINUTE: Final = 60_000  # milliseconds
-#: Another request may begin a minute between two writes.
-_TRIES: Final = 2
 
 
 class DynamoWebhookEndpoints:
@@ -141,31 +137,9 @@ class DynamoWebhookEndpoints:
 
     def count_request(self, account_id: str, now: datetime, most: int) -> bool:
         """Add one to the count of the minute, or begin the count of a later minute with one."""
-        key, minute = keys.webhook_endpoint_ids(account_id), milliseconds(now) // _MINUTE
-        for _ in range(_TRIES):
-            try:
-                # A function whose clock is behind counts in the minute of the others.
-                self._table.update(
-                    key,
-                    "SET post_count = post_count + :one",
-                    condition="post_minute >= :minute AND post_count < :most",
-                    values={":one": 1, ":minute": minute, ":most": most},
-                )
-            except ConditionFailed as failure:
-                if (failure.item or {}).get("post_minute", -1) >= minute:
-                    return False
-            else:
-                return True
-            # If another request begins the minute now, this one is added to it.
-            with suppress(ConditionFailed):
-                self._table.update(
-                    key,
-                    "SET post_count = :one, post_minute = :minute",
-                    condition="attribute_not_exists(post_minute) OR post_minute < :minute",
-                    values={":one": 1, ":minute": minute},
-                )
-                return True
-        return False
+        return count_in_minute(
+            self._table, keys.webhook_endpoint_ids(account_id), "post", now, most
+        )
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:
         """Delete an endpoint and remove its id from the set, and the mark with the last id."""

@@ -1,0 +1,160 @@
+# ruff: noqa: T201  a program that is run by hand prints its results
+"""Source bombs: templates made to grow or to be slow when they are compiled.
+
+Each has a fresh process, which shows it to its author as the API does: compiled in a process of its
+own. Whatever the source is, that process lives and answers. The figures are those of both.
+"""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Final
+
+from pillarbox.application.templates.rendered_source import render_source
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.templates.draft import MAX_SOURCE, Source, SourceKind
+from pillarbox.wiring.templates import compile_in_child
+from verification.attacks.tally import Options, Tally
+
+#: The function that compiles has 1,024 MB for both processes.
+MAX_MEMORY: Final = 512 * 1024 * 1024
+#: What one preview may cost, the answer included.
+MAX_CPU: Final = 5.0
+_SPAWN: Final = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of one bomb: the codes of its errors, if it was refused."""
+
+    name: str
+    died: bool = False
+    errors: tuple[str, ...] = ()
+    memory: int = 0
+    seconds: float = 0.0
+
+
+def _html(css: str, body: str) -> Source:
+    return Source(kind=SourceKind.HTML, subject="s", source=f"<style>{css}</style>{body}")
+
+
+def _mjml(body: str, head: str = "") -> Source:
+    column = f"<mj-section><mj-column>{body}</mj-column></mj-section>"
+    source = f"<mjml><mj-head>{head}</mj-head><mj-body>{column}</mj-body></mjml>"
+    return Source(kind=SourceKind.MJML, subject="s", source=source)
+
+
+def _carousel(images: int) -> Source:
+    return _mjml(f"<mj-carousel>{'<mj-carousel-image src="a"/>' * images}</mj-carousel>")
+
+
+def _defaults(name: str, attributes: str) -> str:
+    return f"<mj-attributes><{name} {attributes}/></mj-attributes>"
+
+
+_LONG: Final = "a" * 100_000
+_ROWS: Final = "<i></i>" * 15_000
+SOURCES: Final[Mapping[str, Callable[[], Source]]] = {
+    "a long value": lambda: _html(f"*{{font-family:{_LONG}}}", _ROWS),
+    "a value of 20 KB": lambda: _html(f"*{{font-family:{_LONG[:20_000]}}}", "<i></i>" * 4_000),
+    "many selectors in one rule": lambda: _html(
+        ",".join(f":nth-last-child({n})" for n in range(4_000)) + "{color:red}", _ROWS
+    ),
+    "a carousel of 1,500 images": lambda: _carousel(1_500),
+    "a carousel of 4,000 images": lambda: _carousel(4_000),
+    "a long default of components": lambda: _mjml(
+        "<mj-text/>" * 14_000, _defaults("mj-text", f'css-class="{_LONG}"')
+    ),
+    # A mark is short, and what it stands for is not.
+    "a long tag in a rule": lambda: _html(f"*{{font-family:{{{{ {' ' * 100_000}a }}}}}}", _ROWS),
+    "a long tag in a default": lambda: _mjml(
+        "<mj-text/>" * 14_000, _defaults("mj-all", f'css-class="{{{{ {" " * 100_000}a }}}}"')
+    ),
+    # Braces in texts and comments end no rule.
+    "a brace in a text": lambda: _html(f'*{{font-family:"}}no{{{_LONG}"}}', _ROWS),
+    "a brace in a comment": lambda: _html(f"*{{font-family:/*}}no{{*/{_LONG}}}", _ROWS),
+    "a selector in brackets": lambda: _html(f":is(b, i){{font-family:{_LONG}}}", _ROWS),
+    "many long rules": lambda: _html(
+        "".join(f"i{{--a{n}:{_LONG[:1_000]}}}" for n in range(100)), _ROWS
+    ),
+    "deep descendants": lambda: _html(
+        "".join(f"{'i ' * 20}b{n}{{color:red}}" for n in range(100)),
+        "<i>" * 190 + "<b0></b0>" * 10_000 + "</i>" * 190,
+    ),
+    "relatives that a rule looks for": lambda: _html(
+        "".join(f"i:has(~ b{n}){{color:red}}" for n in range(200)), "<i></i>" * 12_000
+    ),
+    "siblings that a rule looks for": lambda: _html(
+        "".join(f"{'i~' * 20}b{n}{{color:red}}" for n in range(20)), "<i></i>" * 12_000
+    ),
+    "declarations of a style attribute": lambda: _html(
+        "i{" + ";".join(f"--a{n}:b" for n in range(9_000)) + "}",
+        '<i style="' + ";".join(f"--b{n}:b" for n in range(9_000)) + '"></i>',
+    ),
+    "a class of long attributes": lambda: _mjml(
+        '<mj-text mj-class="c"/>' * 6_000, _defaults("mj-class", f'name="c" css-class="{_LONG}"')
+    ),
+    "a base for all links": lambda: _mjml(
+        f'<mj-navbar base-url="{_LONG}">{"<mj-navbar-link href='x'/>" * 5_000}</mj-navbar>'
+    ),
+    "a font for all icons": lambda: _mjml(
+        f'<mj-social font-family="{_LONG}">'
+        + "<mj-social-element name='x'>a</mj-social-element>" * 2_500
+        + "</mj-social>"
+    ),
+    "inlined rules of MJML": lambda: _mjml(
+        "<mj-text/>" * 5_000,
+        f'<mj-style inline="inline">*{{font-family:{_LONG}}}</mj-style>',
+    ),
+    "heroes": lambda: _mjml("<mj-hero/>" * (MAX_SOURCE // 10 - 20)),
+    "tables that are not closed": lambda: _html("td{color:red}", "<table><tr><td>" * 12_000),
+}
+
+
+def explode(names: Iterable[str]) -> Iterator[Result]:
+    """Show each source in a process of its own."""
+    for name in names:
+        with ProcessPoolExecutor(1, _SPAWN) as process:
+            try:
+                yield process.submit(_show, name).result()
+            except BrokenProcessPool:
+                yield Result(name=name, died=True)
+
+
+def _show(name: str) -> Result:
+    imports = time.process_time()
+    shown = render_source(SOURCES[name](), {}, Brand(), compile_in_child)
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return Result(
+        name=name,
+        errors=tuple(problem.code for problem in shown.problems if problem.stops_publication),
+        memory=sum(usage.ru_maxrss for usage in usages) * 1024,
+        seconds=sum(usage.ru_utime + usage.ru_stime for usage in usages) - imports,
+    )
+
+
+def count(results: Iterable[Result]) -> Tally:
+    """Print results as they come, and sum them up."""
+    tally = Tally("deaths", "over 512 MB", "over 5 s of CPU")
+    for result in results:
+        tally["sources tried"] += 1
+        tally["refused"] += bool(result.errors)
+        tally["deaths"] += result.died
+        tally["over 512 MB"] += result.memory > MAX_MEMORY
+        tally["over 5 s of CPU"] += result.seconds > MAX_CPU
+        print(
+            f"{result.name:36} {','.join(result.errors) or 'rendered':18}"
+            f" memory {result.memory >> 20:4} MB, {result.seconds:5.2f} s"
+            f"{' DIED' * result.died}",
+            flush=True,
+        )
+    return tally
+
+
+def run(_: Options) -> Tally:
+    """Try every source."""
+    return count(explode(SOURCES))
