@@ -13,6 +13,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<value>:\w+)|(?P<word>AND|OR|NOT)\b|(?P<name>#?\w+)|(?P<operator><>|<=|>=|=|<|>)"
 )
 _CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD)\b")
+_IF_NOT_EXISTS: Final = re.compile(r"if_not_exists\((\S+), (:\w+)\)")
 _OPERATORS: Final = {"=": "==", "<>": "!="}
 
 type Item = Mapping[str, Mapping[str, Any]]
@@ -49,7 +50,8 @@ def updated(item: Item, request: Mapping[str, Any]) -> Item:
     """Return an item after the update expression of a request."""
     names, values = request.get("ExpressionAttributeNames", {}), _values(request)
     old, new = from_item(item), dict(item)
-    _, *parts = _CLAUSE.split(request["UpdateExpression"])
+    expression = _IF_NOT_EXISTS.sub(r"\1?\2", request["UpdateExpression"])
+    _, *parts = _CLAUSE.split(expression)
     for clause, terms in zip(parts[::2], parts[1::2], strict=True):
         for term in terms.split(","):
             name, *operands = term.replace("=", " ").replace("+", " ").split()
@@ -59,13 +61,20 @@ def updated(item: Item, request: Mapping[str, Any]) -> Item:
             elif clause == "ADD":
                 new[name] = to_attribute(old.get(name, 0) + values[operands[0]])
             else:
-                new[name] = to_attribute(_sum(operands, old, values))
+                first, *others = (_operand(one, old, names, values) for one in operands)
+                new[name] = to_attribute(first + others[0] if others else first)
     return new
 
 
-def _sum(operands: list[str], old: Mapping[str, Any], values: Mapping[str, Any]) -> Any:  # noqa: ANN401  any value
-    first, *others = (values[o] if o.startswith(":") else old[o] for o in operands)
-    return first + others[0] if others else first
+def _operand(
+    operand: str, old: Mapping[str, Any], names: Mapping[str, str], values: Mapping[str, Any]
+) -> Any:  # noqa: ANN401  any value
+    """Return a value, an attribute, or `name?:value`: the value if there is no attribute."""
+    if operand.startswith(":"):
+        return values[operand]
+    name, _, default = operand.partition("?")
+    name = names.get(name, name)
+    return old.get(name, values[default]) if default else old[name]
 
 
 def _values(request: Mapping[str, Any]) -> Mapping[str, Any]:

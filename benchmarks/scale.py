@@ -12,7 +12,8 @@ without a claim, the second look at suppressions, the lease, the outcome, SES's 
 statistics, and the posts to a webhook endpoint, which accepts each at once. The run crosses the
 end of an hour. Some messages of the hours before, which are made when they are read, get their
 last event only now, if the account has several shards. The changes of each shard are applied in
-batches as its stream delivers them, one call after another. Quota counters are not part of it.
+batches as its stream delivers them, one call after another. Containers that accept count the quota,
+and workers take the tokens of each email alone from a rate of SES that is a tenth above the load.
 """
 
 import random
@@ -23,11 +24,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
+from math import ceil
 from typing import Any, Final
 from uuid import UUID
 
 from benchmarks.history import BATCH, WINDOW, message_at
-from benchmarks.metered import Metered, metered_table
+from benchmarks.metered import Partitions, busiest, largest_item, throttled
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
@@ -39,6 +41,8 @@ from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
@@ -49,6 +53,7 @@ from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import ApiKey, KeyType
+from pillarbox.domain.accounts.quota import Amount
 from pillarbox.domain.ids import created_at, derived_id, new_id
 from pillarbox.domain.messages.message import Event, EventKind, Message, Status
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup
@@ -62,6 +67,11 @@ MAX_ITEM: Final = 400 * 1024
 START: Final = datetime(2026, 3, 20, 16, 59, 40, tzinfo=UTC)
 #: Containers of `record_feedback`, each of which moves the heartbeat about once a minute.
 PROCESSES: Final = 200
+#: Containers that accept, for each email of a second, and workers that deliver.
+ACCEPTORS: Final = 0.06
+WORKERS: Final = 0.05
+#: SES's rate, for each email of a second.
+_SES_RATE: Final = 1.1
 #: The share of messages whose last event comes hours later.
 LATE: Final = 0.007
 HOURS_BEFORE: Final = 3
@@ -73,24 +83,6 @@ _CALL: Final = 4
 _SPAN: Final = 1_000
 _SECOND: Final = timedelta(seconds=1)
 _ENDPOINT: Final = str(new_id(START))
-
-
-@dataclass
-class Partitions(Metered):
-    """An engine that counts units by partition key and second, and the largest item."""
-
-    #: In milliseconds since the start. A call of a batch takes some of them.
-    now: int = 0
-    milliseconds_per_call: int = 0
-    writes: Counter[tuple[str, int]] = field(default_factory=Counter)
-    reads: Counter[tuple[str, int]] = field(default_factory=Counter)
-
-    def charge(self, pk: str, *, reads: float = 0, writes: int = 0) -> None:
-        """Count units of a partition key in the current second."""
-        super().charge(pk, reads=reads, writes=writes)
-        self.now += self.milliseconds_per_call
-        self.writes[pk, self.now // 1000] += writes
-        self.reads[pk, self.now // 1000] += round(2 * reads)  # in halves
 
 
 @dataclass
@@ -132,8 +124,7 @@ class Simulation:
 
     def __init__(self, senders: Iterable[Sender], seconds: int) -> None:
         self.senders, self.seconds = list(senders), seconds
-        self.table, _ = metered_table()
-        self.engine = Partitions()
+        self.table, self.engine = Table("metered"), Partitions()
         vars(self.table)["client"] = self.engine
         # One engine counts both tables.
         self.directory = DynamoDirectory(self.table, Table("identities"))
@@ -151,8 +142,17 @@ class Simulation:
             clock=lambda: START,
             search=SearchIndexing(_search_change, DynamoSearchIndex(self.table)),
         )
+        load = sum(sender.rate for sender in self.senders)
+        self.quotas = [DynamoQuotas(self.table) for _ in range(ceil(load * ACCEPTORS))]
+        self.rates = [
+            DynamoSendingRate(self.table, lambda: load * _SES_RATE, self._clock, self._pause)
+            for _ in range(ceil(load * WORKERS))
+        ]
+        for quotas in self.quotas:
+            vars(quotas)["_refunds"] = self.table
+        random.seed(1)  # of the workers' waits
         self.rng = random.Random(1)  # noqa: S311  numbers from a seed, no secrets
-        self.sent = 0
+        self.sent = self.waited = 0
         self._streams: defaultdict[str, list[Message]] = defaultdict(list)
         self._queue: list[tuple[datetime, int, Any]] = []
         self._sizes: dict[str, int] = {}
@@ -176,11 +176,17 @@ class Simulation:
             now, _, step = heappop(self._queue)
             if now >= self._end:
                 return
-            self.engine.now = (now - START) // timedelta(milliseconds=1)
+            self.engine.now = _since_start(now)
             step()
 
     def _at(self, moment: datetime, step: Any) -> None:  # noqa: ANN401  any function
         heappush(self._queue, (moment, next(self._order), step))
+
+    def _clock(self) -> datetime:
+        return START + timedelta(milliseconds=self.engine.now)
+
+    def _pause(self, seconds: float) -> None:
+        self.engine.now += ceil(seconds * 1000)
 
     def _accept(self, sender: Sender, now: datetime) -> None:
         account = sender.account
@@ -188,6 +194,7 @@ class Simulation:
         self.directory.look_up(
             account.account_id, key_digest=sender.key.digest, addresses=[recipient]
         )
+        self.rng.choice(self.quotas).reserve(account.account_id, Amount(1, 1), account.limits, now)
         message_id, claim = new_id(now, account.shards_at(now)), None
         if sender.keyed:
             digest = f"{self.rng.getrandbits(256):064x}"
@@ -214,6 +221,14 @@ class Simulation:
         self._at(now + 0.2 * _SECOND, lambda: self._deliver(message, now + 0.2 * _SECOND))
 
     def _deliver(self, message: Message, now: datetime) -> None:
+        wait = self.rng.choice(self.rates).acquire(message.account_id, 1, urgent=False)
+        self.waited += wait is not None
+        # Others go on while it waits for its tokens.
+        at, self.engine.now = self._clock() + (wait or timedelta()), _since_start(now)
+        step = self._hand_over if wait is None else self._deliver
+        self._at(at, lambda: step(message, at))
+
+    def _hand_over(self, message: Message, now: datetime) -> None:
         self.suppressions.find_suppressed(message.account_id, message.to)
         leased = self.messages.lease(
             message.account_id, message.message_id, message.body_hash, "w" * 16, now
@@ -336,30 +351,13 @@ class Simulation:
         self._record(message, EventKind.COMPLAINED, now)
 
 
+def _since_start(moment: datetime) -> int:
+    return (moment - START) // timedelta(milliseconds=1)
+
+
 def _search_change(message: Message, _: Message | None) -> tuple[None, Message | None]:
     """Return what the search index sees: only the first revision of a message."""
     return None, None if message.revision else message
-
-
-def busiest(counts: Counter[tuple[str, int]], prefix: str) -> int:
-    """Return the highest units of a partition key of some kind in a second."""
-    return max((n for (pk, _), n in counts.items() if pk.startswith(prefix)), default=0)
-
-
-def throttled(counts: Counter[tuple[str, int]], limit: int) -> int:
-    """Return the units beyond the limit of each partition key and second."""
-    return sum(max(n - limit, 0) for n in counts.values())
-
-
-def largest_item(engine: Metered) -> int:
-    """Return the bytes of the largest item of the ledger that the run wrote."""
-    return max(
-        len(item["entries"]["B"])
-        for pk, partition in engine.partitions.items()
-        if pk.startswith("STAT#")
-        for item in partition.items.values()
-        if not callable(item) and "entries" in item
-    )
 
 
 def scenarios(seconds: int) -> Iterator[tuple[str, Simulation]]:
@@ -384,7 +382,8 @@ def main() -> None:
         reads = Counter({where: halves // 2 for where, halves in engine.reads.items()})
         print(f"\n{name}: {simulation.sent:,} messages")
         print(f"throttled: {throttled(engine.writes, MAX_WRITES):,} write units,", end=" ")
-        print(f"{throttled(reads, MAX_READS):,} read units")
+        print(f"{throttled(reads, MAX_READS):,} read units; came back for tokens:", end=" ")
+        print(f"{simulation.waited:,}")
         statistics = sum(n for (pk, _), n in engine.writes.items() if pk.startswith("STAT#"))
         print(f"write units a message: {engine.write_units / simulation.sent:.2f},", end=" ")
         print(f"of them for the statistics {statistics / simulation.sent:.2f};", end=" ")

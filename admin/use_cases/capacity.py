@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+from admin.use_cases.workers import WORKER_RATE, WORKER_RATE_OF_CODES
 from pillarbox.application.operator.checks import Finding, Verdict
 
-#: Emails a second that one worker hands over.
-_WORKER_RATE: Final = 8
 #: The posts that one function makes in a second, ten at a time, if an endpoint takes 0.2 s. An
 #: email has two.
 _POSTS: Final = 50
@@ -36,7 +35,7 @@ _EVENTS_OF_REGION: Final[Mapping[str, int]] = {
 }
 #: Each parameter and the value that it needs for each email of a second.
 _PARAMETERS: Final[Mapping[str, float]] = {
-    "DeliveryConcurrency": 1 / _WORKER_RATE,
+    "DeliveryConcurrency": 1 / WORKER_RATE,
     "RequestsPerKey": 60,
     "RequestsPerSecond": 1,
     "WarmWrites": _WRITES,
@@ -91,10 +90,6 @@ def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
         "SES's rate for this stack",
         f"Ask SES for {rate} recipients a second (Service Quotas).",
     )
-    workers = capacity.number("DeliveryConcurrency")
-    yield check(
-        "workers", workers * _WORKER_RATE, f"{workers} workers", deploy("DeliveryConcurrency")
-    )
     if capacity.parameters["Firewall"] != "none":
         per_key = capacity.number("RequestsPerKey")
         remedy = f"{deploy('RequestsPerKey')} Or send batches, which are one request."
@@ -102,6 +97,10 @@ def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
     requests = capacity.number("RequestsPerSecond")
     remedy = f"{deploy('RequestsPerSecond')} Or send batches, which are one request."
     yield check("requests", requests, "Requests of a route", remedy)
+    workers = capacity.number("DeliveryConcurrency")
+    what = f"{workers} workers for codes, {workers * WORKER_RATE_OF_CODES} a second, and as many"
+    remedy = deploy("DeliveryConcurrency")
+    yield check("workers", workers * WORKER_RATE, f"{what} for other emails", remedy)
     writes = capacity.table_writes
     yield check("table", writes / _WRITES, f"{writes:,} write units a second", deploy("WarmWrites"))
     needed = ceil(rate * _FUNCTIONS) + _OTHER_FUNCTIONS

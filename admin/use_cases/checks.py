@@ -9,14 +9,12 @@ from http import HTTPStatus
 from typing import Final
 
 from admin.use_cases.ports import TableProtectionState
-from admin.use_cases.workers import WorkerMaximums
+from admin.use_cases.workers import WORKER_RATE, WorkerMaximums
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.ports import SendingStatus
 from pillarbox.domain.accounts.account import SHARD_COUNTS, SHARD_RATE, Account
 from pillarbox.domain.errors import Json
 
-#: Emails per second that one worker can hand over, at 120 ms each.
-_MAX_WORKER_RATE: Final = 8
 #: The fewest concurrent functions to leave for requests, events and statistics.
 _FREE_FUNCTIONS: Final = 50
 #: What Lambda leaves unreserved in each AWS account.
@@ -84,8 +82,8 @@ def check_rate(status: SendingStatus, workers: int, share: int) -> Iterator[Find
     rate = status.max_rate * share / 100
     part = "" if share == 100 else f" ({share} % of SES's {status.max_rate:g})"  # noqa: PLR2004  all
     message = f"{rate:g} recipients per second{part} for {workers} workers."
-    if rate > workers * _MAX_WORKER_RATE:
-        fitting = min(-int(-rate // _MAX_WORKER_RATE), 1000)
+    if rate > workers * WORKER_RATE:
+        fitting = min(-int(-rate // WORKER_RATE), 1000)
         remedy = f"Deploy with DeliveryConcurrency={fitting} to use the whole rate."
         yield Finding("rate", Verdict.WARN, message, remedy)
     else:

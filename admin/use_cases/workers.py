@@ -18,6 +18,10 @@ _READER: Final = 4
 #: What `deploy` gives webhooks at most, and the least that Lambda accepts for a queue:
 #: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html (2026-11)
 _MOST_WEBHOOKS, _LEAST = 50, 2
+#: Emails a second that one worker hands over, of ten that it delivers at the same time; and codes,
+#: which come one by one and take 120 ms each. docs/scale.md has the measurement.
+WORKER_RATE: Final = 20
+WORKER_RATE_OF_CODES: Final = 8
 #: The part of the account's functions that webhooks get.
 _WEBHOOKS_PART: Final = 10
 

@@ -83,17 +83,31 @@ test("while the service is down the text stays, and is saved when it answers", a
   deepEqual([draft.state.value.kind, draft.content.value.source, stored.source], ["idle", "new", "new"]);
 });
 
-test("a reload loses neither the text nor the steps of undo", async () => {
+for (const loses of ["a save", "its answer"]) {
+  test(`a reload after an outage that took ${loses} loses neither the text nor the steps of undo`, async () => {
+    const draft = await load();
+    draft.history = () => "steps";
+    onSave = (one) => {
+      if (loses === "its answer") stored = { ...stored, ...(one.body as object), revision: 2 };
+      return down();
+    };
+    draft.change({ source: "new" });
+    await pass(1_500);
+    onSave = () => undefined;
+    const again = await reloaded();
+    deepEqual([again.content.value.source, again.history(), again.theirs.value], ["new", "steps", null]);
+    await pass(1_500);
+    equal(stored.source, "new");
+  });
+}
+
+test("the steps of undo are not those of a text that somebody else replaced", async () => {
   const draft = await load();
   draft.history = () => "steps";
-  onSave = down;
-  draft.change({ source: "new" });
-  await pass(1_500);
-  onSave = () => undefined;
+  draft.keep();
+  stored = theirs("theirs");
   const again = await reloaded();
-  deepEqual([again.content.value.source, again.history()], ["new", "steps"]);
-  await pass(1_500);
-  equal(stored.source, "new");
+  deepEqual([again.content.value.source, again.history()], ["theirs", undefined]);
 });
 
 test("a refusal is said, and not repeated", async () => {

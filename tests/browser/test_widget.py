@@ -178,6 +178,8 @@ def check(visitor: Visitor, step: str) -> None:
         page.set_viewport_size({"width": width + 16, "height": 800})
         if inner != page.main_frame:
             expect(page.locator("iframe")).to_have_js_property("clientWidth", width - 2)
+            # The frame's own process lays it out a moment after the page has resized it.
+            expect(inner.locator(":root")).to_have_js_property("clientWidth", width - 2)
             height = "document.querySelector('main').offsetHeight"
             frame = page.locator("iframe")
             expect(frame).to_have_js_property("clientHeight", inner.evaluate(height))

@@ -61,9 +61,8 @@ def _create_webhook(service: Service, account: str) -> str:
     return str(created.json["id"])
 
 
-def test_mail_without_an_endpoint_invokes_nothing(service: Service) -> None:
+def test_mail_without_an_endpoint_invokes_nothing(account: str, service: Service) -> None:
     """No change of a message passes the filter if its account never had an endpoint."""
-    account = service.account()
     record = _send(service, account)
     assert not any(_invokes(record, event) for event in ("INSERT", "MODIFY", "REMOVE"))
 
@@ -81,9 +80,8 @@ def test_the_first_endpoint_lets_new_mail_be_announced(service: Service) -> None
     assert not _invokes(_send(service, other))
 
 
-def test_the_mail_of_a_batch_is_announced(service: Service) -> None:
+def test_the_mail_of_a_batch_is_announced(account: str, service: Service) -> None:
     """Each message of a batch passes, as one that is sent alone."""
-    account = service.account()
     _create_webhook(service, account)
     batch = json.dumps({"messages": [otp(), otp()]})
     assert Api(service.key(account)).raw("POST", "/emails/batch", batch).status == 200
@@ -91,9 +89,8 @@ def test_the_mail_of_a_batch_is_announced(service: Service) -> None:
     assert [_invokes(record, "INSERT") for record in records] == [True, True]
 
 
-def test_the_last_endpoint_ends_announcements(service: Service) -> None:
+def test_the_last_endpoint_ends_announcements(account: str, service: Service) -> None:
     """Mail that is accepted after the last endpoint is gone does not pass; a new one ends that."""
-    account = service.account()
     webhook = _create_webhook(service, account)
     api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
     assert api.raw("DELETE", f"/webhooks/{webhook}").status == 204
@@ -102,9 +99,8 @@ def test_the_last_endpoint_ends_announcements(service: Service) -> None:
     assert _invokes(_send(service, account))
 
 
-def test_only_announced_changes_of_domains_invoke(service: Service) -> None:
+def test_only_announced_changes_of_domains_invoke(account: str) -> None:
     """The first state of a sender domain does not pass; a state with the time of a change does."""
-    account = service.account()
     first = keys.sender_domain(account, "shop.example") | to_item({"state": "pending"})
     changed = first | to_item({"state": "verified", "changed": "2026-01-01T00:00:00.000Z"})
     assert not any(_invokes(first, event) for event in ("INSERT", "MODIFY", "REMOVE"))
@@ -112,9 +108,8 @@ def test_only_announced_changes_of_domains_invoke(service: Service) -> None:
     assert _invokes(changed)
 
 
-def test_suppressions_and_pauses_are_always_announced(service: Service) -> None:
+def test_suppressions_and_pauses_are_always_announced(account: str) -> None:
     """A new suppression and a suspended account pass; other changes of both do not."""
-    account = service.account()
     suppression = to_item({"pk": f"SUP#{account}", "sk": "ann@example.com", "reason": "bounced"})
     assert _invokes(suppression, "INSERT")
     assert not any(_invokes(suppression, event) for event in ("MODIFY", "REMOVE"))

@@ -193,9 +193,8 @@ def test_01_02_a_key_in_another_place(api: Api) -> None:
         assert post(Api(), otp(), Authorization=value).code == "missing_api_key"
 
 
-def test_03_all_invalid_keys_get_the_same_response(service: Service) -> None:
+def test_03_all_invalid_keys_get_the_same_response(account: str, service: Service) -> None:
     """3: unknown, revoked, truncated, 8 KB and non-ASCII keys get identical responses."""
-    account = service.account()
     valid, revoked = service.key(account), service.key(account)
     service.revoke(revoked)
     keys = [
@@ -247,9 +246,8 @@ def test_41_many_slow_domains_are_checked_in_time(api: Api) -> None:
     assert [r["address"] for r in response.error["details"]["recipients"]] == ["a@gone.invalid"]
 
 
-def test_42_a_suppressed_address_in_another_case(service: Service) -> None:
+def test_42_a_suppressed_address_in_another_case(account: str, service: Service) -> None:
     """42: a suppressed address is 400 recipient_suppressed in upper and lower case."""
-    account = service.account()
     service.suppress(account, "gone@customer.example")
     response = Api(service.key(account)).send(otp(to=[TO, "GONE@Customer.example"]))
     assert response.code == "recipient_suppressed"
@@ -287,10 +285,9 @@ def test_49_50_code_in_a_variable(api: Api, text: str) -> None:
     ],
 )
 def test_51_54_an_email_over_a_megabyte(
-    service: Service, html: str, variables: dict[str, Any]
+    account: str, service: Service, html: str, variables: dict[str, Any]
 ) -> None:
     """51, 54: a loop or values that make too large an email are 422, and nothing is queued."""
-    account = service.account()
     template = service.template(account, html)
     body = {"to": TO, "templateId": template, "variables": variables}
     assert Api(service.key(account)).send(body).errors == {"variables": "too_large"}

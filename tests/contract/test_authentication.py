@@ -33,10 +33,9 @@ every_route = pytest.mark.parametrize(
 
 @every_route
 def test_a_revoked_key_stops_working_at_once(
-    service: Service, call: Callable[[Api], ApiResponse]
+    account: str, service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
     """3, 5: a revoked key is 401 invalid_api_key immediately; a new one of its account works."""
-    account = service.account()
     old, new = Api(service.key(account)), Api(service.key(account))
     assert call(old).status != 401
     service.revoke(old.key or "")
@@ -47,10 +46,9 @@ def test_a_revoked_key_stops_working_at_once(
 
 @every_route
 def test_the_keys_of_a_suspended_account_stop_at_once(
-    service: Service, call: Callable[[Api], ApiResponse]
+    account: str, service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
     """Notes: while an account is suspended, each key of it is 403 account_suspended."""
-    account = service.account()
     api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
     records = DynamoAccounts(services().table)
     before = call(api)

@@ -239,9 +239,10 @@ def test_a_domain_that_fails_says_so(service: Service, domain: str) -> None:
     assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
 
 
-def test_a_domain_that_ses_gave_up_begins_again(service: Service, domain: str) -> None:
+def test_a_domain_that_ses_gave_up_begins_again(
+    account: str, service: Service, domain: str
+) -> None:
     """With the proof, SES gets a new identity with the same MAIL FROM domain; senders stay."""
-    account = service.account()
     api, ses = member(service, account), service.ses.domains
     records = add(api, domain).json["records"]
     ses.mail_from[domain] = f"bounce.{domain}"
@@ -322,9 +323,10 @@ def test_a_sender_that_waits_for_verification_is_no_default(service: Service) ->
     assert (refused.status, refused.code) == (403, "no_verified_sender")
 
 
-def test_an_address_with_special_characters_is_one_segment(service: Service, domain: str) -> None:
+def test_an_address_with_special_characters_is_one_segment(
+    account: str, service: Service, domain: str
+) -> None:
     """Percent-encoded in the path, `+`, `/`, `%` and `#` name the sender that they are in."""
-    account = service.account()
     api = member(service, account)
     verified(service, api, domain)
     for local in ("a+b", "a/b", "a%2Bc", "a#b"):

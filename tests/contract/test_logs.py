@@ -92,9 +92,8 @@ def test_every_form_of_a_canary_is_found() -> None:
     assert not traces("nothing of it")
 
 
-def test_no_body_is_in_the_history(service: Service) -> None:
+def test_no_body_is_in_the_history(account: str, service: Service) -> None:
     """10: no record has a body, variable, attachment or key; queue and spool are empty."""
-    account = service.account()
     key = service.key(account)
     api = Api(key)
     files = [attachment(CANARY.encode() * 30_000, filename=f"{CANARY}.pdf")]
@@ -123,10 +122,9 @@ def found_in_table(word: str) -> set[str]:
 
 
 def test_a_message_can_be_found_in_the_logs(
-    service: Service, caplog: pytest.LogCaptureFixture
+    account: str, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Acceptance, delivery and events each log a line with the account and the message id."""
-    account = service.account()
     api = Api(service.key(account))
     single = api.send(otp()).json["messageId"]
     batch = api.raw("POST", "/emails/batch", json.dumps({"messages": [otp(), {"to": 5}]}), {}).json[

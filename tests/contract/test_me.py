@@ -93,9 +93,8 @@ def test_an_account_without_limits_shows_what_it_used(service: Service) -> None:
         assert (limit["limit"], limit["used"], limit["remaining"]) == (None, 1, None)
 
 
-def test_the_last_use_comes_from_the_stream(service: Service) -> None:
+def test_the_last_use_comes_from_the_stream(account: str, service: Service) -> None:
     """Once the stream has brought a message of the key, lastUsedAt is when it was accepted."""
-    account = service.account()
     api = Api(service.key(account))
     created = api.get(api.send(otp()).json["messageId"]).json["createdAt"]
     assert me(api).json["lastUsedAt"] is None

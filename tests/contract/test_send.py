@@ -22,9 +22,8 @@ def test_an_accepted_send_is_queued_and_has_an_id(service: Service, live: Api) -
 
 
 @pytest.mark.parametrize("mode", ["starterTemplate", "templateId", "html"])
-def test_the_body_comes_from_one_of_three_modes(service: Service, mode: str) -> None:
+def test_the_body_comes_from_one_of_three_modes(account: str, service: Service, mode: str) -> None:
     """1.2: the body comes from a starter template, a saved template or raw HTML."""
-    account = service.account()
     template = service.template(account, "<p>{{ name }}</p>")
     bodies = {
         "starterTemplate": otp(),

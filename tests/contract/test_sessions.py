@@ -396,9 +396,8 @@ def test_a_session_lives_30_days_without_use_and_90_at_most(service: Service) ->
     assert [status(idle, day) for day in (30, 31)] == [401, 401]
 
 
-def test_a_suspended_account_refuses_sessions(service: Service) -> None:
+def test_a_suspended_account_refuses_sessions(account: str, service: Service) -> None:
     """As keys do, the sessions of its members get 403 account_suspended."""
-    account = service.account()
     api = Api(session=service.session(account))
     records = DynamoAccounts(services().table)
     records.suspend(account, Suspension(wiring.utc_now(), "bounces"))
@@ -407,9 +406,10 @@ def test_a_suspended_account_refuses_sessions(service: Service) -> None:
     assert api.raw("GET", "/session").status == 200
 
 
-def test_no_route_of_a_suspended_account_works(service: Service, tenant: Tenant) -> None:
+def test_no_route_of_a_suspended_account_works(
+    account: str, service: Service, tenant: Tenant
+) -> None:
     """Each answers a member with the same bytes, also those of domains, and asks SES nothing."""
-    account = service.account()
     api = Api(session=service.session(account))
     ids = full_ids(Tenant(service, account, tenant.message_id), [*OF_AN_ACCOUNT, *_ABSENT])
     services().accounts.suspend(account, "bounces")

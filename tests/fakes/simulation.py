@@ -30,9 +30,6 @@ from pillarbox.domain.messages.message import Message
 from tests.fakes import builders, stores
 from tests.fakes.quick_table import QuickTable
 
-#: The write units that DynamoDB allows a partition in a second.
-_UNITS_OF_A_PARTITION = 1_000
-
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
@@ -195,6 +192,7 @@ class Service:
         latency: how long each part takes.
         others: the recipients a second that another system sends with the same SES account.
         warm: whether all workers start at once, as after a pause.
+        most_units: the write units that the table allows a partition in a second.
     """
 
     def __init__(
@@ -205,12 +203,13 @@ class Service:
         latency: Latency = Latency(),
         others: float = 0.0,
         warm: bool = False,
+        most_units: int = 1_000,
     ) -> None:
         self.rate = rate
         self._others, self._sent_by_others = others, 0
         self.latency = latency
         self.simulation = Simulation()
-        self.table = SlowTable(self)
+        self.table = SlowTable(self, most_units)
         self.report = Report()
         self._ses = RateLimit(rate)
         self._random = Random(1)  # noqa: S311  no secret
@@ -346,16 +345,16 @@ class SlowTable(QuickTable):
         throttled: how many calls were throttled.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, most_units: int) -> None:
         super().__init__()
-        self._service = service
+        self._service, self._most_units = service, most_units
         self.units: Counter[tuple[str, int]] = Counter()
         self.throttled = 0
 
     def update_item(self, **request: Any) -> dict[str, Any]:
         second = int((self._service.clock() - builders.NOW).total_seconds())
         partition = (request["Key"]["pk"]["S"], second)
-        if self.units[partition] >= _UNITS_OF_A_PARTITION:
+        if self.units[partition] >= self._most_units:
             self.throttled += 1
             self._check()
             error: Any = {"Error": {"Code": "ProvisionedThroughputExceededException"}}

@@ -74,58 +74,48 @@ import dns.resolver, jinja2
 """
 
 
-@linux_only
-def test_every_module_can_be_imported(layer: Path) -> None:
-    """Every module finds its imports in the layer, also modules that load on first use."""
+def run_alone(script: str, *paths: Path) -> tuple[str, str]:
+    """Run a script with nothing but these paths; return what it printed and its errors."""
     completed = subprocess.run(
-        [sys.executable, "-S", "-P", "-c", IMPORT_ALL],
-        env={"PYTHONPATH": str(layer / "python")},
+        [sys.executable, "-S", "-P", "-c", script],
+        env={"PYTHONPATH": ":".join(map(str, paths))},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (completed.returncode, completed.stderr) == (0, "")
+    return completed.stdout, completed.stderr
 
 
-def test_the_layer_contains_the_locked_versions() -> None:
-    """layers/shared/requirements.txt is the output of `uv export` for uv.lock."""
-    exported = subprocess.run(
-        [
-            *(template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet"),
-            *("--no-default-groups", "--no-emit-project"),
-            *("--no-annotate", "--no-header"),
-        ],
+def exported(*options: str) -> str:
+    """Return the requirements that `uv export` makes of uv.lock."""
+    export = (template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet")
+    return subprocess.run(
+        [*export, *options, "--no-annotate", "--no-header"],
         cwd=template.ROOT,
         capture_output=True,
         text=True,
         check=True,
-    )
-    assert (template.ROOT / "layers/shared/requirements.txt").read_text() == exported.stdout
+    ).stdout
+
+
+@linux_only
+def test_every_module_can_be_imported(layer: Path) -> None:
+    """Every module finds its imports in the layer, also modules that load on first use."""
+    assert run_alone(f"{IMPORT_ALL}print('all')", layer / "python") == ("all\n", "")
+
+
+def test_the_layer_contains_the_locked_versions() -> None:
+    """layers/shared/requirements.txt is the output of `uv export` for uv.lock."""
+    locked = exported("--no-default-groups", "--no-emit-project")
+    assert (template.ROOT / "layers/shared/requirements.txt").read_text() == locked
 
 
 def test_the_editor_brings_its_compilers(layer: Path, editor: Path) -> None:
     """The function edit_templates has MJML and the inliner beside it, at the locked versions."""
     folder = template.ROOT / "functions/edit_templates"
-    exported = subprocess.run(
-        [
-            *(template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet"),
-            *("--only-group", "editor", "--no-annotate", "--no-header"),
-        ],
-        cwd=template.ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert (folder / "requirements.txt").read_text() == exported.stdout
+    assert (folder / "requirements.txt").read_text() == exported("--only-group", "editor")
     script = "import css_inline, jinja2, mrml; print(mrml.to_html('<mjml></mjml>').content[:15])"
-    completed = subprocess.run(
-        [sys.executable, "-S", "-P", "-c", script],
-        env={"PYTHONPATH": f"{editor}:{layer / 'python'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (completed.stderr, completed.stdout) == ("", "<!doctype html>\n")
+    assert run_alone(script, editor, layer / "python") == ("<!doctype html>\n", "")
     assert size(editor) + size(layer) < UNZIPPED / 2
 
 
@@ -135,11 +125,4 @@ def test_the_layer_has_the_list_of_disposable_domains(layer: Path) -> None:
         "from pillarbox.adapters.disposable_domains import is_disposable as listed;"
         " print(listed('mailinator.com'), listed('customer.example'))"
     )
-    completed = subprocess.run(
-        [sys.executable, "-S", "-P", "-c", script],
-        env={"PYTHONPATH": str(layer / "python")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (completed.stderr, completed.stdout) == ("", "True False\n")
+    assert run_alone(script, layer / "python") == ("True False\n", "")

@@ -15,9 +15,9 @@ from pillarbox.adapters.dynamodb.messages.claims import (
 )
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, at
+from tests.refusals import refusal
 
 #: Owners are random, so after several rounds each order of two owners has occurred.
 ROUNDS = 8
@@ -52,9 +52,8 @@ def acquire(claims: DynamoClaims, seconds: float = 0, body_hash: str = HASH) -> 
 
 
 def error_code(claims: DynamoClaims, seconds: float) -> str:
-    with pytest.raises(ServiceError) as error:
-        acquire(claims, seconds)
-    return error.value.code
+    error = refusal(acquire, claims, seconds)
+    return error.code
 
 
 def test_a_repeated_write_succeeds(aws: Aws) -> None:

@@ -13,6 +13,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event
 from tests.ports.implementations import Ports
+from tests.refusals import refusal
 
 RESPONSE = StoredResponse('{"messageId":"ü"}')
 ANN = "ann@example.com"
@@ -26,9 +27,7 @@ def acquire(ports: Ports, seconds: float = 0, body_hash: str = HASH) -> Claim:
 
 
 def error_of(ports: Ports, seconds: float = 0, body_hash: str = HASH) -> ServiceError:
-    with pytest.raises(ServiceError) as error:
-        ports.claims.acquire(ACCOUNT, DIGEST, body_hash, at(seconds))
-    return error.value
+    return refusal(ports.claims.acquire, ACCOUNT, DIGEST, body_hash, at(seconds))
 
 
 def test_a_fresh_key_is_claimed(ports: Ports) -> None:
@@ -147,9 +146,8 @@ def test_a_claim_is_committed_once(ports: Ports) -> None:
     """Neither a second commit of its owner nor a release changes the response of a claim."""
     claim, first, second = acquire(ports), builders.message(), builders.message()
     ports.messages.commit(first, claim, RESPONSE)
-    with pytest.raises(ServiceError) as error:
-        ports.messages.commit(second, claim, StoredResponse("{}"))
-    assert error.value.code == "service_unavailable"
+    refused = refusal(ports.messages.commit, second, claim, StoredResponse("{}"))
+    assert refused.code == "service_unavailable"
     assert ports.messages.get(ACCOUNT, second.message_id) is None
     assert ports.claims.release(claim) == RESPONSE
     assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(RESPONSE, replayed=True)

@@ -175,22 +175,11 @@ def test_waits_are_random_and_grow(table: Table, wire: Wire) -> None:
         assert 0 <= min(wait) < limit / 2 < max(wait) <= limit
 
 
-def test_a_takeover_is_not_repeated(table: Table, wire: Wire) -> None:
-    """A failed condition is final: the claim of another owner does not come back."""
+@pytest.mark.parametrize("beside", ["None", "TransactionConflict"])
+def test_a_takeover_is_not_repeated(table: Table, wire: Wire, beside: str) -> None:
+    """A failed condition is final, also beside a conflict: another owner has the claim."""
     run = commit_keyed(table)
-    plant(wire, cancellation("ConditionalCheckFailed", "None"))
-    with pytest.raises(ServiceError, match="took over"):
-        run()
-    assert len(wire.requests) == 1
-
-
-@pytest.mark.parametrize("reasons", [("ConditionalCheckFailed", "TransactionConflict")])
-def test_a_failed_condition_beside_a_conflict_is_final(
-    table: Table, wire: Wire, reasons: tuple[str, str]
-) -> None:
-    """A commit whose claim was taken over ends, also if its record met another transaction."""
-    run = commit_keyed(table)
-    plant(wire, cancellation(*reasons), cancellation(*reasons))
+    plant(wire, *[cancellation("ConditionalCheckFailed", beside)] * 2)
     with pytest.raises(ServiceError, match="took over"):
         run()
     assert len(wire.requests) == 1
@@ -291,26 +280,32 @@ def stored(table: Table) -> Any:
     return table.client.scan(TableName=table.name)["Items"]
 
 
+def check_repeated(
+    table: Table, wire: Wire, run: Callable[[], object], code: str, *, times: int, tries: int
+) -> None:
+    """Check that a write which is refused so often succeeds, or is 503 after so many tries."""
+    before = stored(table)
+    plant(wire, *[refusal(code)] * times)
+    if times < tries:
+        run()
+        assert stored(table) != before
+    else:
+        with pytest.raises(Unavailable) as error:
+            run()
+        assert error.value.log_fields["aws_error"] == code
+        plant(wire)
+        assert stored(table) == before
+
+
 @pytest.mark.parametrize("prepare", WRITES)
 @pytest.mark.parametrize("times", [1, TRIES - 1, TRIES])
 def test_a_write_that_meets_a_transaction_is_repeated(
     table: Table, wire: Wire, prepare: Callable[[Table], Callable[[], object]], times: int
 ) -> None:
     """The SDK does not repeat it; the table does, four times, and then it is 503."""
-    run = prepare(table)
-    before = stored(table)
-    plant(wire, *[refusal("TransactionConflictException")] * times)
-    if times < TRIES:
-        run()
-        assert stored(table) != before
-    else:
-        with pytest.raises(Unavailable) as error:
-            run()
-        assert error.value.log_fields["aws_error"] == "TransactionConflictException"
-        plant(wire)
-        assert stored(table) == before
-    assert len(wire.waits) == min(times, TRIES - 1)
-    assert wire.sdk_waits == []
+    run, conflict = prepare(table), "TransactionConflictException"
+    check_repeated(table, wire, run, conflict, times=times, tries=TRIES)
+    assert (len(wire.waits), wire.sdk_waits) == (min(times, TRIES - 1), [])
 
 
 @pytest.mark.parametrize("prepare", [*WRITES, *TRANSACTIONS])
@@ -324,17 +319,5 @@ def test_the_sdk_repeats_a_throttled_write(
     times: int,
 ) -> None:
     """A throttled write or transaction is tried three times by the SDK alone, and then is 503."""
-    run = prepare(table)
-    before = stored(table)
-    plant(wire, *[refusal(code)] * times)
-    if times < SDK_TRIES:
-        run()
-        assert stored(table) != before
-    else:
-        with pytest.raises(Unavailable) as error:
-            run()
-        assert error.value.log_fields["aws_error"] == code
-        plant(wire)
-        assert stored(table) == before
-    assert len(wire.sdk_waits) == min(times, SDK_TRIES - 1)
-    assert wire.waits == []
+    check_repeated(table, wire, prepare(table), code, times=times, tries=SDK_TRIES)
+    assert (len(wire.sdk_waits), wire.waits) == (min(times, SDK_TRIES - 1), [])

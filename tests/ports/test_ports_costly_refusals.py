@@ -10,9 +10,9 @@ from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.quota import Limits, QuotaExceeded
 from pillarbox.domain.accounts.quota_counts import REFUSALS, QuotaCounts, refusals_name
-from pillarbox.domain.errors import ServiceError
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, messages
 from tests.ports.implementations import Ports
+from tests.refusals import refusal
 
 OTHER = "acct00000002"
 
@@ -48,9 +48,7 @@ def test_refusals_use_no_quota(ports: Ports) -> None:
     """A full window of refusals stops a request early, but takes no room from the reservation."""
     limits = Limits(per_minute=1, per_day=1, per_month=1)
     ports.refusals.count(ACCOUNT, 20, NOW)
-    with pytest.raises(ServiceError) as error:
-        counts(ports).check(limits, NOW)
-    assert error.value.code == "rate_limit_exceeded"
+    assert refusal(counts(ports).check, limits, NOW).code == "rate_limit_exceeded"
     ports.quotas.reserve(ACCOUNT, messages(1), limits, NOW)
 
 

@@ -7,11 +7,11 @@ from datetime import datetime
 import pytest
 
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.attachment import Attachment
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, at
 from tests.ports.implementations import Ports
+from tests.refusals import refusal
 
 ELSEWHERE = "acct00000002"
 #: One response is stored as text, the other compressed.
@@ -103,9 +103,9 @@ def test_a_stale_owner_finishes_nothing(ports: Ports) -> None:
     """A stale owner cannot finish, before or after its successor does (promise 4)."""
     stale, owner = acquire(ports), acquire(ports, at(65))
     ports.claims.finish(stale, RESPONSES[1])
-    with pytest.raises(ServiceError) as error:
-        ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(66))
-    assert error.value.code == "idempotency_in_flight"
+    assert (
+        refusal(ports.claims.acquire, ACCOUNT, DIGEST, HASH, at(66)).code == "idempotency_in_flight"
+    )
     ports.claims.finish(owner, RESPONSES[0])
     ports.claims.finish(stale, RESPONSES[1])
     assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(67)) == replace(

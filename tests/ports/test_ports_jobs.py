@@ -13,7 +13,6 @@ from botocore.exceptions import ClientError
 from pillarbox.adapters.sqs.job_format import MAX_INLINE_BYTES
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import (
@@ -29,6 +28,7 @@ from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import attachment, event, mail
 from tests.ports.implementations import Ports
+from tests.refusals import refusal
 
 JOB = builders.job(builders.message(), mail=None)
 URGENT = replace(JOB, deadline=JOB.queued_at + timedelta(hours=1))
@@ -284,6 +284,5 @@ def test_an_unreachable_queue_is_unavailable(aws: Aws, monkeypatch: pytest.Monke
     del aws
     monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    with pytest.raises(ServiceError) as error:
-        SqsJobs("http://127.0.0.1:9/q", "http://127.0.0.1:9/u", "b").put(JOB, mail())
-    assert (error.value.status, error.value.code) == (503, "service_unavailable")
+    error = refusal(SqsJobs("http://127.0.0.1:9/q", "http://127.0.0.1:9/u", "b").put, JOB, mail())
+    assert (error.status, error.code) == (503, "service_unavailable")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.ses.events import find_message, read_provider_event
-from pillarbox.application.delivery.ports import TaggedMessage
+from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
@@ -72,111 +73,77 @@ def complaint(**more: Any) -> dict[str, Any]:
     )
 
 
-def event(
-    kind: EventKind,
-    at: datetime,
-    recipient: str | None,
-    code: str | None = None,
-    reason: str | None = None,
-) -> Event:
-    return Event(kind=kind, at=at, recipient=recipient, code=code, reason=reason)
+def delivery(*recipients: Any) -> dict[str, Any]:
+    return record("Delivery", delivery={"timestamp": STAMP, "recipients": [*recipients]})
+
+
+def event(kind: EventKind, code: str | None = None, reason: str | None = None) -> Event:
+    """Return an event of a report about Ann."""
+    return Event(kind=kind, at=LATER, recipient=ANN, code=code, reason=reason)
+
+
+def mail_event(kind: EventKind, code: str | None = None, reason: str | None = None) -> Event:
+    """Return an event of the whole mail, which has the time of the mail."""
+    return Event(kind=kind, at=SENT_AT, code=code, reason=reason)
+
+
+def read(published: dict[str, Any]) -> ProviderEvent:
+    provider_event = read_provider_event(json.dumps(published))
+    assert provider_event is not None
+    return provider_event
 
 
 GENERAL = {"diagnosticCode": "smtp; 550 5.1.1 user unknown", "status": "5.1.1"}
+DELAY = {
+    "timestamp": STAMP,
+    "delayType": "SpamDetected",
+    "expirationTime": STAMP,
+    "delayedRecipients": [{"emailAddress": ANN, "status": "4.4.1"}],
+}
+HARD, SOFT, COMPLAINED = EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT, EventKind.COMPLAINED
+LISTED = "OnAccountSuppressionList"
+UNWANTED = event(COMPLAINED, "complaint", "The recipient reported the mail as unwanted.")
+#: A record, its event, and why the recipient is suppressed.
 READ: list[tuple[dict[str, Any], Event, str | None]] = [
-    (record("Send", send={}), event(EventKind.SENT, SENT_AT, None), None),
-    (
-        record(
-            "Delivery", delivery={"timestamp": STAMP, "recipients": [ANN], "smtpResponse": "250"}
-        ),
-        event(EventKind.DELIVERED, LATER, ANN),
-        None,
-    ),
+    (record("Send", send={}), mail_event(EventKind.SENT), None),
+    (delivery(ANN), event(EventKind.DELIVERED), None),
     (
         bounce("Permanent", "General", **GENERAL),
-        event(EventKind.BOUNCED, LATER, ANN, "general", "550 5.1.1 user unknown"),
+        event(HARD, "general", "550 5.1.1 user unknown"),
         "bounced",
     ),
+    (bounce("Permanent", "NoEmail"), event(HARD, "no_email", "Bounce: NoEmail"), "bounced"),
     (
-        bounce("Permanent", "NoEmail"),
-        event(EventKind.BOUNCED, LATER, ANN, "no_email", "Bounce: NoEmail"),
-        "bounced",
-    ),
-    (
-        bounce("Permanent", "OnAccountSuppressionList"),
-        event(
-            EventKind.BOUNCED,
-            LATER,
-            ANN,
-            "on_account_suppression_list",
-            "Bounce: OnAccountSuppressionList",
-        ),
+        bounce("Permanent", LISTED),
+        event(HARD, "on_account_suppression_list", f"Bounce: {LISTED}"),
         None,
     ),
     (
         bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
-        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "mailbox_full", "x" * 600),
+        event(SOFT, "mailbox_full", "x" * 600),
         None,
     ),
     (
         bounce("Undetermined", "Undetermined"),
-        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "undetermined", "Bounce: Undetermined"),
+        event(SOFT, "undetermined", "Bounce: Undetermined"),
         None,
     ),
-    (
-        complaint(complaintFeedbackType="abuse"),
-        event(
-            EventKind.COMPLAINED,
-            LATER,
-            ANN,
-            "abuse",
-            "The recipient reported the mail as unwanted.",
-        ),
-        "complained",
-    ),
-    (
-        complaint(),
-        event(
-            EventKind.COMPLAINED,
-            LATER,
-            ANN,
-            "complaint",
-            "The recipient reported the mail as unwanted.",
-        ),
-        "complained",
-    ),
-    (
-        complaint(complaintSubType="OnAccountSuppressionList"),
-        event(
-            EventKind.COMPLAINED,
-            LATER,
-            ANN,
-            "complaint",
-            "The recipient reported the mail as unwanted.",
-        ),
-        None,
-    ),
+    (complaint(complaintFeedbackType="abuse"), replace(UNWANTED, code="abuse"), "complained"),
+    (complaint(), UNWANTED, "complained"),
+    (complaint(complaintSubType=LISTED), UNWANTED, None),
     (
         record("Reject", reject={"reason": "Bad content"}),
-        event(EventKind.FAILED, SENT_AT, None, "rejected", "Bad content"),
+        mail_event(EventKind.FAILED, "rejected", "Bad content"),
         None,
     ),
     (
         record("Rendering Failure", failure={"errorMessage": "no x", "templateName": "t"}),
-        event(EventKind.FAILED, SENT_AT, None, "rendering_failed", "no x"),
+        mail_event(EventKind.FAILED, "rendering_failed", "no x"),
         None,
     ),
     (
-        record(
-            "DeliveryDelay",
-            deliveryDelay={
-                "timestamp": STAMP,
-                "delayType": "SpamDetected",
-                "expirationTime": STAMP,
-                "delayedRecipients": [{"emailAddress": ANN, "status": "4.4.1"}],
-            },
-        ),
-        event(EventKind.DELAYED, LATER, ANN, "spam_detected", None),
+        record("DeliveryDelay", deliveryDelay=DELAY),
+        event(EventKind.DELAYED, "spam_detected"),
         None,
     ),
 ]
@@ -187,8 +154,7 @@ def test_each_type_of_record_is_read(
     published: dict[str, Any], expected: Event, suppressed: str | None
 ) -> None:
     """The tags of a record identify its message; hard bounces and complaints suppress."""
-    provider_event = read_provider_event(json.dumps(published))
-    assert provider_event is not None
+    provider_event = read(published)
     assert (provider_event.account_id, str(provider_event.message_id)) == (ACCOUNT, MESSAGE_ID)
     assert provider_event.provider_message_id == "0102018e-x"
     assert provider_event.events == (expected,)
@@ -198,19 +164,15 @@ def test_each_type_of_record_is_read(
 
 def test_a_record_may_have_several_recipients() -> None:
     """Each recipient of a delivery gets its own event."""
-    delivery = {"timestamp": STAMP, "recipients": [ANN, "bob@example.com"]}
-    provider_event = read_provider_event(json.dumps(record("Delivery", delivery=delivery)))
-    assert provider_event is not None
-    assert [event.recipient for event in provider_event.events] == [ANN, "bob@example.com"]
+    both = (ANN, "bob@example.com")
+    assert tuple(event.recipient for event in read(delivery(*both)).events) == both
 
 
 def test_an_event_is_read_with_and_without_its_envelope() -> None:
     """EventBridge sets the whole event aside, but queues only its detail."""
-    published = record("Delivery", delivery={"timestamp": STAMP, "recipients": [ANN]})
+    published = delivery(ANN)
     envelope = {"version": "0", "source": "aws.ses", "detail-type": "Email Delivered"}
-    bare = read_provider_event(json.dumps(published))
-    assert bare is not None
-    assert read_provider_event(json.dumps(envelope | {"detail": published})) == bare
+    assert read(envelope | {"detail": published}) == read(published)
 
 
 @pytest.mark.parametrize("kind", ["Open", "Click", "Subscription", "SomethingNew"])
@@ -251,8 +213,8 @@ BROKEN: list[Any] = [
         )
     ),
     json.dumps(record("Delivery")),
-    json.dumps(record("Delivery", delivery={"timestamp": STAMP, "recipients": []})),
-    json.dumps(record("Delivery", delivery={"timestamp": STAMP, "recipients": [5]})),
+    json.dumps(delivery()),
+    json.dumps(delivery(5)),
     json.dumps(record("Bounce", bounce={"bounceType": "Permanent"})),
     json.dumps(record("Reject", reject=None)),
 ]
@@ -307,12 +269,10 @@ def test_a_record_of_long_texts_fits_into_an_item() -> None:
             bounce("Transient", long, emailAddress=person, diagnosticCode=long),
             bounce("Permanent", long, emailAddress=person, diagnosticCode=long),
             complaint(complaintFeedbackType=long, complainedRecipients=named),
-            record("Delivery", delivery=report | {"recipients": [person]}),
+            delivery(person),
             record("Reject", reject={"reason": long}),
         ):
-            provider_event = read_provider_event(json.dumps(published))
-            assert provider_event is not None
-            message = message.with_events(provider_event.events)
+            message = message.with_events(read(published).events)
     assert len(message.events) == 5 * 50 + 1
     octets = len(json.dumps(message_item(message), ensure_ascii=False).encode())
     assert 100_000 < octets < 300_000  # DynamoDB counts fewer, and accepts 400 KB
@@ -349,8 +309,7 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
     bounced = bounce("Permanent", "General", **GENERAL)
     others = ("bob@example.com", "Carl <carl@example.com>")
     bounced["bounce"]["bouncedRecipients"] += [{"emailAddress": other} for other in others]
-    provider_event = read_provider_event(json.dumps(bounced))
-    assert provider_event is not None
+    provider_event = read(bounced)
     addresses = [ANN, "bob@example.com", "carl@example.com"]
     assert [event.recipient for event in provider_event.events] == addresses
     assert [tuple(entry) for entry in provider_event.suppress] == [

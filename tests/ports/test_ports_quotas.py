@@ -1,6 +1,7 @@
 """Counting sends: `ports.Quotas`."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -153,8 +154,7 @@ def test_a_record_without_recipients_has_room_for_them(table: Table) -> None:
     counts: dict[str, object] = {window_name(w, NOW): 3 for w in MESSAGE_WINDOWS}
     table.put(keys.quota(ACCOUNT) | to_item(counts))
     quotas.reserve(ACCOUNT, messages(1, 50), limits, NOW)
-    item = table.get(keys.quota(ACCOUNT))
-    assert item is not None
+    item = counted(table)
     assert [item[window_name(window, NOW)] for window in WINDOWS] == [4, 4, 50, 4]
     with pytest.raises(QuotaExceeded):
         quotas.reserve(ACCOUNT, messages(1), limits, NOW)
@@ -174,6 +174,13 @@ def test_recipients_are_counted_in_the_same_update(table: Table) -> None:
     assert calls == ["UpdateItem"]
 
 
+def counted(table: Table) -> dict[str, Any]:
+    """Return the item that counts the sends of the account."""
+    item = table.get(keys.quota(ACCOUNT))
+    assert item is not None
+    return item
+
+
 def size(item: dict[str, object]) -> int:
     """Return an upper bound of the size of an item as DynamoDB counts it."""
     return sum(len(name) + max(len(str(value)), 8) for name, value in item.items())
@@ -186,8 +193,7 @@ def test_the_record_stays_within_a_write_unit(table: Table) -> None:
         now = NOW + timedelta(days=31 * step)
         quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now)
         if step % 12 == 11:  # also at its largest, just before a removal
-            item = table.get(keys.quota(ACCOUNT))
-            assert item is not None
+            item = counted(table)
             assert size(item) < 1024
             assert item[window_name("month", now)] == 1
 
@@ -211,8 +217,7 @@ def test_the_previous_minute_is_not_removed(table: Table) -> None:
         quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now)
         if minute:
             quotas.refund(ACCOUNT, messages(1), now - timedelta(minutes=1))
-            item = table.get(keys.quota(ACCOUNT))
-            assert item is not None
+            item = counted(table)
             assert item[window_name("minute", now - timedelta(minutes=1))] == 0
 
 
@@ -234,8 +239,7 @@ def test_a_removal_keeps_the_windows_of_other_clocks(
         quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now + skew)
     with pytest.raises(QuotaExceeded):
         quotas.reserve(ACCOUNT, messages(1), limits, now)
-    item = table.get(keys.quota(ACCOUNT))
-    assert item is not None
+    item = counted(table)
     assert window_name("day", past) not in item
 
 
@@ -245,8 +249,7 @@ def test_a_refund_does_not_restore_a_removed_minute(table: Table) -> None:
     for minute in range(30):
         quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * minute))
     quotas.refund(ACCOUNT, messages(1), NOW)
-    item = table.get(keys.quota(ACCOUNT))
-    assert item is not None
+    item = counted(table)
     assert window_name("minute", NOW) not in item
     assert (item["day:2026-03-14"], item["month:2026-03"]) == (29, 29)
 
@@ -268,8 +271,7 @@ def test_a_failed_removal_does_not_fail_the_send(
         quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * minute))
     monkeypatch.undo()
     quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * 40))
-    item = table.get(keys.quota(ACCOUNT))
-    assert item is not None
+    item = counted(table)
     assert len(item) < 10
     assert item["day:2026-03-14"] == 41
 

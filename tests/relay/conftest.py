@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.relay.running_relay import PATIENCE, RunningRelay, serve
+from tests.relay.running_relay import PATIENCE, Client, RunningRelay, serve
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -25,3 +25,10 @@ def relay() -> Iterator[RunningRelay]:
     """Run a server with the default limits."""
     with serve() as running:
         yield running
+
+
+@pytest.fixture
+def client(relay: RunningRelay) -> Iterator[Client]:
+    """A client that has logged in."""
+    with relay.connect_authenticated() as connected:
+        yield connected

@@ -6,7 +6,7 @@ import pytest
 
 from pillarbox.domain.accounts.key_policy import SUSPENDED
 from pillarbox.domain.errors import ServiceError
-from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain
+from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, Client, RunningRelay, plain
 
 AUTH_FAILED = (
     b"535 5.7.8 Authentication failed: use the user apikey and a live API key as the password\r\n"
@@ -104,10 +104,9 @@ def test_auth_can_be_cancelled(relay: RunningRelay) -> None:
         assert client.command("*").startswith(b"501 5.7.0 ")
 
 
-def test_second_auth_is_refused(relay: RunningRelay) -> None:
+def test_second_auth_is_refused(client: Client) -> None:
     """AUTH after a successful AUTH gets 503 5.5.1."""
-    with relay.connect_authenticated() as client:
-        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
+    assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
 
 
 def test_other_mechanisms_are_refused(relay: RunningRelay) -> None:

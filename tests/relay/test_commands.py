@@ -5,7 +5,7 @@ import pytest
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key_policy import Principal
 from tests.fakes import builders
-from tests.relay.running_relay import KEY, SENDER, TO, RunningRelay
+from tests.relay.running_relay import KEY, SENDER, TO, Client, RunningRelay
 
 UNVERIFIED = "is not a verified sender of this account; its default is"
 ASCII = "must be ASCII: an international domain is written with xn--"
@@ -13,10 +13,9 @@ CHARACTERS = "the part before the @ has characters that are not allowed"
 
 
 @pytest.mark.parametrize("sender", ["", "stranger@shop.example", "hello@shop.example.evil.example"])
-def test_unverified_sender(relay: RunningRelay, sender: str) -> None:
+def test_unverified_sender(client: Client, sender: str) -> None:
     """The null reverse-path and unverified senders get 550 5.7.1 at MAIL."""
-    with relay.connect_authenticated() as client:
-        assert client.command(f"MAIL FROM:<{sender}>").startswith(b"550 5.7.1 ")
+    assert client.command(f"MAIL FROM:<{sender}>").startswith(b"550 5.7.1 ")
 
 
 def test_free_accounts_send_from_their_default_sender(relay: RunningRelay) -> None:
@@ -57,19 +56,17 @@ def test_sender_verified_since_auth(relay: RunningRelay) -> None:
         (f"FROM:<{SENDER}> SIZE=99999999999999999999", b"552 5.3.4"),
     ],
 )
-def test_mail_arguments(relay: RunningRelay, argument: str, reply: bytes) -> None:
+def test_mail_arguments(client: Client, argument: str, reply: bytes) -> None:
     """MAIL accepts only a path in brackets and the announced parameters."""
-    with relay.connect_authenticated() as client:
-        assert client.command(f"MAIL {argument}").startswith(reply)
+    assert client.command(f"MAIL {argument}").startswith(reply)
 
 
 @pytest.mark.parametrize(
     "parameters", ["SIZE=16777216", "BODY=8BITMIME", "body=7bit size=0", "AUTH=<>"]
 )
-def test_mail_parameters(relay: RunningRelay, parameters: str) -> None:
+def test_mail_parameters(client: Client, parameters: str) -> None:
     """MAIL accepts SIZE up to the limit, BODY, and AUTH (RFC 4954 section 5)."""
-    with relay.connect_authenticated() as client:
-        assert client.command(f"MAIL FROM:<{SENDER}> {parameters}").startswith(b"250 2.1.0 ")
+    assert client.command(f"MAIL FROM:<{SENDER}> {parameters}").startswith(b"250 2.1.0 ")
 
 
 @pytest.mark.parametrize(
@@ -88,11 +85,10 @@ def test_mail_parameters(relay: RunningRelay, parameters: str) -> None:
         (f"TO:<{TO}> NOTIFY=NEVER", b"555 5.5.4"),
     ],
 )
-def test_rcpt_arguments(relay: RunningRelay, argument: str, reply: bytes) -> None:
+def test_rcpt_arguments(client: Client, argument: str, reply: bytes) -> None:
     """RCPT accepts one mailbox, but no source route, literal, local name or parameter."""
-    with relay.connect_authenticated() as client:
-        client.command(f"MAIL FROM:<{SENDER}>")
-        assert client.command(f"RCPT {argument}").startswith(reply)
+    client.command(f"MAIL FROM:<{SENDER}>")
+    assert client.command(f"RCPT {argument}").startswith(reply)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +115,11 @@ def test_rcpt_arguments(relay: RunningRelay, argument: str, reply: bytes) -> Non
         ),
     ],
 )
-def test_a_reply_names_what_is_refused(relay: RunningRelay, command: str, reply: str) -> None:
+def test_a_reply_names_what_is_refused(client: Client, command: str, reply: str) -> None:
     """A reply shows the refused address, encoded as in RFC 6533, and says how to correct it."""
-    with relay.connect_authenticated() as client:
-        if command.startswith("RCPT"):
-            client.command(f"MAIL FROM:<{SENDER}>")
-        assert client.command(command) == f"{reply}\r\n".encode()
+    if command.startswith("RCPT"):
+        client.command(f"MAIL FROM:<{SENDER}>")
+    assert client.command(command) == f"{reply}\r\n".encode()
 
 
 def test_nothing_is_repeated_before_the_login(relay: RunningRelay) -> None:
@@ -147,23 +142,21 @@ def test_fifty_recipients(relay: RunningRelay) -> None:
     assert len(relay.service.accepted[0][0].recipients) == 50
 
 
-def test_commands_out_of_order(relay: RunningRelay) -> None:
+def test_commands_out_of_order(client: Client) -> None:
     """RCPT before MAIL, DATA before RCPT, and MAIL in a transaction get 503 5.5.1."""
-    with relay.connect_authenticated() as client:
-        assert client.command(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
-        assert client.command("DATA").startswith(b"503 5.5.1 ")
-        client.command(f"MAIL FROM:<{SENDER}>")
-        assert client.command("DATA").startswith(b"503 5.5.1 ")
-        assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"503 5.5.1 ")
+    assert client.command(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
+    assert client.command("DATA").startswith(b"503 5.5.1 ")
+    client.command(f"MAIL FROM:<{SENDER}>")
+    assert client.command("DATA").startswith(b"503 5.5.1 ")
+    assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"503 5.5.1 ")
 
 
 @pytest.mark.parametrize("reset", ["RSET", "EHLO again.example", "HELO again.example"])
-def test_reset_ends_the_transaction(relay: RunningRelay, reset: str) -> None:
+def test_reset_ends_the_transaction(client: Client, reset: str) -> None:
     """RSET, EHLO and HELO end the transaction (RFC 5321, 4.1.4)."""
-    with relay.connect_authenticated() as client:
-        client.command(f"MAIL FROM:<{SENDER}>")
-        assert client.command(reset).startswith(b"250")
-        assert client.command(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
+    client.command(f"MAIL FROM:<{SENDER}>")
+    assert client.command(reset).startswith(b"250")
+    assert client.command(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
 
 
 @pytest.mark.parametrize(
@@ -189,18 +182,16 @@ def test_reset_ends_the_transaction(relay: RunningRelay, reset: str) -> None:
         ("NOOP " + "x" * 100_000, b"500 5.5.2 "),
     ],
 )
-def test_other_commands(relay: RunningRelay, command: str, reply: bytes) -> None:
+def test_other_commands(client: Client, command: str, reply: bytes) -> None:
     """Other commands and lines that are not commands get a reply, and the session continues."""
-    with relay.connect_authenticated() as client:
-        assert client.command(command).startswith(reply)
-        assert client.command("NOOP") == b"250 2.0.0 Ok\r\n"
+    assert client.command(command).startswith(reply)
+    assert client.command("NOOP") == b"250 2.0.0 Ok\r\n"
 
 
-def test_quit(relay: RunningRelay) -> None:
+def test_quit(client: Client) -> None:
     """QUIT gets 221 2.0.0, and the connection ends."""
-    with relay.connect_authenticated() as client:
-        assert client.command("QUIT") == b"221 2.0.0 Bye\r\n"
-        assert client.closed()
+    assert client.command("QUIT") == b"221 2.0.0 Bye\r\n"
+    assert client.closed()
 
 
 def test_pipelining(relay: RunningRelay) -> None:

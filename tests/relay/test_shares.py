@@ -37,9 +37,13 @@ class Senders:
         return message
 
 
-def test_share_of_an_account() -> None:
+@pytest.fixture
+def senders() -> Senders:
+    return Senders()
+
+
+def test_share_of_an_account(senders: Senders) -> None:
     """An account can hold a quarter of the memory, from however many addresses."""
-    senders = Senders()
     for number in range(4):
         assert senders.budget.has_room("a", f"address {number}", SHARE // 4)
         assert senders.begin("a", f"address {number}").reserve(SHARE // 4)
@@ -49,18 +53,16 @@ def test_share_of_an_account() -> None:
     assert senders.disconnected == []
 
 
-def test_share_of_an_address() -> None:
+def test_share_of_an_address(senders: Senders) -> None:
     """An address can hold half of the memory, so one account leaves its neighbours a share."""
-    senders = Senders()
     assert senders.begin("a", "shared").reserve(SHARE)
     assert senders.begin("b", "shared").reserve(SHARE)
     assert not senders.begin("c", "shared").reserve(1)
     assert senders.begin("c", "another").reserve(SHARE)
 
 
-def test_slowest_message_gives_way() -> None:
+def test_slowest_message_gives_way(senders: Senders) -> None:
     """If a share is used up, its slowest message is disconnected for a faster one, no other."""
-    senders = Senders()
     slow, slower, fast = (senders.begin("a", f"address {number}") for number in range(3))
     other = senders.begin("b", "address 3")
     assert slower.reserve(30 * MIB)
@@ -74,9 +76,8 @@ def test_slowest_message_gives_way() -> None:
     assert senders.budget.used == 90 * MIB + 1
 
 
-def test_burst_does_not_make_a_message_fast() -> None:
+def test_burst_does_not_make_a_message_fast(senders: Senders) -> None:
     """A message that came in one burst and then almost stopped is soon slower than a steady one."""
-    senders = Senders()
     burst, steady = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert burst.reserve(90 * MIB)
     for second in range(60):
@@ -87,9 +88,8 @@ def test_burst_does_not_make_a_message_fast() -> None:
     assert senders.disconnected == [burst]
 
 
-def test_young_and_complete_messages_do_not_give_way() -> None:
+def test_young_and_complete_messages_do_not_give_way(senders: Senders) -> None:
     """A message in its first ten seconds, or one that has arrived, is never disconnected."""
-    senders = Senders()
     complete = senders.begin("a", "address 1")
     assert complete.reserve(50 * MIB)
     complete.arriving = False
@@ -105,9 +105,8 @@ def test_young_and_complete_messages_do_not_give_way() -> None:
     assert senders.disconnected == [young]
 
 
-def test_the_speed_of_a_message_fades() -> None:
+def test_the_speed_of_a_message_fades(senders: Senders) -> None:
     """The speed is a fifth of the octets, of which 37 % (1/e) count five seconds later."""
-    senders = Senders()
     message = senders.begin("a", "address")
     assert message.speed(0) == 0
     assert message.reserve(1_000)
@@ -118,9 +117,8 @@ def test_the_speed_of_a_message_fades() -> None:
 
 
 @pytest.mark.parametrize("now", [10, 20])
-def test_messages_of_the_same_speed_do_not_give_way(now: float) -> None:
+def test_messages_of_the_same_speed_do_not_give_way(senders: Senders, now: float) -> None:
     """From its tenth second on, a message takes no room from another one that is as fast."""
-    senders = Senders()
     first, second = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert first.reserve(SHARE // 2)
     assert second.reserve(SHARE // 2)
@@ -129,9 +127,8 @@ def test_messages_of_the_same_speed_do_not_give_way(now: float) -> None:
     assert senders.disconnected == []
 
 
-def test_a_faster_message_does_not_give_way() -> None:
+def test_a_faster_message_does_not_give_way(senders: Senders) -> None:
     """A slow message that needs room gets none from a faster one."""
-    senders = Senders()
     slow, fast = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert slow.reserve(SHARE // 2)
     senders.clock.now = 19
@@ -141,9 +138,8 @@ def test_a_faster_message_does_not_give_way() -> None:
     assert senders.disconnected == []
 
 
-def test_a_message_may_take_all_room_of_a_slower_one() -> None:
+def test_a_message_may_take_all_room_of_a_slower_one(senders: Senders) -> None:
     """A slow message that holds its whole share gives way to one that needs all of it."""
-    senders = Senders()
     slow = senders.begin("a", "address 1")
     assert slow.reserve(SHARE)
     senders.clock.now = 20
@@ -151,9 +147,8 @@ def test_a_message_may_take_all_room_of_a_slower_one() -> None:
     assert senders.disconnected == [slow]
 
 
-def test_only_as_many_messages_give_way_as_needed() -> None:
+def test_only_as_many_messages_give_way_as_needed(senders: Senders) -> None:
     """Messages give way from the slowest on, until there is exactly enough room."""
-    senders = Senders()
     slow = [senders.begin("a", f"address {number}") for number in range(4)]
     for number, message in enumerate(slow):
         senders.clock.now = number
@@ -164,9 +159,8 @@ def test_only_as_many_messages_give_way_as_needed() -> None:
     assert senders.budget.used == SHARE
 
 
-def test_nobody_gives_way_in_vain() -> None:
+def test_nobody_gives_way_in_vain(senders: Senders) -> None:
     """If the slower messages hold too little, none of them is disconnected."""
-    senders = Senders()
     slow, fast = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert slow.reserve(10 * MIB)
     fast.arriving = False

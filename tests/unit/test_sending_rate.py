@@ -449,6 +449,14 @@ def test_urgent_email_of_a_burst_does_not_hold_its_worker(case: Case) -> None:
     assert case.seconds() - before <= 2
 
 
+def test_codes_behind_a_flood_keep_their_workers() -> None:
+    """An account that had less than another one waits for its tokens, so the flood finds none."""
+    shares = Shares({OTHER: 5 * SECOND, ACCOUNT: 0}, 0, SECOND // 14)
+    assert shares.is_behind(ACCOUNT)
+    assert not shares.is_behind(OTHER)
+    assert not Shares({ACCOUNT: 0}, 0, SECOND // 14).is_behind(ACCOUNT)
+
+
 def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
     """What an account took long ago does not count against it for hours."""
     token = 1_000_000
@@ -523,6 +531,39 @@ def test_a_rate_above_a_thousand_has_several_buckets(case: Case) -> None:
     rates = [state.max_rate for state in states if state]
     assert len(rates) == 3
     assert sum(rates) == pytest.approx(2_500_000, abs=3)
+    assert case.reads == 1  # SES is asked once for all buckets
+    case.rate = 2000.5
+    case.now += timedelta(hours=1, seconds=1)
+    for _ in range(40):
+        case.other.acquire(ACCOUNT, 1, urgent=False)
+    states = [TokenBucket(case.table, number).read() for number in range(3)]
+    assert [state.max_rate for state in states if state] == [666_834] * 3
+
+
+def test_workers_that_begin_use_all_buckets(case: Case) -> None:
+    """A worker's first email takes its tokens from any bucket, so no key has all the writes."""
+    case.rate = 5000.0
+    case.one.acquire(ACCOUNT, 1, urgent=False)
+    case.now += timedelta(minutes=1)
+    for _ in range(100):
+        case.worker().acquire(ACCOUNT, 50, urgent=False)
+    states = [TokenBucket(case.table, number).read() for number in range(5)]
+    took = [state.empty_at - round(NOW.timestamp() * SECOND) for state in states if state]
+    assert len(took) == 5
+    assert min(took) > 0
+
+
+def test_a_worker_that_gets_no_rate_uses_the_bucket_of_another_one(case: Case) -> None:
+    """SES answers one of several workers that begin together; the others wait for tokens too."""
+
+    def throttled() -> float | None:
+        case.one.acquire(ACCOUNT, 50, urgent=False)
+        return None
+
+    worker = DynamoSendingRate(case.table, throttled, lambda: case.now, case.pause)
+    before = case.seconds()
+    worker.acquire(ACCOUNT, 1, urgent=False)
+    assert case.seconds() > before + 1
 
 
 @pytest.mark.slow

@@ -6,9 +6,7 @@ floods it, while another key sends emails of 14 MB from another address. Peaks o
 kernel's VmHWM.
 """
 
-import base64
 import http.client
-import json
 import os
 import socket
 import subprocess
@@ -25,11 +23,11 @@ from typing import Final
 
 import psutil
 
-from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from tests.fakes import builders
 from tests.stack import free_port
 from verification.attacks.large_bodies import bodies
 from verification.attacks.tally import Options, Tally
+from verification.memory.clients import front_body
 
 ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = "attack"
@@ -205,7 +203,7 @@ def _head(fields: dict[str, str], size: int) -> bytes:
 def attack_by_flood(target: Target, tally: Tally, number: int) -> None:
     """Let one key send large emails on so many connections at a time, and others beside them."""
     stop = Event()
-    body = _large_email()
+    body = front_body()
 
     def flood() -> None:
         while not stop.is_set():
@@ -225,22 +223,12 @@ def attack_by_flood(target: Target, tally: Tally, number: int) -> None:
 
 
 def _send_large(target: Target, tally: Tally, beside: str, times: int = 5) -> None:
-    body = _large_email()
+    body = front_body()
     for _ in range(times):
         status, response = target.post(_ROUTES[0], body, target.key, "192.0.2.1")
         tally["large sends"] += 1
         if status != http.HTTPStatus.OK:
             tally.find("large sends refused", f"beside {beside}: {status} {response[:200]!r}")
-
-
-def _large_email() -> bytes:
-    content = base64.b64encode(bytes(MAX_BYTES_EACH)).decode()
-    files = [
-        {"filename": f"{n}.pdf", "contentType": "application/pdf", "content": content}
-        for n in range(2)
-    ]
-    email = {"to": "a@example.com", "subject": "Scans", "html": "<p>x</p>", "attachments": files}
-    return json.dumps(email).encode()
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -110,6 +110,9 @@ MODULES: Final = {
     f" {_WEBHOOK}_replays.py {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
     "application/webhooks/enqueue_due.py": f"{_WEBHOOK}_due.py {_WEBHOOK}_notices.py"
     f" {_WEBHOOK}_faults.py",
+    "application/webhooks/post.py": f"{_WEBHOOK}_worker.py {_WEBHOOK}_attempts.py"
+    f" {_WEBHOOK}_fairness.py {_WEBHOOK}_notices.py {_WEBHOOK}_replays.py {_WEBHOOK}_clocks.py"
+    f" {_WEBHOOK}_faults.py",
     "consumer.py": "tests/unit/test_consumer.py",
     "functions/deliver_message/app.py": "tests/contract/test_worker.py"
     " tests/contract/test_poison_jobs.py",

@@ -52,8 +52,9 @@ export class Draft {
     this.history = () => undefined;
     if (!kept) return;
     if (kept.changed) this.content.value = kept.content;
-    if (kept.revision === stored.revision) this.history = () => kept.history;
-    else if (this.changed.value) this.theirs.value = stored;
+    // The steps lead to this text, even if the answer to its save was lost in the reload.
+    if (kept.content.source === this.content.value.source) this.history = () => kept.history;
+    if (kept.revision !== stored.revision && this.changed.value) this.theirs.value = stored;
     this.plan();
   }
 

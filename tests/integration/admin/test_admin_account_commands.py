@@ -1,15 +1,13 @@
 """`pillarbox account usage|suspend|resume`, and what a suspension stops."""
 
-import pytest
-
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.quota import Limits, window_end
-from pillarbox.domain.errors import ServiceError
 from pillarbox.wiring import Wiring, utc_now
 from tests.fakes.builders import messages
 from tests.integration.admin.conftest import SETTINGS
 from tests.integration.admin.operator_command import Operator
+from tests.refusals import refusal
 
 
 def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
@@ -59,9 +57,7 @@ def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> Non
     assert (listed["id"], listed["suspendedAt"]) == (account, suspended["suspendedAt"])
     # Only who has a valid key learns that the account is suspended.
     for text, code in ((key, "account_suspended"), (revoked["key"], "invalid_api_key")):
-        with pytest.raises(ServiceError) as refused:
-            authentication.authenticate(text)
-        assert refused.value.code == code
+        assert refusal(authentication.authenticate, text).code == code
     resumed = run("account", "resume", account)
     assert (resumed["suspendedAt"], resumed["suspensionReason"]) == (None, None)
     assert authentication.authenticate(key).account.account_id == account

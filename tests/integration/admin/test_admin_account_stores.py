@@ -23,6 +23,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT
 from tests.integration.admin.records import LATER, add, api_key, template
+from tests.refusals import refusal
 
 SENDER, OTHER_SENDER = "Hello.There@shop.example", "orders@shop.example"
 
@@ -293,9 +294,7 @@ def test_suppressions_are_read_in_pages(suppressions: DynamoSuppressions) -> Non
 def test_an_account_is_not_overwritten(accounts: DynamoAccounts) -> None:
     """An existing id is refused, and the account stays unchanged."""
     accounts.add(account())
-    with pytest.raises(ServiceError) as refused:
-        accounts.add(replace(account(), name="Other"))
-    assert refused.value.code == "service_unavailable"
+    assert refusal(accounts.add, replace(account(), name="Other")).code == "service_unavailable"
     assert [*accounts.all()] == [account()]
 
 

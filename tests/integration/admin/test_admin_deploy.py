@@ -28,6 +28,8 @@ from tests.integration.admin.operator_command import Operator, failure
 from tests.integration.admin.stand_in_servers import api, refusal, serving
 
 KEYS = ("AttributeDefinitions", "KeySchema")
+#: As many as a new account may run; a stack of production has more by default.
+TWO_WORKERS = ("--parameter-overrides", "DeliveryConcurrency=2")
 QUEUES = (
     "JobsQueue",
     "UrgentJobsQueue",
@@ -298,12 +300,11 @@ def test_tables_are_protected_when_all_else_exists(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A first deployment of prod creates them without protection; an update keeps it on."""
-    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
-    roll_out(script, Environment.PROD, json=True, sam=sam)
+    roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert "DeletionProtection=false" in script.ran[1].split()
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
     assert "The tables are protected against deletion." in capsys.readouterr().err
-    roll_out(script, Environment.PROD, json=True, sam=sam)
+    roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert "DeletionProtection=true" in script.ran[3].split()
     output = capsys.readouterr().err
     assert "parameter DeletionProtection" not in output
@@ -314,7 +315,6 @@ def test_a_deployment_that_ended_early_protects_tables_the_next_time(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the command is interrupted before the protection, the next run switches it on."""
-    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -322,9 +322,9 @@ def test_a_deployment_that_ended_early_protects_tables_the_next_time(
     with monkeypatch.context() as patch:
         patch.setattr(stacks, "update_parameters", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            roll_out(script, Environment.PROD, json=True, sam=sam)
+            roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "false"
-    roll_out(script, Environment.PROD, json=True, sam=sam)
+    roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert "parameter DeletionProtection: false -> true" in capsys.readouterr().err
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
 
@@ -339,9 +339,8 @@ def test_protection_that_cloudformation_refuses_is_an_error(
         return replace(wait(stack_id, report), status="UPDATE_ROLLBACK_COMPLETE", reason="no.")
 
     monkeypatch.setattr(stacks, "wait", undone)
-    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
     with pytest.raises(ServiceError, match="not protected against deletion yet: UPDATE_ROLL"):
-        roll_out(script, Environment.PROD, json=True, sam=sam)
+        roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
 
 
 def test_changes_that_nobody_confirms_end_the_command(script: Script) -> None:
@@ -462,8 +461,7 @@ def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
     """Production uses the section `prod` of samconfig.toml, and the output has hints."""
-    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
-    roll_out(script, Environment.PROD, json=False, sam=sam)
+    roll_out(script, Environment.PROD, json=False, sam=TWO_WORKERS)
     assert "--config-env prod" in script.ran[1]
     output = capsys.readouterr()
     assert "curl" in output.out

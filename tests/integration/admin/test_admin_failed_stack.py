@@ -11,6 +11,7 @@ from admin.connection import StackConnection
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
+from tests.refusals import refusal
 
 __all__ = ["stubs"]
 
@@ -255,11 +256,10 @@ def test_a_stack_that_cannot_be_updated_stops_the_command(
 ) -> None:
     """The error has the status, what it means and what to do, and nothing was built."""
     stubs.stack("pillarbox", status)
-    with pytest.raises(ServiceError) as error:
-        failed_stack.make_way(SESSION, yes=True)
-    assert error.value.message.startswith(f"The stack pillarbox is in {status}. ")
-    assert words in error.value.message
-    assert error.value.message.endswith("Nothing was built.")
+    error = refusal(failed_stack.make_way, SESSION, yes=True)
+    assert error.message.startswith(f"The stack pillarbox is in {status}. ")
+    assert words in error.message
+    assert error.message.endswith("Nothing was built.")
 
 
 @pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED"])

@@ -13,11 +13,12 @@ from starlette.responses import PlainTextResponse
 from local import template
 from local.dashboard import Dashboard
 from local.route import Origin
-from pillarbox.domain.errors import CODES, ServiceError
+from pillarbox.domain.errors import CODES
 from pillarbox.domain.errors import error_of as error_of_check
 from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import FRONT, LAMBDA, page_file, route
+from tests.refusals import refusal
 from tests.unit.local.test_route import AGENTS, HOMES, REQUESTS, ROUTE
 
 
@@ -114,13 +115,13 @@ def test_both_edges_refuse_the_same_agents(agent: str | None, expected: bool) ->
         return
     error = error_of(answer)
     assert answer["statusCode"] == 403
-    with pytest.raises(ServiceError) as refused:
-        ROUTE.check_agent(agent)
-    assert error == refused.value.envelope()
+    refused = refusal(ROUTE.check_agent, agent)
+    assert error == refused.envelope()
     # The functions refuse the same, for callers who go to the gateway's own address.
-    with pytest.raises(ServiceError) as by_function:
-        check_agent(APIGatewayProxyEvent({"headers": {"User-Agent": agent} if agent else {}}))
-    assert error == by_function.value.envelope()
+    by_function = refusal(
+        check_agent, APIGatewayProxyEvent({"headers": {"User-Agent": agent} if agent else {}})
+    )
+    assert error == by_function.envelope()
 
 
 def test_a_caller_cannot_ask_for_traces() -> None:
@@ -152,11 +153,10 @@ def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
     if "statusCode" not in answer:
         ROUTE.check_method(method, path)
         return
-    with pytest.raises(ServiceError) as refused:
-        ROUTE.check_method(method, path)
-    assert json.loads(answer["body"]) == {"error": refused.value.envelope()}
-    assert answer["statusCode"] == refused.value.status
-    assert answer["headers"]["allow"] == {"value": refused.value.headers["Allow"]}
+    refused = refusal(ROUTE.check_method, method, path)
+    assert json.loads(answer["body"]) == {"error": refused.envelope()}
+    assert answer["statusCode"] == refused.status
+    assert answer["headers"]["allow"] == {"value": refused.headers["Allow"]}
 
 
 def test_both_edges_find_the_same_routes() -> None:

@@ -53,31 +53,20 @@ def test_included_files_are_part_of_the_template(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "message"),
+    ("message", "template", "files"),
     [
-        (
-            {"api.yaml": '"/v1/emails": {uri: !Ref Nothing}'},
-            "short form: .*!Ref.*Write the long form",
-        ),
-        ({}, "api.yaml is missing"),
+        ("short form: .*!Ref.*Write the long form", _INCLUDING, {"api.yaml": "a: !Ref Nothing"}),
+        ("api.yaml is missing", _INCLUDING, {}),
+        ("Send", "Resources: {Send: {Type: AWS::Serverless::Function}}", {}),
     ],
-    ids=["short form", "missing"],
+    ids=["short form", "missing", "without code"],
 )
-def test_a_file_that_aws_cannot_include_is_refused(
-    tmp_path: Path, files: Mapping[str, str], message: str
+def test_what_aws_cannot_include_or_sam_refuses_is_named(
+    tmp_path: Path, message: str, template: str, files: Mapping[str, str]
 ) -> None:
-    """An included file exists, and has functions in their long form only."""
-    sources = _sources(tmp_path, {"template.yaml": _INCLUDING, **files})
+    """An included file exists, with functions in their long form; a function has code."""
+    sources = _sources(tmp_path, {"template.yaml": template, **files})
     with pytest.raises(Unreadable, match=message):
-        build(sources, ParameterSet("small"))
-
-
-def test_what_sam_refuses_is_named(tmp_path: Path) -> None:
-    """A function without code is refused, with SAM's message."""
-    sources = _sources(
-        tmp_path, {"template.yaml": "Resources: {Send: {Type: AWS::Serverless::Function}}"}
-    )
-    with pytest.raises(Unreadable, match="Send"):
         build(sources, ParameterSet("small"))
 
 

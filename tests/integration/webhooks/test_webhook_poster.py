@@ -28,6 +28,7 @@ PUBLIC: Final = "93.184.216.34"
 OTHER: Final = "93.184.216.35"
 URL: Final = f"https://{HOST}/hooks?tenant=1"
 CHUNKED: Final = b"HTTP/1.1 500 Oops\r\nTransfer-Encoding: chunked\r\n\r\n"
+OOPS: Final = b"HTTP/1.1 500 Oops\r\n\r\n"
 BODY: Final = b'{"type":"webhook.test"}'
 
 
@@ -41,6 +42,19 @@ def dns_script() -> Iterator[ScriptedDns]:
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
+
+
+def failed(error: str) -> PostResult:
+    """Return the result of a POST that got no response."""
+    return PostResult(status_code=None, error=error)
+
+
+NO_HTTP: Final = failed("the response is not HTTP")
+
+
+def connect_to(address: tuple[str, int]) -> Callable[[object, float], socket.socket]:
+    """Return what connects to an address, in place of the public one."""
+    return lambda _, timeout: socket.create_connection(address, timeout)
 
 
 #: In seconds, of one POST in all.
@@ -72,11 +86,9 @@ def post(dns_script: ScriptedDns, authority: Authority) -> Callable[..., PostRes
     """Return a function that posts to a receiver as if it had a public address."""
 
     def post(receiver: Receiver | None = None, url: str = URL, **options: Any) -> PostResult:
-        def connect(_address: tuple[str, int], timeout: float) -> socket.socket:
-            assert receiver
-            return socket.create_connection(("127.0.0.1", receiver.port), timeout)
-
-        defaults: dict[str, Any] = {"connect": connect, "authorities": authority.path}
+        defaults: dict[str, Any] = {"authorities": authority.path}
+        if receiver is not None:
+            defaults["connect"] = connect_to(("127.0.0.1", receiver.port))
         poster = HttpsWebhookPoster(
             (dns_script.address,), **defaults | {"deadline": 60.0} | options
         )
@@ -122,9 +134,7 @@ def test_no_cookie_is_kept(dns_script: ScriptedDns, authority: Authority) -> Non
         poster = HttpsWebhookPoster(
             (dns_script.address,),
             authorities=authority.path,
-            connect=lambda _, timeout: socket.create_connection(
-                ("127.0.0.1", receiver.port), timeout
-            ),
+            connect=connect_to(("127.0.0.1", receiver.port)),
         )
         statuses = [poster.post(URL, {}, BODY).status_code for _ in range(2)]
     assert statuses == [204, 204]
@@ -203,11 +213,9 @@ def test_a_server_without_tls_gets_nothing(post: Post) -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        result = post(
-            connect=lambda _, timeout: socket.create_connection(server.getsockname(), timeout)
-        )
+        result = post(connect=connect_to(server.getsockname()))
         thread.join()
-    assert result == PostResult(status_code=None, error="TLS failed")
+    assert result == failed("TLS failed")
 
 
 def test_the_authorities_of_the_sdk_are_trusted_by_default(
@@ -223,62 +231,33 @@ def test_the_authorities_of_the_sdk_are_trusted_by_default(
 # The response
 
 
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret", PostResult(status_code=200)),
-        (b"HTTP/1.0 299 Fine\r\n\r\nsecret", PostResult(status_code=299)),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" + NO_CONTENT, PostResult(status_code=204)),
-        (b"HTTP/1.1 404 Not Found\r\n\r\nno hook", PostResult(status_code=404, body="no hook")),
-        (
-            b"HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngoneleft over",
-            PostResult(status_code=410, body="gone"),
-        ),
-        (
-            CHUNKED + b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
-            PostResult(status_code=500, body="abcde"),
-        ),
-        (
-            CHUNKED + b"3\r\nabc\r\nzz\r\n",
-            PostResult(status_code=500, body="abc"),
-        ),
-        (
-            b"HTTP/1.1 503 Later\r\nRetry-After: 120\r\n\r\n",
-            PostResult(status_code=503, retry_after=timedelta(seconds=120)),
-        ),
-        (
-            b"HTTP/1.1 500 Oops\r\n\r\n\x1b[31m <b>r\xc3\xa9d</b>\r\n\x00\xff\xe2\x80\xae\tend\r\n",
-            PostResult(status_code=500, body="[31m <b>réd</b> � end"),
-        ),
-        (
-            b"HTTP/1.1 500 Oops\r\n\r\n" + b"x" * 5000,
-            PostResult(status_code=500, body="x" * 256),
-        ),
-        (
-            b"",
-            PostResult(
-                status_code=None,
-                error="the connection failed: Remote end closed connection without response",
-            ),
-        ),
-        (
-            b"220 mail.example ESMTP\r\n",
-            PostResult(status_code=None, error="the response is not HTTP"),
-        ),
-        (
-            b"HTTP/1.1 100 Continue\r\n\r\n" * 5000,
-            PostResult(status_code=None, error="the response is not HTTP"),
-        ),
-        (
-            b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000,
-            PostResult(status_code=None, error="the response is not HTTP"),
-        ),
-        (
-            b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000,
-            PostResult(status_code=None, error="the response is not HTTP"),
-        ),
-    ],
-)
+#: What a receiver answers, and what is read of it.
+RESPONSES: Final = {
+    b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret": PostResult(status_code=200),
+    b"HTTP/1.0 299 Fine\r\n\r\nsecret": PostResult(status_code=299),
+    b"HTTP/1.1 100 Continue\r\n\r\n" + NO_CONTENT: PostResult(status_code=204),
+    b"HTTP/1.1 404 Not Found\r\n\r\nno hook": PostResult(status_code=404, body="no hook"),
+    b"HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngoneleft over": PostResult(
+        status_code=410, body="gone"
+    ),
+    CHUNKED + b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n": PostResult(status_code=500, body="abcde"),
+    CHUNKED + b"3\r\nabc\r\nzz\r\n": PostResult(status_code=500, body="abc"),
+    b"HTTP/1.1 503 Later\r\nRetry-After: 120\r\n\r\n": PostResult(
+        status_code=503, retry_after=timedelta(seconds=120)
+    ),
+    OOPS + b"\x1b[31m <b>r\xc3\xa9d</b>\r\n\x00\xff\xe2\x80\xae\tend\r\n": PostResult(
+        status_code=500, body="[31m <b>réd</b> � end"
+    ),
+    OOPS + b"x" * 5000: PostResult(status_code=500, body="x" * 256),
+    b"": failed("the connection failed: Remote end closed connection without response"),
+    b"220 mail.example ESMTP\r\n": NO_HTTP,
+    b"HTTP/1.1 100 Continue\r\n\r\n" * 5000: NO_HTTP,
+    b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000: NO_HTTP,
+    b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000: NO_HTTP,
+}
+
+
+@pytest.mark.parametrize(("response", "expected"), RESPONSES.items())
 def test_the_response_is_read_with_care(
     response: bytes, expected: PostResult, post: Post, authority: Authority
 ) -> None:
@@ -371,7 +350,7 @@ def test_a_slow_head_ends_at_the_deadline(
     respond = drip(clock, head, [bytes([octet]) for octet in slow])
     with receiving(respond, authority.issue(HOST)) as receiver:
         result = post(receiver, clock=clock, deadline=DEADLINE)
-    assert result == PostResult(status_code=None, error="no response within 8 seconds")
+    assert result == failed("no response within 8 seconds")
 
 
 def test_a_slow_head_within_the_deadline_is_read(post: Post, authority: Authority) -> None:
@@ -385,7 +364,7 @@ def test_a_slow_head_within_the_deadline_is_read(post: Post, authority: Authorit
 def test_a_slow_body_ends_at_the_deadline(post: Post, authority: Authority) -> None:
     """The status is the result; of a body that comes octet by octet eight seconds are shown."""
     clock = Clock()
-    slow = drip(clock, b"HTTP/1.1 500 Oops\r\n\r\n", [b"x"] * 2000)
+    slow = drip(clock, OOPS, [b"x"] * 2000)
     with receiving(slow, authority.issue(HOST)) as receiver:
         result = post(receiver, clock=clock, deadline=DEADLINE)
     assert (result.status_code, result.error) == (500, None)
@@ -401,11 +380,7 @@ def test_a_receiver_without_a_response_ends_at_the_deadline(
         assert post(receiver, deadline=0.3).error == "no response within 0.3 seconds"
         done.set()
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = silent.getsockname()
-        result = post(
-            deadline=0.3,
-            connect=lambda _, timeout: socket.create_connection(address, timeout),
-        )
+        result = post(deadline=0.3, connect=connect_to(silent.getsockname()))
     assert result.error == "no response within 0.3 seconds"
 
 
@@ -429,12 +404,12 @@ def test_a_receiver_that_reads_nothing_ends_at_the_deadline(
             (dns_script.address,),
             authorities=authority.path,
             deadline=1.0,
-            connect=lambda _, timeout: socket.create_connection(server.getsockname(), timeout),
+            connect=connect_to(server.getsockname()),
         )
         result = poster.post(URL, {}, bytes(50_000_000))
         done.set()
         thread.join()
-    assert result == PostResult(status_code=None, error="no response within 1 seconds")
+    assert result == failed("no response within 1 seconds")
 
 
 def test_a_silent_name_server_ends_at_the_deadline(dns_script: ScriptedDns) -> None:
@@ -442,7 +417,7 @@ def test_a_silent_name_server_ends_at_the_deadline(dns_script: ScriptedDns) -> N
     poster = HttpsWebhookPoster((dns_script.address,), deadline=0.2)
     result = poster.post("https://silent.example/", {}, BODY)
     reason = "must have a host name that the DNS finds, and it gives no answer now"
-    assert result == PostResult(status_code=None, error=f"the URL {reason}")
+    assert result == failed(f"the URL {reason}")
 
 
 def test_the_next_address_is_tried(dns_script: ScriptedDns, authority: Authority) -> None:
@@ -469,16 +444,14 @@ def test_ten_threads_use_one_client(dns_script: ScriptedDns, authority: Authorit
 
     def echo(connection: socket.socket, request: bytes) -> None:
         number = request.partition(b"webhook-id: ")[2].partition(b"\r\n")[0]
-        connection.sendall(b"HTTP/1.1 500 Oops\r\n\r\n" + number)
+        connection.sendall(OOPS + number)
 
     with receiving(echo, authority.issue(HOST)) as receiver:
         poster = HttpsWebhookPoster(
             (dns_script.address,),
             authorities=authority.path,
             deadline=60.0,
-            connect=lambda _, timeout: socket.create_connection(
-                ("127.0.0.1", receiver.port), timeout
-            ),
+            connect=connect_to(("127.0.0.1", receiver.port)),
         )
         with ThreadPoolExecutor(10) as pool:
             ids = [str(number) for number in range(40)]

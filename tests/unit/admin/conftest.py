@@ -8,3 +8,9 @@ from tests.unit.admin.use_cases import UseCases
 @pytest.fixture
 def use_cases() -> UseCases:
     return UseCases()
+
+
+@pytest.fixture
+def account_id(use_cases: UseCases) -> str:
+    """The id of a new account."""
+    return use_cases.create_account()

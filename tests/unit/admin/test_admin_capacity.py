@@ -41,8 +41,8 @@ def test_a_thousand_a_second_needs_more_of_nearly_everything() -> None:
     """Each limit that the defaults do not reach has a remedy."""
     findings = [*check_capacity(1_000, DEPLOYED)]
     low = {f.check: f.remedy for f in findings if f.verdict is Verdict.FAIL}
-    assert [*low] == ["sending", "workers", "requests", "table", "events"]
-    assert low["workers"] == "Deploy with DeliveryConcurrency=125."
+    assert [*low] == ["sending", "requests", "workers", "table", "events"]
+    assert low["workers"] == "Deploy with DeliveryConcurrency=50."
     assert low["table"] == "Deploy with WarmWrites=15000."
 
 

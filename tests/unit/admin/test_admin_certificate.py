@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from admin.use_cases.certificate import check
-from pillarbox.domain.errors import ValidationFailed
+from tests.refusals import refusal
 from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem, rsa_key
 
 KEY: Final = ec_key()
@@ -50,9 +50,8 @@ def test_a_certificate_that_no_client_accepts(
     chain: bytes, key: bytes, host: str | None, message: str
 ) -> None:
     """The error names the file and what is wrong with it."""
-    with pytest.raises(ValidationFailed) as refused:
-        check(chain, key, host, NOW)
-    assert message in refused.value.message
+    refused = refusal(check, chain, key, host, NOW)
+    assert message in refused.message
 
 
 def test_what_an_operator_should_know() -> None:

@@ -49,7 +49,8 @@ def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, messag
         ({"sent_last_24_hours": 50_000.0}, 2, ["fail", "pass"], ""),
         ({"daily_quota": -1.0}, 2, ["pass", "pass"], ""),
         ({"max_rate": 1.0}, 10, ["pass", "pass"], ""),
-        ({"max_rate": 100.0}, 10, ["pass", "warn"], "DeliveryConcurrency=13"),
+        ({"max_rate": 200.0}, 10, ["pass", "pass"], ""),
+        ({"max_rate": 201.0}, 10, ["pass", "warn"], "DeliveryConcurrency=11"),
         ({"max_rate": 14.0}, 28, ["pass", "pass"], ""),
     ],
 )
@@ -124,14 +125,14 @@ def test_the_events_that_ses_publishes(
 @pytest.mark.parametrize(
     ("share", "verdict", "message"),
     [
-        (100, "warn", "100 recipients per second for 10 workers."),
-        (80, "pass", "80 recipients per second (80 % of SES's 100) for 10 workers."),
-        (81, "warn", "81 recipients per second (81 % of SES's 100) for 10 workers."),
+        (100, "warn", "250 recipients per second for 10 workers."),
+        (80, "pass", "200 recipients per second (80 % of SES's 250) for 10 workers."),
+        (81, "warn", "202.5 recipients per second (81 % of SES's 250) for 10 workers."),
     ],
 )
 def test_workers_need_only_use_the_stacks_share(share: int, verdict: str, message: str) -> None:
     """The rate of a stack is its share of SES's rate, and the finding shows both."""
-    (finding,) = checks.check_rate(sending_status(max_rate=100.0), 10, share)
+    (finding,) = checks.check_rate(sending_status(max_rate=250.0), 10, share)
     assert (verdicts([finding]), finding.message) == ([verdict], message)
 
 

@@ -7,10 +7,11 @@ import pytest
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.brand import Brand
-from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import Json
 from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.starters import SLUGS, find_starter
-from tests.unit.admin.use_cases import UseCases, errors
+from tests.refusals import faults, refusal
+from tests.unit.admin.use_cases import UseCases
 
 LOGO = "https://acme.example/logo.png"
 #: Values for which the general words of a copy are those of the starter.
@@ -18,9 +19,8 @@ GENERAL: dict[str, Json] = {"expiry_minutes": 25, "days_left": 3, "app_name": "A
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_copy_of_a_starter_looks_like_it(use_cases: UseCases, slug: str) -> None:
+def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases, slug: str) -> None:
     """A template made from a starter renders to the same email, with the account's brand."""
-    account_id = use_cases.create_account()
     brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a")
     use_cases.accounts.update(account_id, AccountChanges(brand=brand))
     source = use_cases.templates.starter_source(account_id, slug)
@@ -48,15 +48,15 @@ def test_a_copy_has_the_name_of_an_account_without_a_brand(use_cases: UseCases) 
 
 def test_an_unknown_starter_is_not_copied(use_cases: UseCases) -> None:
     """An unknown slug is template_not_found, and the error names the ten."""
-    with pytest.raises(ServiceError) as refused:
-        use_cases.templates.starter_source(use_cases.create_account(), "opt")
-    assert refused.value.code == "template_not_found"
-    assert all(slug in refused.value.message for slug in SLUGS)
+    refused = refusal(use_cases.templates.starter_source, use_cases.create_account(), "opt")
+    assert refused.code == "template_not_found"
+    assert all(slug in refused.message for slug in SLUGS)
 
 
-def test_a_template_is_rendered_with_values_or_their_names(use_cases: UseCases) -> None:
+def test_a_template_is_rendered_with_values_or_their_names(
+    account_id: str, use_cases: UseCases
+) -> None:
     """Without values the names stand in; with values a missing one is refused as in a send."""
-    account_id = use_cases.create_account()
     use_cases.accounts.update(account_id, AccountChanges(brand=Brand(name="Acme")))
     html = "<p>{{ brandName }}: {{ order.total }}</p>"
     source = TemplateSource(name="R", subject="Order {{ order.id }}", category="c", html=html)
@@ -71,6 +71,6 @@ def test_a_template_is_rendered_with_values_or_their_names(use_cases: UseCases) 
         "Order 7",
         "<p>Acme: &lt;9&gt;</p>",
     )
-    with pytest.raises(ValidationFailed) as failed:
-        render(account_id, template_id, {"order": {"id": 7}})
-    assert errors(failed) == [("order.total", "missing_variable")]
+    assert faults(render, account_id, template_id, {"order": {"id": 7}}) == [
+        ("order.total", "missing_variable")
+    ]

@@ -14,9 +14,10 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
 from pillarbox.domain.accounts.quota import Limits
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import ServiceError
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED
-from tests.unit.admin.use_cases import UseCases, errors
+from tests.refusals import faults, refusal
+from tests.unit.admin.use_cases import UseCases
 
 # Accounts
 
@@ -42,9 +43,7 @@ def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
 )
 def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) -> None:
     """A blank, long or unsafe name of an account or key is refused, and nothing is created."""
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.accounts.create(name, Plan.FREE)
-    assert errors(failed) == [("name", code)]
+    assert faults(use_cases.accounts.create, name, Plan.FREE) == [("name", code)]
     assert [*use_cases.accounts.all()] == []
     account_id = use_cases.create_account()
     for attempt in (
@@ -52,9 +51,7 @@ def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) ->
         lambda: use_cases.keys.issue_preview(account_id, name),
         lambda: use_cases.keys.issue_live(account_id, name, Preset.SEND),
     ):
-        with pytest.raises(ValidationFailed) as failed:
-            attempt()
-        assert errors(failed) == [("name", code)]
+        assert faults(attempt) == [("name", code)]
     assert [*use_cases.keys.of_account(account_id)] == []
 
 
@@ -67,26 +64,22 @@ def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
     """Every limit out of range is reported when an account is created or changed."""
     wrong = Limits(per_minute=-1, per_day=5, per_month=10**12 + 1)
     expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.accounts.create("Shop", Plan.FREE, limits=wrong)
-    assert errors(failed) == expected
+    assert faults(use_cases.accounts.create, "Shop", Plan.FREE, limits=wrong) == expected
     account_id = use_cases.create_account()
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.accounts.update(account_id, AccountChanges(limits=wrong))
-    assert errors(failed) == expected
+    assert faults(use_cases.accounts.update, account_id, AccountChanges(limits=wrong)) == expected
 
 
-def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> None:
+def test_an_update_without_changes_returns_the_account(
+    account_id: str, use_cases: UseCases
+) -> None:
     """An update without changes returns the account unchanged."""
-    account_id = use_cases.create_account()
     assert use_cases.accounts.update(account_id, AccountChanges()) == use_cases.accounts.get(
         account_id
     )
 
 
-def test_a_brand_is_set_and_removed(use_cases: UseCases) -> None:
+def test_a_brand_is_set_and_removed(account_id: str, use_cases: UseCases) -> None:
     """An account has no brand until one is set; an empty text removes a field."""
-    account_id = use_cases.create_account()
     assert use_cases.accounts.get(account_id).brand == NO_BRAND
     given = Brand(name="Acme", logo_url="https://a.example/l.png", accent="#0A7D5A", from_name="A")
     changed = use_cases.accounts.update(account_id, AccountChanges(brand=given))
@@ -114,30 +107,27 @@ def test_a_brand_is_set_and_removed(use_cases: UseCases) -> None:
     ],
 )
 def test_an_invalid_brand_is_refused(
-    use_cases: UseCases, brand: Brand, error: tuple[str, str]
+    account_id: str, use_cases: UseCases, brand: Brand, error: tuple[str, str]
 ) -> None:
     """Each field of a brand is checked as in a request, and the colour for its contrast."""
-    account_id = use_cases.create_account()
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.accounts.update(account_id, AccountChanges(brand=brand))
-    assert errors(failed) == [error]
+    assert faults(use_cases.accounts.update, account_id, AccountChanges(brand=brand)) == [error]
     assert use_cases.accounts.get(account_id).brand == NO_BRAND
 
 
 @pytest.mark.parametrize("shards", [0, -1, 3, 12, 257, 512])
-def test_a_number_of_shards_is_a_power_of_two(use_cases: UseCases, shards: int) -> None:
+def test_a_number_of_shards_is_a_power_of_two(
+    account_id: str, use_cases: UseCases, shards: int
+) -> None:
     """Any number but 1, 2, 4, … 256 is refused, and the account stays as it is."""
-    account_id = use_cases.create_account()
     before = use_cases.accounts.get(account_id)
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.accounts.raise_shards(account_id, shards)
-    assert errors(failed) == [("shards", "out_of_range")]
+    assert faults(use_cases.accounts.raise_shards, account_id, shards) == [
+        ("shards", "out_of_range")
+    ]
     assert use_cases.accounts.get(account_id) == before
 
 
-def test_shards_are_used_from_a_full_hour_on(use_cases: UseCases) -> None:
+def test_shards_are_used_from_a_full_hour_on(account_id: str, use_cases: UseCases) -> None:
     """The first raise takes effect at the next full hour with notice, later ones at once."""
-    account_id = use_cases.create_account()
     assert use_cases.accounts.raise_shards(account_id, 1).sharded_from is None
     raised = use_cases.accounts.raise_shards(account_id, 4)
     hour = NOW.replace(hour=16, minute=0, second=0, microsecond=0)
@@ -146,9 +136,7 @@ def test_shards_are_used_from_a_full_hour_on(use_cases: UseCases) -> None:
     raised = use_cases.accounts.raise_shards(account_id, 8)
     assert (raised.shards, raised.sharded_from) == (8, hour)
     assert use_cases.accounts.raise_shards(account_id, 8) == raised
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.accounts.raise_shards(account_id, 4)
-    assert errors(failed) == [("shards", "out_of_range")]
+    assert faults(use_cases.accounts.raise_shards, account_id, 4) == [("shards", "out_of_range")]
 
 
 @pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
@@ -174,18 +162,15 @@ def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> 
             account_id, TemplateSource(name="a", subject="b", category="c", html="d")
         ),
     ):
-        with pytest.raises(ServiceError) as refused:
-            attempt()
-        assert refused.value.code == "account_not_found"
+        assert refusal(attempt).code == "account_not_found"
     assert use_cases.identities.addresses == []
 
 
 # Keys
 
 
-def test_a_key_is_stored_only_as_its_digest(use_cases: UseCases) -> None:
+def test_a_key_is_stored_only_as_its_digest(account_id: str, use_cases: UseCases) -> None:
     """The text contains the account id, is not stored, and is not in the repr of a key."""
-    account_id = use_cases.create_account()
     issued = use_cases.keys.issue_live(account_id, "web", Preset.SEND)
     assert account_of_key(issued.text) == account_id
     assert issued.text.startswith("bx_live_")
@@ -232,10 +217,9 @@ def test_a_free_plan_gets_no_campaigns(
 ) -> None:
     """A free plan gets no key with scopes for campaigns; paid plans do."""
     free = use_cases.create_account(Plan.FREE)
-    with pytest.raises(ServiceError) as raised:
-        use_cases.keys.issue_live(free, "web", preset, scopes)
-    assert (raised.value.code, raised.value.status) == ("SCOPE_NOT_ALLOWED_FOR_TIER", 403)
-    assert raised.value.details == {"scopes": refused, "plan": "free"}
+    raised = refusal(use_cases.keys.issue_live, free, "web", preset, scopes)
+    assert (raised.code, raised.status) == ("SCOPE_NOT_ALLOWED_FOR_TIER", 403)
+    assert raised.details == {"scopes": refused, "plan": "free"}
     assert [*use_cases.keys.of_account(free)] == []
     for plan in (Plan.STANDARD, Plan.ENTERPRISE):
         issued = use_cases.keys.issue_live(use_cases.create_account(plan), "web", preset, scopes)
@@ -260,19 +244,17 @@ def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
     ],
 )
 def test_only_custom_keys_take_scopes(
-    use_cases: UseCases, preset: Preset, scopes: list[str], code: str
+    account_id: str, use_cases: UseCases, preset: Preset, scopes: list[str], code: str
 ) -> None:
     """A custom key needs known scopes, and other presets take none."""
-    account_id = use_cases.create_account()
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.keys.issue_live(account_id, "web", preset, scopes)
-    assert errors(failed) == [("scopes", code)]
+    assert faults(use_cases.keys.issue_live, account_id, "web", preset, scopes) == [
+        ("scopes", code)
+    ]
     assert [*use_cases.keys.of_account(account_id)] == []
 
 
-def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
+def test_keys_are_listed_oldest_first(account_id: str, use_cases: UseCases) -> None:
     """Keys are listed in the order of their creation, including revoked ones."""
-    account_id = use_cases.create_account()
     ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
     revoked = use_cases.keys.revoke(ids[2])
     listed = [*use_cases.keys.of_account(account_id)]
@@ -286,9 +268,8 @@ def test_an_account_has_so_many_keys(use_cases: UseCases, monkeypatch: pytest.Mo
     monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_KEYS", 3)
     account_id = use_cases.create_account()
     issued = [use_cases.keys.issue_preview(account_id, str(n)) for n in range(3)]
-    with pytest.raises(ServiceError) as refused:
-        use_cases.keys.issue_live(account_id, "web", Preset.SEND)
-    shown = refused.value.code, refused.value.details
+    refused = refusal(use_cases.keys.issue_live, account_id, "web", Preset.SEND)
+    shown = refused.code, refused.details
     assert shown == ("key_limit_exceeded", {"limit": 3})
     with pytest.raises(ServiceError, match="at most 3 keys"):
         use_cases.keys.issue_preview(account_id, "web")
@@ -316,17 +297,14 @@ def test_the_last_revoked_keys_stay_in_the_list(
 )
 def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
     """An invalid and an unknown key id both raise `key_not_found`."""
-    with pytest.raises(ServiceError) as refused:
-        use_cases.keys.revoke(key_id)
-    assert refused.value.code == "key_not_found"
+    assert refusal(use_cases.keys.revoke, key_id).code == "key_not_found"
 
 
 # Senders
 
 
-def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
+def test_ses_decides_whether_a_sender_is_verified(account_id: str, use_cases: UseCases) -> None:
     """A sender is pending until SES has verified it, unless the operator skips the question."""
-    account_id = use_cases.create_account()
     pending = use_cases.senders.add(account_id, "hello@shop.example", default=True)
     assert pending == AccountSender("hello@shop.example", verified=False, default=False)
     use_cases.identities.verified.add("hello@shop.example")
@@ -341,9 +319,8 @@ def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
     ).default
 
 
-def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
+def test_sender_addresses_are_normalized(account_id: str, use_cases: UseCases) -> None:
     """Domains are stored as lower-case A-labels, and any spelling matches."""
-    account_id = use_cases.create_account()
     added = use_cases.senders.add(account_id, "Hello@Bücher.Example", verified=True)
     assert added.address == "Hello@xn--bcher-kva.example"
     assert use_cases.senders.make_default(account_id, "Hello@BÜCHER.example").default
@@ -352,17 +329,14 @@ def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
 
 
 @pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
-def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None:
+def test_a_sender_is_one_bare_address(account_id: str, use_cases: UseCases, address: str) -> None:
     """Anything but one bare address is refused before SES gets a request."""
-    account_id = use_cases.create_account()
     for attempt in (
         use_cases.senders.add,
         use_cases.senders.remove,
         use_cases.senders.make_default,
     ):
-        with pytest.raises(ValidationFailed) as failed:
-            attempt(account_id, address)
-        assert errors(failed) == [("address", "invalid_address")]
+        assert faults(attempt, account_id, address) == [("address", "invalid_address")]
     assert use_cases.identities.addresses == []
 
 
@@ -371,9 +345,9 @@ def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None
 )
 def test_a_misleading_sender_domain_is_refused(use_cases: UseCases, domain: str) -> None:
     """A label of mixed scripts is refused, in Unicode and as an A-label."""
-    with pytest.raises(ValidationFailed) as failed:
-        use_cases.senders.add(use_cases.create_account(), f"hello@{domain}", verified=True)
-    assert errors(failed) == [("address", "mixed_scripts")]
+    assert faults(
+        use_cases.senders.add, use_cases.create_account(), f"hello@{domain}", verified=True
+    ) == [("address", "mixed_scripts")]
 
 
 @pytest.mark.parametrize(
@@ -386,30 +360,25 @@ def test_scripts_that_may_be_mixed_are_accepted(use_cases: UseCases, domain: str
     ).verified
 
 
-def test_only_a_verified_sender_becomes_the_default(use_cases: UseCases) -> None:
+def test_only_a_verified_sender_becomes_the_default(account_id: str, use_cases: UseCases) -> None:
     """A pending sender and an unknown sender get different errors."""
-    account_id = use_cases.create_account()
     use_cases.senders.add(account_id, "hello@shop.example")
-    with pytest.raises(ServiceError) as refused:
-        use_cases.senders.make_default(account_id, "hello@shop.example")
-    assert refused.value.code == "no_verified_sender"
+    refused = refusal(use_cases.senders.make_default, account_id, "hello@shop.example")
+    assert refused.code == "no_verified_sender"
     for attempt in (use_cases.senders.make_default, use_cases.senders.remove):
-        with pytest.raises(ServiceError) as refused:
-            attempt(account_id, "orders@shop.example")
-        assert refused.value.code == "sender_not_found"
+        refused = refusal(attempt, account_id, "orders@shop.example")
+        assert refused.code == "sender_not_found"
 
 
 # Suppressions
 
 
-def test_suppressions_ignore_case(use_cases: UseCases) -> None:
+def test_suppressions_ignore_case(account_id: str, use_cases: UseCases) -> None:
     """Any case of an address matches its suppression; removing it twice is an error."""
-    account_id = use_cases.create_account()
     added = use_cases.suppressions.add(account_id, "Ann@Example.com")
     assert (added.address, added.reason) == ("ann@example.com", "manual")
     assert use_cases.suppressions.add(account_id, "ANN@example.com") == added
     assert [*use_cases.suppressions.of_account(account_id)] == [added]
     assert use_cases.suppressions.remove(account_id, "aNN@example.com") == "ann@example.com"
-    with pytest.raises(ServiceError) as refused:
-        use_cases.suppressions.remove(account_id, "ann@example.com")
-    assert refused.value.code == "suppression_not_found"
+    refused = refusal(use_cases.suppressions.remove, account_id, "ann@example.com")
+    assert refused.code == "suppression_not_found"

@@ -33,11 +33,6 @@ INVALID = ValidationFailed(FieldError("to", "is required", "required"))
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def world_with_daily_limit(per_day: int) -> World:
     """Return a world whose account may send `per_day` emails a day."""
     limits = Limits(per_minute=None, per_day=per_day, per_month=None)
@@ -318,9 +313,8 @@ def test_a_message_that_does_not_fit_leaves_room_for_later_ones() -> None:
     assert error_of(world, batch(to(1), to(2)), DIGEST).code == QUOTA_EXCEEDED
 
 
-def test_a_failed_batch_gives_its_recipients_back() -> None:
+def test_a_failed_batch_gives_its_recipients_back(world: World) -> None:
     """If the queue fails, the refund has the recipients of all messages."""
-    world = World()
     fail_last(world, LOOK_UP, DNS, RESERVE, PUT)
     error_of(world, batch(to(40), to(3)))
     assert recipients_used(world) == 0

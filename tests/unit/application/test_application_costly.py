@@ -21,11 +21,6 @@ LOOK_UP: Final = "directory.look_up"
 WIDE: Final = tuple(f"a{number}@example.com" for number in range(50))
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def counted(world: World) -> int:
     return world.store.counts.get((ACCOUNT, refusals_name(world.now)), 0)
 

@@ -22,7 +22,7 @@ from pillarbox.application.delivery.ports import (
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import HandOverResult, Job
-from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, SENDER, at, event
@@ -36,11 +36,6 @@ PREPARATION = ["rate.acquire", "suppressions.find_suppressed", "jobs.load", "mes
 DUE = timedelta(minutes=15, seconds=30)
 #: The calls before a hand-over.
 CALLS_TO_SEND = ["messages.peek", *PREPARATION]
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
 
 
 @pytest.fixture
@@ -78,6 +73,37 @@ def fail_sending(world: World, error: BaseException, *, accepted: bool = False) 
 
 def advance(world: World, **wait: float) -> None:
     world.advance(timedelta(**wait))
+
+
+def leave_uncertain(world: World, job: Job, *, accepted: bool = False) -> None:
+    """Let a hand-over end without an answer; `accepted` if the provider has the mail."""
+    fail_sending(world, SendUncertain(), accepted=accepted)
+    world.delivery.deliver(job)
+
+
+def end_event_wait(world: World) -> None:
+    """Pass the time in which the event may come, while events of other mails arrive."""
+    world.advance(DUE)
+    world.store.newest_event = world.now
+
+
+def stop_before(call: str, world: World, job: Job) -> Actor:
+    """Return a worker that has stopped before a call; what the test does then is not stopped."""
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to(call)
+    world.gate.watch = lambda _: None
+    return worker
+
+
+def failure(world: World) -> Event:
+    """Return the event of the failure of the message."""
+    error = world.message().error
+    assert error is not None
+    return error
+
+
+def refuse_to_build(*_: object) -> bytes:
+    raise ValidationFailed(FieldError("html", "is too large", "too_large"))
 
 
 def test_a_pending_message_is_sent_once(world: World, job: Job) -> None:
@@ -180,13 +206,9 @@ def test_a_lease_released_during_the_refusal_is_retried_at_once(world: World, jo
 
 def test_only_one_of_two_workers_resends(world: World, job: Job) -> None:
     """A worker that loses the race for an uncertain message reads it again at once."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
-    world.advance(DUE)
-    world.store.newest_event = NOW + DUE
-    slow = Actor(world, lambda: world.delivery.deliver(job))
-    slow.run_to("messages.save")
-    world.gate.watch = lambda _: None
+    leave_uncertain(world, job)
+    end_event_wait(world)
+    slow = stop_before("messages.save", world, job)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
     slow.finish()
     assert slow.result == DeliveryResult(Outcome.WAITING, timedelta(0))
@@ -206,8 +228,7 @@ def test_an_expired_lease_does_not_allow_a_resend(world: World, job: Job) -> Non
 
 def test_the_send_event_resolves_an_uncertain_mail(world: World, job: Job) -> None:
     """Once the tagged Send event arrives, the message is sent and the job is done."""
-    fail_sending(world, SendUncertain(), accepted=True)
-    world.delivery.deliver(job)
+    leave_uncertain(world, job, accepted=True)
     world.report(world.message(), event(EventKind.SENT, 1))
     advance(world, minutes=20)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
@@ -219,8 +240,7 @@ def test_a_missing_event_means_nothing_without_a_heartbeat(
     world: World, job: Job, newest: float | None
 ) -> None:
     """The job waits, however long, until events of other mails arrive after the wait."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
+    leave_uncertain(world, job)
     world.store.newest_event = None if newest is None else at(newest)
     advance(world, hours=5)
     assert world.delivery.deliver(job).outcome is Outcome.UNCERTAIN
@@ -231,8 +251,7 @@ def test_a_missing_event_means_nothing_without_a_heartbeat(
 @pytest.mark.parametrize("newest", [None, 0, 929])
 def test_a_quiet_service_makes_the_proof(world: World, job: Job, newest: float | None) -> None:
     """If no other mail has events, a probe has, and its event lets the mail be handed over."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
+    leave_uncertain(world, job)
     world.store.newest_event = None if newest is None else at(newest)
     world.advance(DUE)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
@@ -245,8 +264,7 @@ def test_a_quiet_service_makes_the_proof(world: World, job: Job, newest: float |
 
 def test_a_thousand_uncertain_mails_cost_one_probe_in_ten_minutes(world: World, job: Job) -> None:
     """Who finds that a probe was just sent waits; after ten minutes another one is sent."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
+    leave_uncertain(world, job)
     for minute in range(20):
         world.now = NOW + DUE + minute * MINUTE
         for n in range(50):
@@ -264,8 +282,7 @@ def test_a_probe_is_sent_only_if_its_event_would_help(
 ) -> None:
     """None is sent before the time of the event, beside other events, or for mail that is held."""
     world.set_account(builders.account(hold_uncertain=hold))
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
+    leave_uncertain(world, job)
     advance(world, minutes=minutes)
     world.store.newest_event = None if newest is None else at(newest)
     world.store.queued_events = [at(0)]
@@ -278,8 +295,7 @@ def test_an_uncertain_mail_without_event_is_resent_once(
     world: World, job: Job, newest: float
 ) -> None:
     """If only this event is missing, the mail is handed over once more and counted as resent."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
+    leave_uncertain(world, job)
     world.advance(DUE)
     world.store.newest_event = at(newest)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
@@ -296,10 +312,8 @@ def test_the_decision_to_resend_is_counted(
     world: World, job: Job, error: Exception, outcome: Outcome
 ) -> None:
     """A second hand-over counts as a resend even if the provider refuses it."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
-    world.advance(DUE)
-    world.store.newest_event = NOW + DUE
+    leave_uncertain(world, job)
+    end_event_wait(world)
     first_calls = [
         "messages.peek",
         "heartbeat.latest",
@@ -321,8 +335,7 @@ def test_every_event_of_the_provider_shows_that_it_took_the_mail(
 ) -> None:
     """If only a delay is reported, the mail counts as sent: it is not handed over again."""
     world.set_account(builders.account(hold_uncertain=True))
-    fail_sending(world, SendUncertain(), accepted=True)
-    world.delivery.deliver(job)
+    leave_uncertain(world, job, accepted=True)
     world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
     assert world.message().status == "pending"
     advance(world, minutes=minutes)
@@ -336,9 +349,7 @@ def test_every_event_of_the_provider_shows_that_it_took_the_mail(
 
 def test_an_event_before_the_lease_prevents_a_second_hand_over(world: World, job: Job) -> None:
     """A delay of an earlier hand-over may arrive while the mail is prepared again."""
-    worker = Actor(world, lambda: world.delivery.deliver(job))
-    worker.run_to("messages.lease")
-    world.gate.watch = lambda _: None
+    worker = stop_before("messages.lease", world, job)
     world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
     worker.finish()
     assert worker.result == DeliveryResult(Outcome.SENT)
@@ -352,15 +363,12 @@ def test_an_account_may_hold_uncertain_mail(
 ) -> None:
     """With 'hold' uncertain mail fails, late events or not; a Send event corrects it."""
     world.set_account(builders.account(hold_uncertain=True))
-    fail_sending(world, SendUncertain(), accepted=True)
-    world.delivery.deliver(job)
+    leave_uncertain(world, job, accepted=True)
     world.store.newest_event = None if newest is None else at(newest)
     world.store.queued_events = [at(second) for second in queued]
     world.advance(DUE)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
-    error = world.message().error
-    assert error is not None
-    assert (world.message().status, error.code) == ("failed", "delivery_uncertain")
+    assert (world.message().status, failure(world).code) == ("failed", "delivery_uncertain")
     world.report(world.message(), event(EventKind.SENT, 1))
     assert world.message().status == "sent"
 
@@ -369,28 +377,20 @@ def test_an_account_may_hold_uncertain_mail(
 def test_an_uncertain_mail_past_its_deadline_fails(world: World, deadline: float) -> None:
     """From the moment of its deadline, an expired code is not sent again."""
     job = world.accept(builders.message(), deadline=at(deadline))
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
-    world.advance(DUE)
-    world.store.newest_event = NOW + DUE
+    leave_uncertain(world, job)
+    end_event_wait(world)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
-    error = world.message().error
-    assert error is not None
-    assert error.code == "delivery_uncertain"
+    assert failure(world).code == "delivery_uncertain"
 
 
 def test_an_uncertain_mail_of_a_deleted_account_fails(world: World, job: Job) -> None:
     """Without its account, no setting allows an uncertain mail to be sent again."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
-    world.advance(DUE)
-    world.store.newest_event = NOW + DUE
+    leave_uncertain(world, job)
+    end_event_wait(world)
     world.store.accounts.clear()
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
-    error = world.message().error
-    assert error is not None
-    assert error.code == "delivery_uncertain"
+    assert failure(world).code == "delivery_uncertain"
 
 
 def test_throttled_mail_is_retried(world: World, job: Job) -> None:
@@ -439,9 +439,10 @@ def test_a_rejected_mail_fails(world: World, job: Job) -> None:
     """A mail that the provider rejects fails with the provider's code and text."""
     fail_sending(world, SendRejected("message_rejected", "Email address is not verified."))
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
-    error = world.message().error
-    assert error is not None
-    assert (error.code, error.reason) == ("message_rejected", "Email address is not verified.")
+    assert (failure(world).code, failure(world).reason) == (
+        "message_rejected",
+        "Email address is not verified.",
+    )
 
 
 @pytest.mark.parametrize("deadline", [600, 599])
@@ -462,16 +463,12 @@ def test_a_mail_is_not_sent_if_its_preparation_outlasts_its_deadline(
 ) -> None:
     """A code that expires while the worker waits for a call fails as expired, without a lease."""
     job = world.accept(builders.message(), deadline=at(5))
-    worker = Actor(world, lambda: world.delivery.deliver(job))
-    worker.run_to(call)
-    world.gate.watch = lambda _: None
+    worker = stop_before(call, world, job)
     advance(world, seconds=5)
     worker.finish()
     assert worker.result == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
-    error = world.message().error
-    assert error is not None
-    assert (error.code, world.message().lease) == ("expired", None)
+    assert (failure(world).code, world.message().lease) == ("expired", None)
 
 
 @pytest.mark.parametrize(("stall", "sent"), [(29, True), (30, False), (1200, False)])
@@ -479,9 +476,7 @@ def test_a_worker_that_stalls_while_it_leases_does_not_send(
     world: World, job: Job, stall: float, *, sent: bool
 ) -> None:
     """A lease that is over before the hand-over is given back, and the job is retried at once."""
-    worker = Actor(world, lambda: world.delivery.deliver(job))
-    worker.run_to("messages.lease")
-    world.gate.watch = lambda _: None
+    worker = stop_before("messages.lease", world, job)
     advance(world, seconds=stall)
     worker.finish()
     world.gate.watch = lambda _: None
@@ -508,9 +503,7 @@ def test_a_mail_without_recipients_fails(world: World, job: Job) -> None:
     world.store.suppressed[ACCOUNT, ANN] = "bounced"
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
-    error = world.message().error
-    assert error is not None
-    assert error.code == "recipient_suppressed"
+    assert failure(world).code == "recipient_suppressed"
 
 
 def test_a_mail_without_its_spool_object_fails(world: World) -> None:
@@ -522,14 +515,20 @@ def test_a_mail_without_its_spool_object_fails(world: World) -> None:
 
 def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
     """A mail that cannot be built fails with the reason and is not retried."""
+    assert replace(world.delivery, build=refuse_to_build).deliver(job) == DeliveryResult(
+        Outcome.FAILED
+    )
+    assert (failure(world).code, failure(world).reason) == (
+        "rendering_failed",
+        "html: is too large",
+    )
 
-    def build(*_: object) -> bytes:
-        raise ValidationFailed(FieldError("html", "is too large", "too_large"))
 
-    assert replace(world.delivery, build=build).deliver(job) == DeliveryResult(Outcome.FAILED)
-    error = world.message().error
-    assert error is not None
-    assert (error.code, error.reason) == ("rendering_failed", "html: is too large")
+def test_a_worker_without_time_hands_nothing_over(world: World, job: Job) -> None:
+    """A worker that ends soon takes no lease, and the job is received again at once."""
+    result = world.delivery.within(lambda: False).deliver(job)
+    assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
+    assert world.gate.calls == CALLS_TO_SEND[:-1]
 
 
 @pytest.mark.parametrize("position", range(len(CALLS_TO_SEND)))
@@ -614,16 +613,10 @@ def test_a_stale_read_is_no_reason_to_send(world: World, job: Job) -> None:
 
 def test_a_failure_does_not_overwrite_another_workers_change(world: World, job: Job) -> None:
     """A worker that cannot render a mail does not fail it if another worker has leased it."""
-    other = Actor(world, lambda: world.delivery.deliver(job))
-    other.run_to("mailer.send")
-    world.gate.watch = lambda _: None
+    other = stop_before("mailer.send", world, job)
     stale = replace(world.message(), lease=None, attempt=0, revision=0)
     world.store.stale_messages[ACCOUNT, stale.message_id] = stale
-
-    def build(*_: object) -> bytes:
-        raise ValidationFailed(FieldError("html", "is too large", "too_large"))
-
-    result = replace(world.delivery, build=build).deliver(job)
+    result = replace(world.delivery, build=refuse_to_build).deliver(job)
     assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
     other.finish()
     assert world.message().status == "sent"
@@ -642,15 +635,10 @@ def test_a_stale_read_costs_one_receipt(world: World) -> None:
 
 def test_giving_up_leaves_a_second_hand_over_alone(world: World, job: Job) -> None:
     """A worker that gives up does not finish the job while its successor hands the mail over."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
-    world.advance(DUE)
-    world.store.newest_event = world.now
-    late = Actor(world, lambda: world.delivery.deliver(replace(job, deadline=world.now)))
-    late.run_to("messages.save")
-    world.gate.watch = lambda _: None
-    second = Actor(world, lambda: world.delivery.deliver(job))
-    second.run_to("mailer.send")
+    leave_uncertain(world, job)
+    end_event_wait(world)
+    late = stop_before("messages.save", world, replace(job, deadline=world.now))
+    second = stop_before("mailer.send", world, job)
     late.finish()
     assert late.result == DeliveryResult(Outcome.WAITING, timedelta(0))
     second.finish()
@@ -768,8 +756,7 @@ def test_a_record_keeps_the_spool_for_a_message_that_is_still_to_be_sent(world: 
 @pytest.mark.parametrize("queued", [0, 929])
 def test_an_event_in_the_queue_prevents_a_resend(world: World, job: Job, queued: float) -> None:
     """While the event may be queued, nothing is sent again, even after later events."""
-    fail_sending(world, SendUncertain(), accepted=True)
-    world.delivery.deliver(job)
+    leave_uncertain(world, job, accepted=True)
     world.store.queued_events = [at(queued)]
     for _ in range(3):
         advance(world, hours=1)
@@ -780,8 +767,7 @@ def test_an_event_in_the_queue_prevents_a_resend(world: World, job: Job, queued:
 
 def test_newer_events_in_the_queue_do_not_prevent_a_resend(world: World, job: Job) -> None:
     """Under load the queue is never empty; events from after the event wait do not matter."""
-    fail_sending(world, SendUncertain())
-    world.delivery.deliver(job)
+    leave_uncertain(world, job)
     advance(world, minutes=20)
     world.store.newest_event, world.store.queued_events = world.now, [NOW + DUE]
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
@@ -792,8 +778,7 @@ def test_the_mark_of_an_event_resolves_an_uncertain_mail(
     world: World, job: Job, minutes: float
 ) -> None:
     """An event that was received twice left a mark; the worker reads it and records the send."""
-    fail_sending(world, SendUncertain(), accepted=True)
-    world.delivery.deliver(job)
+    leave_uncertain(world, job, accepted=True)
     message = world.message()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FakeMessages, "save", raise_unavailable)
@@ -809,11 +794,9 @@ def test_the_mark_of_an_event_resolves_an_uncertain_mail(
 
 def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, job: Job) -> None:
     """If the event leaves the queue just before the check, its mark is read after the check."""
-    fail_sending(world, SendUncertain(), accepted=True)
-    world.delivery.deliver(job)
+    leave_uncertain(world, job, accepted=True)
     message = world.message()
-    world.advance(DUE)
-    world.store.newest_event = world.now
+    end_event_wait(world)
     worker = Actor(world, lambda: world.delivery.deliver(job))
     worker.run_to("event_queue.may_hold_older_than")
     mark = SeenEvent("ses-1", at(1))
@@ -825,9 +808,7 @@ def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, 
 
 def test_an_event_may_arrive_before_the_worker_saves(world: World, job: Job) -> None:
     """A Delivery event before the worker saves: both events stay, the status is delivered."""
-    worker = Actor(world, lambda: world.delivery.deliver(job))
-    worker.run_to("messages.save")
-    world.gate.watch = lambda _: None
+    worker = stop_before("messages.save", world, job)
     world.report(world.message(), event(EventKind.DELIVERED, 1, ANN))
     worker.finish()
     kinds = {e.kind for e in world.message().events}
@@ -838,9 +819,7 @@ def test_an_event_may_arrive_before_the_worker_saves(world: World, job: Job) -> 
 def test_an_event_does_not_prevent_a_failure(world: World, job: Job) -> None:
     """A delay reported while the provider rejects the mail does not hide the failure."""
     fail_sending(world, SendRejected("message_rejected", "No."))
-    worker = Actor(world, lambda: world.delivery.deliver(job))
-    worker.run_to("messages.save")
-    world.gate.watch = lambda _: None
+    worker = stop_before("messages.save", world, job)
     world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
     worker.finish()
     assert worker.result == DeliveryResult(Outcome.FAILED)
@@ -854,10 +833,8 @@ def take_over(world: World, job: Job, answer: BaseException | None) -> Message:
     first.run_to("mailer.send")
     position = len(world.gate.calls) - 1
     world.gate.watch = lambda _: None
-    world.advance(DUE)
-    world.store.newest_event = world.now
-    second = Actor(world, lambda: world.delivery.deliver(job))
-    second.run_to("mailer.send")
+    end_event_wait(world)
+    second = stop_before("mailer.send", world, job)
     before = world.message()
     if answer is not None:
         world.gate.fault = Fault(position, "before", answer)

@@ -16,11 +16,6 @@ from tests.fakes.world import World
 ANN = "ann@example.com"
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def test_a_mail_past_its_deadline_costs_only_its_failure(world: World) -> None:
     """A mail that expired long ago takes no token and no lease."""
     job = world.accept(builders.message(), deadline=at(5))

@@ -212,10 +212,9 @@ ACCEPTORS: dict[str, Callable[[World], object]] = {
 @pytest.mark.parametrize("send", ACCEPTORS.values(), ids=ACCEPTORS)
 @pytest.mark.parametrize("stalled", [0, 600, 601, 3600])
 def test_who_stalls_between_queue_and_commit_accepts_nothing(
-    send: Callable[[World], object], stalled: float
+    world: World, send: Callable[[World], object], stalled: float
 ) -> None:
     """A worker drops a job without a record after 15 minutes, so no record may come later."""
-    world = World()
 
     def stall(call: str) -> None:
         if call in {"jobs.put", "jobs.put_all"}:

@@ -25,6 +25,7 @@ from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 from tests.fakes.world import Killed, World
+from tests.refusals import refusal
 
 ANN, BOB = "ann@example.com", "bob@example.com"
 MESSAGE = builders.message()
@@ -309,9 +310,8 @@ def test_invalid_keys_get_the_same_error(world: World) -> None:
     errors = []
 
     def note_refusal(text: str) -> None:
-        with pytest.raises(ServiceError) as error:
-            authentication.authenticate(text)
-        errors.append(error.value.envelope())
+        error = refusal(authentication.authenticate, text)
+        errors.append(error.envelope())
 
     note_refusal(builders.key_text())
     note_refusal("bx_live_")

@@ -23,11 +23,6 @@ TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
 REQUEST_ID = "8f6f3c2e-2b4e-4a7e-9a53-8f3a4f1f2c11"
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def key_id(world: World) -> str:
     return world.store.keys[digest_of_key(world.live)].key_id
 

@@ -102,6 +102,11 @@ class World:
         return account
 
 
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
 @pytest.mark.parametrize(
     ("address", "folded"),
     [
@@ -116,9 +121,8 @@ def test_forms_of_one_address_are_folded(address: str, folded: str) -> None:
     assert fold_address(address) == folded
 
 
-def test_a_second_key_replaces_the_first() -> None:
+def test_a_second_key_replaces_the_first(world: World) -> None:
     """One folded address has one account and one key."""
-    world = World()
     first = world.issue()
     second = world.issue("Ada+two@shop.example")
     assert first != second
@@ -126,9 +130,8 @@ def test_a_second_key_replaces_the_first() -> None:
     assert world.account.contact == ADA
 
 
-def test_five_guesses_are_checked() -> None:
+def test_five_guesses_are_checked(world: World) -> None:
     """After five wrong codes the right one does not work."""
-    world = World()
     token = world.request()
     right = world.queue.requests[-1].code
     wrong = "000000" if right != "000000" else "111111"
@@ -137,9 +140,8 @@ def test_five_guesses_are_checked() -> None:
     assert [*DynamoAccounts(world.table).all()] == []
 
 
-def test_a_proof_is_for_one_address_and_works_once() -> None:
+def test_a_proof_is_for_one_address_and_works_once(world: World) -> None:
     """Another address or a second use is refused, and mails nothing."""
-    world = World()
     proof = world.proof()
     other = "bob@shop.example"
     assert refusal(world.keys.request_code, other, proof, "").code == "validation_failed"
@@ -148,9 +150,8 @@ def test_a_proof_is_for_one_address_and_works_once() -> None:
     assert len(world.queue.requests) == 1
 
 
-def test_a_network_gets_three_keys_a_day() -> None:
+def test_a_network_gets_three_keys_a_day(world: World) -> None:
     """The fourth key for a /24 is refused; another network gets one."""
-    world = World()
     for number in range(3):
         world.issue(f"u{number}@gmail.com", f"192.0.2.{number + 1}")
     late = "late@gmail.com"
@@ -158,9 +159,8 @@ def test_a_network_gets_three_keys_a_day() -> None:
     assert world.issue(late, "203.0.113.1")
 
 
-def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty() -> None:
+def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty(world: World) -> None:
     """A mailbox provider has no limit of its own, but the total holds for it too."""
-    world = World()
     for number in range(20):
         world.issue(f"u{number}@shop.example")
     assert refusal(world.issue, "u20@shop.example").code == "rate_limit_exceeded"
@@ -169,9 +169,8 @@ def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty() -> None:
     assert refusal(world.issue, "u10@gmail.com").code == "rate_limit_exceeded"
 
 
-def test_an_address_gets_fifteen_codes_a_day() -> None:
+def test_an_address_gets_fifteen_codes_a_day(world: World) -> None:
     """The sixteenth is refused hours later, from other networks and in another form too."""
-    world = World()
     for number in range(CODES_PER_ADDRESS):
         world.now = at(1_200 * number)
         world.request("victim@gmail.com", f"192.0.{number}.1")
@@ -182,9 +181,8 @@ def test_an_address_gets_fifteen_codes_a_day() -> None:
     assert len(world.queue.requests) == CODES_PER_ADDRESS
 
 
-def test_the_codes_of_a_day_are_limited_in_all() -> None:
+def test_the_codes_of_a_day_are_limited_in_all(world: World) -> None:
     """A list of addresses gets five codes for each key that may be given; refused ones are free."""
-    world = World()
     world.keys = replace(world.keys, per_day=1)
     world.domains.verdicts["no.example"] = DomainVerdict.NO_MX
     for number in range(CODES_PER_KEY):
@@ -203,17 +201,15 @@ def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
 @pytest.mark.parametrize(
     "verdict", [verdict for verdict in DomainVerdict if verdict is not DomainVerdict.ACCEPTS]
 )
-def test_a_domain_needs_an_mx_record(verdict: DomainVerdict) -> None:
+def test_a_domain_needs_an_mx_record(world: World, verdict: DomainVerdict) -> None:
     """Without one no code is mailed."""
-    world = World()
     world.domains.verdicts["shop.example"] = verdict
     assert refusal(world.request).code == "validation_failed"
     assert world.queue.requests == []
 
 
-def test_without_the_widget_no_key_is_given() -> None:
+def test_without_the_widget_no_key_is_given(world: World) -> None:
     """A challenge, a code and a key are refused."""
-    world = World()
     token, proof = world.request(), world.proof()
     closed = replace(world.keys, is_open=False)
     for action in (
@@ -224,9 +220,8 @@ def test_without_the_widget_no_key_is_given() -> None:
         assert refusal(action).code == "preview_keys_closed"
 
 
-def test_a_report_stops_the_mail_and_the_key() -> None:
+def test_a_report_stops_the_mail_and_the_key(world: World) -> None:
     """The recipient is suppressed and the account suspended; its owner gets no other key."""
-    world = World()
     world.issue()
     secret = world.account.widget_secret or ""
     report = str(new_report(world.account.account_id, secret, "Bob@other.example"))
@@ -253,9 +248,8 @@ class _Stale(DynamoPreviewAccounts):
         return found
 
 
-def test_of_two_requests_the_later_key_stays() -> None:
+def test_of_two_requests_the_later_key_stays(world: World) -> None:
     """A request that meets another one reads again, and there is one key."""
-    world = World()
     stale = _Stale(world.credentials, world.table)
     world.keys = replace(world.keys, accounts=stale)
     world.issue()

@@ -38,9 +38,8 @@ class NoLease(stores.FakeMessages):
         return LeaseRefusal(self.get(account_id, message_id))
 
 
-def test_a_body_survives_a_retry_at_once() -> None:
+def test_a_body_survives_a_retry_at_once(world: World) -> None:
     """A job that is tried again without a wait still finds its email in the spool."""
-    world = World()
     job = world.accept(builders.message(), mail=None, spool_key="body")
     world.store.spool["body"] = builders.mail()
     racing = replace(world.delivery, messages=NoLease(world.store))
@@ -84,10 +83,9 @@ def counts(world: World, moment: datetime) -> dict[Window, int]:
 @pytest.mark.parametrize("digest", [None, DIGEST], ids=["unkeyed", "keyed"])
 @pytest.mark.parametrize("kind", ["single", "batch"])
 def test_a_refund_goes_to_the_windows_of_the_reservation(
-    kind: Literal["single", "batch"], digest: str | None, moment: datetime
+    world: World, kind: Literal["single", "batch"], digest: str | None, moment: datetime
 ) -> None:
     """If a window ends between reservation and refund, the refund does not loosen the next one."""
-    world = World()
     world.now = moment
     queue_calls = {"jobs.put", "jobs.put_all"}
 
@@ -111,9 +109,10 @@ def submit(world: World, kind: Literal["single", "batch"], digest: str | None) -
 
 
 @pytest.mark.parametrize("digest", [None, DIGEST], ids=["unkeyed", "keyed"])
-def test_each_position_of_a_batch_has_the_id_of_its_own_mail(digest: str | None) -> None:
+def test_each_position_of_a_batch_has_the_id_of_its_own_mail(
+    world: World, digest: str | None
+) -> None:
     """The result of each position names the message with that position's subject, or its error."""
-    world = World()
     items: list[Any] = [builders.request(subject=f"Number {number}") for number in range(25)]
     faulty = {3, 11, 20}
     for position in faulty:

@@ -55,9 +55,10 @@ def test_a_replay_after_the_raise_names_the_same_message() -> None:
 @pytest.mark.parametrize(
     "calls", [["claims.acquire"], ["jobs.put_all"], ["messages.commit_all"]], ids=str
 )
-def test_a_retry_after_the_raise_makes_the_ids_of_the_first_try(calls: list[str]) -> None:
+def test_a_retry_after_the_raise_makes_the_ids_of_the_first_try(
+    world: World, calls: list[str]
+) -> None:
     """A batch that died before a raise, and is retried after it, has each message once."""
-    world = World()
     world.now = FROM - timedelta(seconds=20)
     reference = World()
     reference.now = world.now
@@ -80,9 +81,8 @@ def test_a_retry_after_the_raise_makes_the_ids_of_the_first_try(calls: list[str]
     assert sorted(m.message_id for m, _, _ in world.mailer.taken) == sorted(ids)
 
 
-def test_messages_in_flight_during_a_raise_are_delivered_once() -> None:
+def test_messages_in_flight_during_a_raise_are_delivered_once(world: World) -> None:
     """Jobs from before a raise, and from after it, are delivered once and get their events."""
-    world = World()
     world.now = FROM - timedelta(minutes=1)
     ids = [submit(world) for _ in range(3)]
     world.set_account(sharded(4))

@@ -36,11 +36,6 @@ LOOK_UP, ACQUIRE, DNS = "directory.look_up", "claims.acquire", "domains.look_up"
 RESERVE, PUT, COMMIT = "quotas.reserve", "jobs.put", "messages.commit"
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def error_of(world: World, *given: Any, **named: Any) -> ServiceError:
     return refusal(world.send, *given, **named)
 
@@ -89,7 +84,8 @@ def test_a_replay_makes_two_calls_and_uses_no_quota(world: World) -> None:
     world.advance(timedelta(hours=23))
     world.gate.calls.clear()
 
-    assert world.send(digest=DIGEST) == replace(first, replayed=True)
+    again = world.send(digest=DIGEST)
+    assert (again, again.message_ids) == (replace(first, replayed=True), first.message_ids)
     assert world.gate.calls == [LOOK_UP, ACQUIRE]
     assert len(world.store.messages) == len(world.store.queue) == 1
 
@@ -196,9 +192,10 @@ FAULTS: list[tuple[str, AddFault]] = [
 
 @pytest.mark.parametrize("digest", [None, DIGEST])
 @pytest.mark.parametrize("position", range(len(FAULTS)))
-def test_the_first_of_several_faults_is_reported(position: int, digest: str | None) -> None:
+def test_the_first_of_several_faults_is_reported(
+    world: World, position: int, digest: str | None
+) -> None:
     """A request with this fault and every later one gets this error and leaves nothing behind."""
-    world = World()
     fields: dict[str, Any] = {}
     for code, add_fault in FAULTS[position:]:
         # Two faults may change the same field: the earlier fault's value stays.

@@ -57,9 +57,8 @@ def with_file(maintype: str, subtype: str, content: bytes, filename: str | None 
     return mail.as_bytes(policy=policy.SMTP)
 
 
-def test_message_is_accepted() -> None:
+def test_message_is_accepted(world: World) -> None:
     """An accepted message has a record and a job under the returned id and uses one of quota."""
-    world = World()
     message_id = submit(world, FROM + "Subject: =?utf-8?q?H=C3=A9?=\r\n\r\nHello\r\n")
     message = world.message()
     assert message.message_id == message_id
@@ -95,9 +94,8 @@ def test_missing_date_and_message_id_are_added() -> None:
     assert sent_bytes(world) == sent
 
 
-def test_private_fields_are_removed() -> None:
+def test_private_fields_are_removed(world: World) -> None:
     """Bcc, Return-Path, Idempotency-Key and fields for SES are removed, folded or not."""
-    world = World()
     submit(
         world,
         "Return-Path: <x@y.example>\r\nBCC: secret@example.com,\r\n more@example.com\r\n"
@@ -113,9 +111,8 @@ def test_private_fields_are_removed() -> None:
     )
 
 
-def test_a_mailbox_that_is_given_twice_gets_one_copy() -> None:
+def test_a_mailbox_that_is_given_twice_gets_one_copy(world: World) -> None:
     """Two forms of an address in the envelope are one mailbox: one copy, one recipient."""
-    world = World()
     recipients = ("dup@x.example", "DUP@X.example", "b@x.example", "dup@x.example")
     submit(world, FROM + "To: dup@x.example, b@x.example\r\n\r\nHello\r\n", *recipients)
     message = world.message()
@@ -138,10 +135,9 @@ def test_a_mailbox_that_is_given_twice_gets_one_copy() -> None:
     ],
 )
 def test_envelope_determines_the_recipients(
-    header: str, to: list[str], cc: list[str], bcc: list[str]
+    world: World, header: str, to: list[str], cc: list[str], bcc: list[str]
 ) -> None:
     """The envelope's recipients get the message; those not in To or Cc are blind copies."""
-    world = World()
     submit(world, FROM + header + "\r\n", "a@x.example", "b@x.example", "c@x.example")
     message = world.message()
     groups = (message.to, message.cc, message.bcc)
@@ -186,16 +182,14 @@ def test_the_senders_field_is_checked_but_not_shown() -> None:
     assert world.message().sender == builders.SENDER
 
 
-def test_long_names_are_stored_in_part() -> None:
+def test_long_names_are_stored_in_part(world: World) -> None:
     """Of a name of over 1,024 characters the history keeps the first 1,024."""
-    world = World()
     submit(world, f"From: {'n' * 1_025} <{builders.SENDER}>\r\n\r\n")
     assert world.message().from_name == "n" * 1_024
 
 
-def test_preview_and_invalid_keys_are_refused() -> None:
+def test_preview_and_invalid_keys_are_refused(world: World) -> None:
     """Preview keys and unknown keys are refused at authentication and at submission."""
-    world = World()
     submission = world.smtp_submission
     for key, code in (
         (world.preview, "upgrade_required"),
@@ -222,9 +216,8 @@ def test_paid_plans_only() -> None:
     )
 
 
-def test_recipients_are_checked() -> None:
+def test_recipients_are_checked(world: World) -> None:
     """Domains without MX and suppressed addresses refuse the message and are listed."""
-    world = World()
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
     error = error_of(world, FROM + "\r\n", TO, "a@nomx.example", "b@null.example")
@@ -296,9 +289,8 @@ def nested(number: int) -> str:
         pytest.param(f"Subject: {'=?a?q?' * 20_000}\r\n\r\n", id="words"),
     ],
 )
-def test_hostile_mail_is_parsed_quickly(message: str) -> None:
+def test_hostile_mail_is_parsed_quickly(world: World, message: str) -> None:
     """Mail whose structure provokes quadratic searches costs little time."""
-    world = World()
     started = time.thread_time()
     submit(world, FROM + message)
     # It takes tenths of a second; a quadratic search takes half a minute.
@@ -329,9 +321,8 @@ def test_a_fault_at_any_call_keeps_the_promises(when: str, key: str) -> None:
             assert world.used() <= {len(committed), len(committed) + 1}
 
 
-def test_the_job_holds_the_message_once() -> None:
+def test_the_job_holds_the_message_once(world: World) -> None:
     """The job holds the message only as octets, without separate attachments."""
-    world = World()
     submit(world, FROM + "\r\n")
     mail = world.store.queue[0].mail
     assert mail

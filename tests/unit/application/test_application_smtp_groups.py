@@ -40,9 +40,8 @@ def limited(per_minute: int, per_day: int | None = None) -> World:
     return World(builders.account(overrides=limits))
 
 
-def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
+def test_a_group_is_accepted_in_one_call_for_each_step(world: World) -> None:
     """Five messages take one read, one reservation, one call of the queue and one commit."""
-    world = World()
     ready = [prepare(world, number) for number in range(5)]
     world.gate.calls.clear()
     outcomes = submit(world, ready)
@@ -59,9 +58,8 @@ def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
     assert world.used() == {5}
 
 
-def test_each_message_of_a_group_is_checked_by_itself() -> None:
+def test_each_message_of_a_group_is_checked_by_itself(world: World) -> None:
     """An unverified sender or a suppressed recipient refuses only its own message."""
-    world = World()
     world.store.suppressed[builders.ACCOUNT, "bob@example.com"] = "bounced"
     outcomes = submit(
         world,
@@ -80,9 +78,8 @@ def test_each_message_of_a_group_is_checked_by_itself() -> None:
     assert world.used() == {2}
 
 
-def test_a_group_of_refused_messages_makes_no_write() -> None:
+def test_a_group_of_refused_messages_makes_no_write(world: World) -> None:
     """If every message is refused, nothing is reserved, queued or recorded."""
-    world = World()
     (outcome,) = submit(world, [prepare(world, 0, sender="stranger@shop.example")])
     assert isinstance(outcome, ServiceError)
     assert not world.store.queue
@@ -152,9 +149,8 @@ def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() 
     assert codes(outcomes) == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
 
-def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
+def test_a_refund_goes_to_the_minute_of_the_reservation(world: World) -> None:
     """If a group starts in one minute and reserves in the next, the refund goes to the latter."""
-    world = World()
     ready = [prepare(world, number) for number in range(2)]
     moments = iter([builders.NOW, builders.at(60)])
     ports = replace(world.ports, clock=lambda: next(moments))
@@ -168,9 +164,8 @@ def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
     assert world.used() == {1}
 
 
-def test_a_job_that_the_queue_refuses_fails_only_its_message() -> None:
+def test_a_job_that_the_queue_refuses_fails_only_its_message(world: World) -> None:
     """If the queue refuses one message of a group, it gets an error and its quota back."""
-    world = World()
     ports = world.ports
     put_all = ports.jobs.put_all
 
@@ -186,9 +181,8 @@ def test_a_job_that_the_queue_refuses_fails_only_its_message() -> None:
     assert world.used() == {2}
 
 
-def test_an_invalid_key_fails_the_whole_group() -> None:
+def test_an_invalid_key_fails_the_whole_group(world: World) -> None:
     """A group with an invalid key is refused and leaves nothing behind."""
-    world = World()
     ready = [prepare(world, number) for number in range(2)]
     assert (
         refusal(world.smtp_submission.submit_all, builders.key_text(), ready).code
@@ -244,10 +238,9 @@ def test_only_small_messages_without_a_key_are_groupable(
     ids=["groupable", "by itself"],
 )
 def test_the_domains_of_a_message_are_looked_up_once(
-    head: str, preparing: list[str], submitting: list[str]
+    world: World, head: str, preparing: list[str], submitting: list[str]
 ) -> None:
     """A message of a group is checked before it joins the group, another one under its claim."""
-    world = World()
     octets = f"From: {builders.SENDER}\r\n{head}\r\nHello\r\n".encode()
     submission = world.smtp_submission
     ready = submission.prepare(world.live, TO, bytearray(octets))

@@ -27,9 +27,8 @@ def keyed(text: str, number: int) -> bytes:
     return mail.as_bytes(policy=policy.SMTP)
 
 
-def test_idempotency_key() -> None:
+def test_idempotency_key(world: World) -> None:
     """A retry under a key gets the first message's id; another message is refused."""
-    world = World()
     first = submit(world, keyed("Hello", 1))
     assert submit(world, keyed("Hello", 2)) == first
     assert refusal(submit, world, keyed("Hello again", 3)).code == "idempotency_key_mismatch"
@@ -40,9 +39,8 @@ def test_idempotency_key() -> None:
     assert submit(world, keyed("Hello", 4)) != first
 
 
-def test_every_octet_of_a_keyed_message_counts() -> None:
+def test_every_octet_of_a_keyed_message_counts(world: World) -> None:
     """A message that differs in its first octet only is another one."""
-    world = World()
     submit(world, FROM + "Idempotency-Key: k\r\n\r\n")
     assert (
         refusal(submit, world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n").code
@@ -50,9 +48,8 @@ def test_every_octet_of_a_keyed_message_counts() -> None:
     )
 
 
-def test_a_replay_checks_no_recipients() -> None:
+def test_a_replay_checks_no_recipients(world: World) -> None:
     """A replay returns the first id even if DNS or a suppression now refuses the recipient."""
-    world = World()
     first = submit(world, keyed("Hello", 1))
     world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
     world.store.suppressed[builders.ACCOUNT, TO] = "bounced"

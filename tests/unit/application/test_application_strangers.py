@@ -23,11 +23,6 @@ from tests.refusals import refusal
 LOOK_UP, DNS, COUNT = "directory.look_up", "domains.look_up", "refusals.count"
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def stranger(world: World) -> World:
     """Return the world with a process that has not seen any key yet."""
     world.seen = SeenKeys()
@@ -120,9 +115,8 @@ def test_a_process_remembers_a_thousand_keys() -> None:
     assert [str(number) in keys for number in (0, 1, 1_000)] == [False, True, True]
 
 
-def test_a_scope_is_required_only_if_it_is_given() -> None:
+def test_a_scope_is_required_only_if_it_is_given(world: World) -> None:
     """A key without a scope passes on a route that needs none, and is refused on others."""
-    world = World()
     key = replace(world.store.keys[digest_of_key(world.live)], scopes=frozenset())
     world.store.keys[key.digest] = key
     authentication = Authentication(world.ports.directory)

@@ -15,6 +15,7 @@ from pillarbox.application.webhooks.attempts import (
     events_wait,
 )
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Message
@@ -27,8 +28,8 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEndpoint,
 )
 from pillarbox.domain.webhooks.events import events_of, suppression_added
-from tests.fakes.builders import NOW, event, message
-from tests.fakes.webhook_world import WebhookWorld
+from tests.fakes.builders import NOW, at, event, message
+from tests.fakes.webhook_world import WebhookWorld, one_after_another
 
 MINUTE, MILLISECOND = timedelta(minutes=1), timedelta(milliseconds=1)
 OK, GONE = PostResult(status_code=200), PostResult(status_code=410)
@@ -353,6 +354,24 @@ def test_when_events_wait(health: EndpointHealth, *, enabled: bool, waits: bool)
     world.stream.clear()
     world.settle(timedelta(0))
     assert world.outcomes["waiting" if waits else "delivered"] == 1
+
+
+@pytest.mark.parametrize(
+    ("health", "late"),
+    [
+        (EndpointHealth(open_since=NOW, probe_at=at(-59)), False),
+        (EndpointHealth(open_since=NOW, probe_at=at(-61)), True),
+        (EndpointHealth(slow_since=at(-4)), False),
+        (EndpointHealth(slow_since=at(-6)), True),
+    ],
+)
+def test_an_event_begins_a_drain_that_is_late(health: EndpointHealth, *, late: bool) -> None:
+    """A probe is late after a minute and a drain after five seconds, and only then begins again."""
+    world, endpoint, delivery = one_event()
+    world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
+    world.queue.tasks.clear()
+    WebhookWorker(ports_of(world), one_after_another).handle([delivery.event])
+    assert [task for task, _ in world.queue.tasks] == [drain_of(endpoint)] * late
 
 
 def test_a_success_of_a_sound_endpoint_writes_no_health() -> None:

@@ -17,7 +17,7 @@ from pillarbox.application.webhooks.replays import (
     WebhookReplays,
 )
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
-from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.errors import Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.webhooks.endpoint import (
@@ -39,6 +39,7 @@ from tests.fakes.webhooks import (
     FakeWebhookQueue,
     endpoint,
 )
+from tests.refusals import faults, refusal
 
 URL = "https://shop.example/hooks"
 HOUR = timedelta(hours=1)
@@ -112,14 +113,6 @@ def of() -> UseCasesOfWebhooks:
     return UseCasesOfWebhooks()
 
 
-def code_of(refused: pytest.ExceptionInfo[ServiceError]) -> str:
-    return refused.value.code
-
-
-def errors_of(refused: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
-    return [(error.field, error.code) for error in refused.value.errors]
-
-
 def test_an_endpoint_is_created_with_a_secret(of: UseCasesOfWebhooks) -> None:
     """A new endpoint is enabled, has one secret without an end, and is stored as it is shown."""
     state = of.webhooks.create(ACCOUNT, URL, ["email.sent", "email.sent"])
@@ -142,9 +135,7 @@ def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) ->
     ):
         of.webhooks.delete(ACCOUNT, endpoint_id)
     assert of.healths.healths == {(ACCOUNT, str(endpoint_id)): failing}
-    with pytest.raises(ServiceError) as refused:
-        of.webhooks.delete(ACCOUNT, endpoint_id)
-    assert code_of(refused) == "webhook_not_found"
+    assert refusal(of.webhooks.delete, ACCOUNT, endpoint_id).code == "webhook_not_found"
     assert of.healths.healths == {}
 
 
@@ -152,12 +143,9 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
     """An account has at most ten endpoints; another account's do not count."""
     for _ in range(MAX_ENDPOINTS):
         of.create()
-    with pytest.raises(ServiceError) as refused:
-        of.create()
-    assert (code_of(refused), refused.value.details) == (
-        "webhook_limit_exceeded",
-        {"limit": MAX_ENDPOINTS},
-    )
+    refused = refusal(of.create)
+    limit = {"limit": MAX_ENDPOINTS}
+    assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
     assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"]).enabled
 
 
@@ -173,18 +161,19 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
 )
 def test_wrong_types_are_refused(of: UseCasesOfWebhooks, types: list[str], code: str) -> None:
     """The types are "*" alone, or known ones; the error is short and nothing is stored."""
-    with pytest.raises(ValidationFailed) as refused:
-        of.webhooks.create(ACCOUNT, "http://shop.example/", types)
-    assert errors_of(refused) == [("url", "invalid_url"), ("types", code)]
-    assert len(refused.value.errors[1].message) < 500
+    refused = refusal(of.webhooks.create, ACCOUNT, "http://shop.example/", types)
+    assert isinstance(refused, ValidationFailed)
+    assert [(error.field, error.code) for error in refused.errors] == [
+        ("url", "invalid_url"),
+        ("types", code),
+    ]
+    assert len(refused.errors[1].message) < 500
     assert of.endpoints.endpoints == {}
 
 
 def test_a_url_that_is_too_long_is_not_looked_up(of: UseCasesOfWebhooks) -> None:
     """A URL has at most 2,048 characters."""
-    with pytest.raises(ValidationFailed) as refused:
-        of.webhooks.create(ACCOUNT, URL + "x" * 2048, ["*"])
-    assert errors_of(refused) == [("url", "invalid_url")]
+    assert faults(of.webhooks.create, ACCOUNT, URL + "x" * 2048, ["*"]) == [("url", "invalid_url")]
 
 
 def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
@@ -193,9 +182,7 @@ def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
     changed = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=False))
     assert not changed.enabled
     wrong = EndpointChanges(url="http://10.0.0.1/", enabled=True)
-    with pytest.raises(ValidationFailed) as refused:
-        of.webhooks.change(ACCOUNT, endpoint_id, wrong)
-    assert errors_of(refused) == [("url", "invalid_url")]
+    assert faults(of.webhooks.change, ACCOUNT, endpoint_id, wrong) == [("url", "invalid_url")]
     assert of.queries.get(ACCOUNT, endpoint_id) == changed
 
 
@@ -276,9 +263,8 @@ def test_a_delivery_is_replayed_with_the_same_id(of: UseCasesOfWebhooks) -> None
     assert of.replays.replay(ACCOUNT, endpoint_id, sent.delivery_id) == sent
     assert of.queued == [replace(sent, replayed_at=NOW)]
     for delivery_id in ("x", f"1767268802317-{endpoint_id}"):
-        with pytest.raises(ServiceError) as refused:
-            of.replays.replay(ACCOUNT, endpoint_id, delivery_id)
-        assert code_of(refused) == "delivery_not_found"
+        refused = refusal(of.replays.replay, ACCOUNT, endpoint_id, delivery_id)
+        assert refused.code == "delivery_not_found"
 
 
 def test_a_page_of_deliveries_starts_after_the_last_one(of: UseCasesOfWebhooks) -> None:
@@ -292,9 +278,9 @@ def test_a_page_of_deliveries_starts_after_the_last_one(of: UseCasesOfWebhooks) 
     shown = [delivery.event for delivery in (*first.items, *second.items)]
     assert shown == events[::-1]
     for cursor in ("!", "~", first.next + "x" if first.next else ""):
-        with pytest.raises(ValidationFailed) as refused:
-            of.queries.newest_deliveries(ACCOUNT, endpoint_id, 2, cursor)
-        assert errors_of(refused) == [("cursor", "invalid_cursor")]
+        assert faults(of.queries.newest_deliveries, ACCOUNT, endpoint_id, 2, cursor) == [
+            ("cursor", "invalid_cursor")
+        ]
 
 
 def test_the_endpoint_of_another_account_does_not_exist(of: UseCasesOfWebhooks) -> None:
@@ -313,9 +299,7 @@ def test_the_endpoint_of_another_account_does_not_exist(of: UseCasesOfWebhooks) 
         lambda: of.replays.replay(ACCOUNT, foreign, "x"),
         lambda: of.replays.replay_all(ACCOUNT, foreign, request),
     ):
-        with pytest.raises(ServiceError) as refused:
-            attempt()
-        assert code_of(refused) == "webhook_not_found"
+        assert refusal(attempt).code == "webhook_not_found"
     assert of.endpoints.of_account(OTHER_ACCOUNT) == [stored]
     assert of.queued == []
 
@@ -381,11 +365,8 @@ def test_only_emails_are_replayed_by_time(
 ) -> None:
     """No record keeps the events of other types; a refused request does not begin a pause."""
     endpoint_id = of.create()
-    with pytest.raises(ValidationFailed) as refused:
-        of.replays.replay_all(
-            ACCOUNT, endpoint_id, ReplayRequest(since=NOW, until=at(1), types=frozenset(types))
-        )
-    assert errors_of(refused) == [("types", code)]
+    request = ReplayRequest(since=NOW, until=at(1), types=frozenset(types))
+    assert faults(of.replays.replay_all, ACCOUNT, endpoint_id, request) == [("types", code)]
     assert of.endpoints.replayed == {}
 
 
@@ -400,10 +381,9 @@ def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebho
         lambda: replays.replay(ACCOUNT, endpoint_id, "x"),
         lambda: replays.replay_all(ACCOUNT, endpoint_id, ReplayRequest(since=NOW, until=at(1))),
     ):
-        with pytest.raises(ServiceError) as refused:
-            call()
-        assert (refused.value.status, code_of(refused)) == (404, "route_not_found")
-        assert "operator" in refused.value.message
+        refused = refusal(call)
+        assert (refused.status, refused.code) == (404, "route_not_found")
+        assert "operator" in refused.message
     assert (of.queued, len(of.endpoints.endpoints)) == ([], 1)
     webhooks.delete(ACCOUNT, endpoint_id)
     assert of.endpoints.endpoints == {}
@@ -427,10 +407,9 @@ def test_tests_and_replays_of_an_account_have_a_limit(
         lambda: of.replays.replay(ACCOUNT, first, delivery.event.delivery_id),
     ]
     for refused_call in calls:
-        with pytest.raises(ServiceError) as refused:
-            refused_call()
-        assert code_of(refused) == "rate_limit_exceeded"
-        assert refused.value.headers == {
+        refused = refusal(refused_call)
+        assert refused.code == "rate_limit_exceeded"
+        assert refused.headers == {
             "RateLimit-Limit": "2",
             "RateLimit-Remaining": "0",
             "RateLimit-Reset": "19",
@@ -448,10 +427,9 @@ def test_replays_by_time_are_a_minute_apart(of: UseCasesOfWebhooks) -> None:
     of.log.messages = [sent_at(0)]
     endpoint_id, request = of.create("email.accepted"), ReplayRequest(since=at(0), until=at(1))
     of.replays.replay_all(ACCOUNT, endpoint_id, request)
-    with pytest.raises(ServiceError) as refused:
-        of.replays.replay_all(ACCOUNT, endpoint_id, request)
-    assert code_of(refused) == "rate_limit_exceeded"
-    assert refused.value.headers["RateLimit-Reset"] == "60"
+    refused = refusal(of.replays.replay_all, ACCOUNT, endpoint_id, request)
+    assert refused.code == "rate_limit_exceeded"
+    assert refused.headers["RateLimit-Reset"] == "60"
     assert (of.log.read, len(of.queued)) == (1, 1)
     of.now = at(60)
     assert of.replays.replay_all(ACCOUNT, endpoint_id, request).queued == 1

@@ -86,9 +86,8 @@ def test_an_unknown_starter() -> None:
     assert str(in_command) == str(refusal(get_starter, "welcom"))
 
 
-def test_a_suspended_account() -> None:
+def test_a_suspended_account(world: World) -> None:
     """HTTP and SMTP give the holder of a valid key the same message."""
-    world = World()
     world.set_account(replace(builders.account(), suspension=Suspension(builders.NOW, "x")))
     over_http = refusal(Authentication(world.ports.directory).authenticate, world.live)
     assert str(over_http) == SUSPENDED

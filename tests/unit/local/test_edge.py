@@ -13,7 +13,7 @@ from local import template
 from local.edge import Edge, FrontOrigin, StageOrigin
 from local.guard import BROWSER_PREFIX, KEY_HEADER
 from local.route import Route
-from pillarbox.domain.errors import ServiceError
+from tests.refusals import refusal
 from tests.unit.local.test_route import AGENTS
 
 _TEMPLATE = template.inlined(template.load())
@@ -80,9 +80,8 @@ def test_default_agents_are_blocked(agent: str | None, expected: bool) -> None: 
     if not expected:
         route.check_agent(agent)
         return
-    with pytest.raises(ServiceError) as refused:
-        route.check_agent(agent)
-    assert (refused.value.code, refused.value.status) == ("client_blocked", 403)
+    refused = refusal(route.check_agent, agent)
+    assert (refused.code, refused.status) == ("client_blocked", 403)
 
 
 def test_a_blocked_client_gets_the_envelope() -> None:

@@ -22,11 +22,13 @@ class KnownBucket:
 
     Args:
         table: the table.
-        number: which of the buckets it is.
         read_rate: reads the recipients a second that SES grants; None if SES does not say.
+        number: which of the buckets it is.
     """
 
-    def __init__(self, table: Table, number: int, read_rate: Callable[[], float | None]) -> None:
+    def __init__(
+        self, table: Table, read_rate: Callable[[], float | None], number: int = 0
+    ) -> None:
         self.item = TokenBucket(table, number)
         self.state: BucketState | None = None
         self.seen_at = 0
@@ -46,13 +48,27 @@ class KnownBucket:
         if state is None:
             if rate := self._read_rate():
                 state = self.item.create(rate, now)
-            else:
-                self._unknown_until = now + _REFRESH_RETRY
+            else:  # SES answers one worker a second, which may have created it meanwhile
+                state = self.item.read()
+                self._unknown_until = 0 if state else now + _REFRESH_RETRY
         elif now - state.rate_read_at >= _REFRESH:
             state = self._refresh(state, now)
         if state is not None and state is not self.state:
             self.keep(state, now)
         return state
+
+    def follow(self, first: BucketState, now: int) -> None:
+        """Take the rate from the first bucket, so that SES is asked once for all buckets."""
+        if self.state and self.state.rate_read_at >= first.rate_read_at:
+            return
+        rate = first.max_rate * first.buckets / 1000
+        state = self.state or self.item.read() or self.item.create(rate, first.rate_read_at)
+        if state.rate_read_at < first.rate_read_at:
+            try:
+                state = self.item.set_rate(state, rate, first.rate_read_at)
+            except Refused as refusal:
+                state = refusal.state
+        self.keep(state, now)
 
     def _refresh(self, state: BucketState, now: int) -> BucketState:
         """Read the rate again. One worker does it for all."""

@@ -105,7 +105,7 @@ class DynamoSendingRate:
         lock: AbstractContextManager[object] | None = None,
     ) -> None:
         self._table = table
-        self._buckets = [KnownBucket(table, 0, read_rate)]
+        self._buckets = [KnownBucket(table, read_rate)]
         self._lines = AccountLines(table)
         self._read_rate = read_rate
         self._clock = clock
@@ -128,7 +128,7 @@ class DynamoSendingRate:
                 return timedelta(seconds=1 + _fraction())
             return None
         except ConditionFailed:  # somebody deleted the item, so the next email creates it
-            self._buckets = [KnownBucket(self._table, 0, self._read_rate)]
+            self._buckets = [KnownBucket(self._table, self._read_rate)]
             return None
         finally:
             self._waiting.remove(email)
@@ -329,11 +329,16 @@ class DynamoSendingRate:
 
     def _choose(self) -> KnownBucket:
         """Return a bucket at random, of as many as the rate has."""
-        state = self._buckets[0].state
+        now = self._now()
+        state = self._buckets[0].known_state(now)
         count = state.buckets if state else 1
         while len(self._buckets) < count:
-            self._buckets.append(KnownBucket(self._table, len(self._buckets), self._read_rate))
-        return self._buckets[int(_fraction() * count)]
+            number = len(self._buckets)
+            self._buckets.append(KnownBucket(self._table, self._read_rate, number))
+        bucket = self._buckets[int(_fraction() * count)]
+        if state and bucket is not self._buckets[0]:
+            bucket.follow(state, now)
+        return bucket
 
     def _wait_until(self, moment: int) -> None:
         wait = moment - self._now()

@@ -77,9 +77,10 @@ class Shares:
         return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
 
     def is_behind(self, account_id: str) -> bool:
-        """Return whether an account has had less than its share."""
-        time = self.competing.get(account_id)
-        return time is None or time <= self.empty_at - self._unit
+        """Return whether an account has had less than its share, or less than another one."""
+        competing = self.competing
+        time = competing.get(account_id)
+        return time is None or time + self._unit <= max(self.empty_at, *competing.values())
 
     def enter(self, account_id: str) -> list[Charge]:
         """Return the changes with which an account begins to compete; none if it does already."""

@@ -316,7 +316,7 @@ def _parts(rate: float) -> dict[str, int]:
     """Return how many buckets have a rate, and the rate of each."""
     thousandths = round(rate * 1000)
     buckets = ceil(thousandths / _OF_A_BUCKET)
-    return {"max_rate": thousandths // buckets, "buckets": buckets}
+    return {"max_rate": ceil(thousandths / buckets), "buckets": buckets}
 
 
 def _state(item: dict[str, Any]) -> BucketState:
