@@ -8,6 +8,9 @@ SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 
 # Two processes that collect a half each are cheaper than two workers that collect everything.
 HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 
+# What a route, a setting or an error still needs, as far as it shows in a second or two.
+PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test_openapi.py)
+
 # They wait for browsers, processes and queues, so four workers share one core. The others compute.
 WAITING := $(addprefix tests/,browser e2e integration packaging)
 
@@ -40,13 +43,14 @@ test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and ev
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
 	  '$(RUN)pytest -n0 -m "not slow" $(HALF_OF_UNIT)' \
-	  '$(RUN)pytest -n0 -m "not slow" tests/unit $(HALF_OF_UNIT:%=--ignore=%)'
+	  '$(RUN)pytest -n0 -m "not slow" tests/unit $(HALF_OF_UNIT:%=--ignore=%) $(PLACES)'
 
 unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}
 
 places: setup ## say what a route, a setting or an error still needs: a minute
 	$(RUN)pytest -n0 tests/checks tests/contract/test_template_settings.py \
+	  tests/contract/test_error_examples.py::test_every_code_has_an_answer \
 	  tests/contract/test_forbidden_calls.py tests/integration/test_events.py
 
 format: setup ## format the code, and fix what ruff can fix

@@ -68,10 +68,10 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     settings = _template_settings(function)
     environment = _RecordedEnvironment({name: _VALUES.get(name, "10") for name in settings})
     source = (template.ROOT / function / "app.py").read_text()
-    use_cases = set(re.findall(r"services\(\)\.(\w+)", source))
+    use_cases = set(re.findall(r"services\(\)\s*\.(\w+)", source))
     if "services()," in source:
         use_cases |= get_protocol_members(UseCases)
-    own = set(re.findall(r"services\(\)\.settings\.(\w+)", source))
+    own = set(re.findall(r"services\(\)\s*\.settings\.(\w+)", source))
     assert use_cases
     wiring = Wiring(Settings(environment))
     environment.read.clear()

@@ -56,7 +56,8 @@ def check(schema: dict[str, Any], value: object) -> None:
 def test_the_generated_files_are_up_to_date(path: str) -> None:
     """`make openapi` would not change docs/openapi.json, docs/errors.md, routes.py or a guide."""
     committed = (ROOT / path).read_text(encoding="utf-8")
-    assert GENERATED[path](committed) == committed
+    is_current = GENERATED[path](committed) == committed
+    assert is_current, f"run `make openapi`, which writes {path}"
 
 
 @for_each(
@@ -98,7 +99,8 @@ def test_the_document_has_the_routes_of_the_template() -> None:
 
 def test_every_code_is_documented_at_its_status() -> None:
     """An operation may answer with each code of the API, which is an example at its status."""
-    assert {code for operation in OPERATIONS for code in error_codes(operation)} == set(ERRORS)
+    used = {code for operation in OPERATIONS for code in error_codes(operation)}
+    assert used ^ ERRORS.keys() == set(), "see `errors` of the operations"
     for operation in OPERATIONS:
         for status, response in described(operation)["responses"].items():
             if int(status) >= 400:
