@@ -118,7 +118,7 @@ def test_one_task_at_a_time_posts_what_waits(
 def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
     """The lease is there before the first POST, in the milliseconds that a record keeps."""
     world, endpoint, waiting = waiting_world(EndpointHealth(), 7)
-    world.now += timedelta(microseconds=999)
+    world.now += timedelta(microseconds=5_999)
     leases: list[datetime | None] = []
 
     def answer(*_: object) -> PostResult:
@@ -128,7 +128,7 @@ def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
     world.answer = answer
     drains_of(world).run(drain_of(endpoint), endpoint)
     assert [post.event_id for post in world.poster.posts] == [e.event_id for e in waiting[:5]]
-    assert leases == [LEASED] * 5
+    assert leases == [LEASED + 5 * MOMENT] * 5
 
 
 @pytest.mark.parametrize(("took", "slow"), [(SECOND - MOMENT, False), (SECOND, True)])
@@ -200,6 +200,21 @@ def test_a_drain_ends_when_nothing_waits(health: EndpointHealth, *, comes: bool)
     ended = replace(health, drain_until=None, slow_since=None, probe_at=None, open_since=None)
     assert health_of(world) == replace(ended, probes=0)
     assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * comes
+
+
+def test_a_circuit_that_opens_while_a_drain_ends_stays_open() -> None:
+    """Only a probe closes it."""
+    world, endpoint, (first,) = waiting_world(EndpointHealth())
+    world.waiting.remove(first)
+
+    def open_circuit(name: str) -> None:
+        if name == "waiting.oldest":
+            key = (endpoint.account_id, endpoint.endpoint_id)
+            world.healths.healths[key] = replace(OPEN, drain_until=LEASED)
+
+    world.gate.watch = open_circuit
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    assert health_of(world).open_since == NOW
 
 
 @pytest.mark.parametrize("slow_posts", [4, 5])
