@@ -21,7 +21,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEvent,
     WebhookTask,
 )
-from pillarbox.domain.webhooks.events import events_of
+from pillarbox.domain.webhooks.events import events_of, webhook_test
 from tests.fakes.builders import NOW, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
@@ -252,3 +252,11 @@ def test_an_event_that_nothing_would_post_begins_a_drain(
     assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["waiting"]
     assert len(world.waiting.waiting) == 1
     assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * drains
+
+
+def test_a_test_is_posted_although_events_wait() -> None:
+    """Its owner wants to see the answer now, also of a slow endpoint."""
+    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW))
+    test = webhook_test(endpoint.account_id, NOW).for_endpoint(endpoint.endpoint_id)
+    assert WebhookWorker(world.ports, one_after_another).handle([test]) == ["delivered"]
+    assert world.queue.tasks == []
