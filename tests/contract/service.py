@@ -337,12 +337,11 @@ class Service:
         return [letter["Body"] for letter in _receive_all(self.dead_url)]
 
     def deliver(self) -> list[str]:
-        """Run the worker on all jobs; return the ids of those that SQS will deliver again."""
-        failed: list[str] = []
-        jobs = self.jobs()
-        for start in range(0, len(jobs), 10):
-            failed += self._consume("deliver_message", jobs[start : start + 10])
-        return failed
+        """Run the worker on all jobs; return the ids of those that SQS will deliver again.
+
+        It gets one job at a time. It would deliver a batch in threads, in any order.
+        """
+        return [one for job in self.jobs() for one in self._consume("deliver_message", [job])]
 
     def report(self, *events: Mapping[str, Any], receives: int = 1) -> list[str]:
         """Pass event records of SES to `record_feedback`."""

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from botocore.config import Config
 
+from pillarbox.adapters.aws import client_of
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
@@ -95,11 +96,13 @@ def _unconditional(term: str) -> Bug:
 
 @contextmanager
 def _sdk_retries_on_ses() -> Iterator[None]:
-    retrying_config = ses._WITHOUT_RETRIES.merge(
+    retrying = ses._WITHOUT_RETRIES.merge(
         Config(retries={"mode": "standard", "total_max_attempts": 3})
     )
+    client = client_of("sesv2", retrying)
+    client.__set_name__(ses.SesMailer, "_ses")
     services.cache_clear()
-    with mock.patch.object(ses, "_WITHOUT_RETRIES", retrying_config):
+    with mock.patch.object(ses.SesMailer, "_ses", client):
         yield
     services.cache_clear()
 
