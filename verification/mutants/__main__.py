@@ -134,7 +134,7 @@ MODULES: Final = {
     "application/history/search_index.py": f"{_HISTORY}_search.py",
     "application/webhooks/announce.py": f"{_WEBHOOK}_announcements.py {_WEBHOOK}_worker.py"
     f" {_WEBHOOK}_faults.py",
-    "application/webhooks/attempts.py": _POSTING,
+    "application/webhooks/attempts.py": f"{_POSTING} {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
     "application/webhooks/drain.py": _POSTING,
     "application/webhooks/enqueue_due.py": f"{_WEBHOOK}_due.py {_WEBHOOK}_notices.py"
     f" {_WEBHOOK}_faults.py",
