@@ -37,6 +37,15 @@ def test_a_cookie_that_was_planted_is_not_signed_in(service: Service, address: s
     assert service
 
 
+def test_a_cookie_with_another_secret_is_not_signed_in(service: Service, address: str) -> None:
+    """The ids of a session are no secret: whatever digest a guess has, it is refused."""
+    cookie = signed_in(service, address).cookie
+    assert cookie is not None
+    for guess in "0123456789abcdef":
+        assert Browser(cookie[:24] + guess * 32).token().code == "invalid_session"
+    assert Browser(cookie).token().status == 200
+
+
 def test_several_flows_share_no_code(service: Service, address: str) -> None:
     """A right code works neither with another user's flow, nor with the flow that it replaced."""
     other = f"stranger{next(_numbers)}@shop.example"

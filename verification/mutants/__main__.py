@@ -5,7 +5,8 @@ Each module is changed in every way that cosmic-ray knows, and each term of its 
 conditions in every way of `conditions.py`. Changes are made one at a time in a copy of the
 tree, and the module's tests must fail. The program prints the changes that survived.
 `--conditions` tries only the conditions, and `--seeded` only the bugs of `seeded_bugs.py`.
-Arguments are modules; the default is all.
+`--sample N` tries N changes of each module, always the same ones. Arguments are modules; the
+default is all.
 One process loads the libraries and forks for each change, since starting Python takes
 longer than the tests.
 """
@@ -13,6 +14,7 @@ longer than the tests.
 import gc
 import json
 import os
+import random
 import resource
 import shlex
 import shutil
@@ -44,6 +46,19 @@ CODE: Final = Path(__file__).parent / "code_changes.py"
 _DESCRIPTION: Final = "Change each condition, rank and lease; a test must fail."
 _HISTORY: Final = "tests/unit/history/test_history"
 _WEBHOOK: Final = "tests/unit/application/test_application_webhook"
+_POSTING: Final = " ".join(
+    f"{_WEBHOOK}_{name}.py" for name in ("drains", "worker", "attempts", "clocks", "replays")
+)
+_ERASURE: Final = (
+    "tests/unit/application/test_application_erasure.py tests/unit/admin/test_admin_erasure.py"
+)
+_SIGN_IN: Final = (
+    "tests/contract/test_sign_in.py tests/contract/test_sessions.py"
+    " tests/contract/test_attacks_sign_in.py"
+)
+_SIGN_UP: Final = (
+    "tests/unit/application/test_application_sign_up.py tests/contract/test_sign_up.py"
+)
 _LEDGER: Final = " ".join(
     f"{_HISTORY}_{name}.py"
     for name in (
@@ -64,6 +79,19 @@ MODULES: Final = {
     "domain/accounts/quota.py": "tests/unit/domain/test_domain_quota.py",
     "domain/accounts/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
     "domain/accounts/key_policy.py": "tests/unit/domain/test_domain_key_policy.py",
+    "admin/use_cases/erasure.py": _ERASURE,
+    "domain/messages/erasure.py": _ERASURE,
+    "domain/sign_in/codes.py": _SIGN_IN,
+    "domain/sign_in/session.py": _SIGN_IN,
+    "domain/sign_in/sign_up.py": _SIGN_UP,
+    "application/sign_in/approval.py": _SIGN_UP,
+    "application/sign_in/authentication.py": _SIGN_IN,
+    "application/sign_in/code_limits.py": f"{_SIGN_IN} {_SIGN_UP}",
+    "application/sign_in/code_mail.py": f"{_SIGN_IN} {_SIGN_UP}",
+    "application/sign_in/members.py": _SIGN_IN,
+    "application/sign_in/sign_in.py": _SIGN_IN,
+    "application/sign_in/sign_up.py": _SIGN_UP,
+    "application/sign_in/team.py": _SIGN_IN,
     "domain/messages/statistics.py": "tests/unit/domain/test_domain_statistics.py",
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
@@ -106,12 +134,11 @@ MODULES: Final = {
     "application/history/search_index.py": f"{_HISTORY}_search.py",
     "application/webhooks/announce.py": f"{_WEBHOOK}_announcements.py {_WEBHOOK}_worker.py"
     f" {_WEBHOOK}_faults.py",
-    "application/webhooks/attempts.py": f"{_WEBHOOK}_attempts.py {_WEBHOOK}_worker.py"
-    f" {_WEBHOOK}_replays.py {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
+    "application/webhooks/attempts.py": f"{_POSTING} {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
+    "application/webhooks/drain.py": _POSTING,
     "application/webhooks/enqueue_due.py": f"{_WEBHOOK}_due.py {_WEBHOOK}_notices.py"
     f" {_WEBHOOK}_faults.py",
-    "application/webhooks/post.py": f"{_WEBHOOK}_worker.py {_WEBHOOK}_attempts.py"
-    f" {_WEBHOOK}_fairness.py {_WEBHOOK}_notices.py {_WEBHOOK}_replays.py {_WEBHOOK}_clocks.py"
+    "application/webhooks/post.py": f"{_POSTING} {_WEBHOOK}_fairness.py {_WEBHOOK}_notices.py"
     f" {_WEBHOOK}_faults.py",
     "consumer.py": "tests/unit/test_consumer.py",
     "functions/deliver_message/app.py": "tests/contract/test_worker.py"
@@ -187,6 +214,7 @@ def main() -> int:
     parser.add_argument("modules", nargs="*", metavar="MODULE", choices=MODULES | CONDITIONS)
     parser.add_argument("--conditions", action="store_true", help="change only the conditions")
     parser.add_argument("--seeded", action="store_true", help="try only the seeded bugs")
+    parser.add_argument("--sample", type=int, metavar="N", help="try N changes of each module")
     arguments = parser.parse_args()
     ignored = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
     shutil.copytree(ROOT, COPY, ignore=ignored)
@@ -200,7 +228,7 @@ def main() -> int:
         for module in arguments.modules or [*MODULES, *CONDITIONS]:
             with_code = module in MODULES and not arguments.conditions
             with _test_server(shlex.split((MODULES | CONDITIONS)[module])) as fail:
-                survived += _survivors(module, fail, with_code=with_code)
+                survived += _survivors(module, fail, arguments.sample, with_code=with_code)
     finally:
         shutil.rmtree(COPY)
     return 1 if survived else 0
@@ -222,7 +250,9 @@ def _survives(bug: SeededBug) -> bool:
     return not caught
 
 
-def _survivors(module: str, fail: Callable[[], bool], *, with_code: bool) -> int:
+def _survivors(
+    module: str, fail: Callable[[], bool], sample: int | None, *, with_code: bool
+) -> int:
     path = COPY / module
     if not path.exists():
         path = COPY / PACKAGE / module
@@ -230,6 +260,8 @@ def _survivors(module: str, fail: Callable[[], bool], *, with_code: bool) -> int
     if fail():
         sys.exit(f"{module}: its tests fail unchanged")
     changes, survived = [*(_code_changes(path) if with_code else ()), *changed(source)], 0
+    if sample is not None and sample < len(changes):
+        changes = random.Random(module).sample(changes, sample)  # noqa: S311  no secret
     for change in changes:
         path.write_text(change)
         if not fail():

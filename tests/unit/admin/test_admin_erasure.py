@@ -21,6 +21,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
 )
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
+from pillarbox.application.history.tuning import STANDARD
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind, Message, Status
 from pillarbox.domain.messages.search import TagTerm
@@ -272,7 +273,10 @@ def test_suppressing_is_for_the_named_account_and_those_that_had_the_address(
     world = SearchWorld()
     world.table.put(account_item(world.account))
     world.send_to(ANN if had_mail else "bob@example.com")
-    erasure(world).erase([world.account], ANN, lambda _: None, suppress=True, everywhere=named)
+    erased = erasure(world).erase(
+        [world.account], ANN, lambda _: None, suppress=True, everywhere=named
+    )
+    assert [each.suppressed for each in erased] == [True] * is_suppressed
     suppression = hashed(world)
     assert (suppression is not None) == is_suppressed
     account = DynamoAccounts(world.table).get(world.account_id)
@@ -282,12 +286,13 @@ def test_suppressing_is_for_the_named_account_and_those_that_had_the_address(
 
 
 def test_a_message_that_is_accepted_meanwhile_is_erased_too() -> None:
-    """A record that is put after the first pass, with an older id, is erased by the second one."""
+    """The second pass begins when no writer can be late any more, and erases what came."""
     world = world_with_mail()
     late: list[Message] = []
 
     def accept(seconds: float) -> None:
         late.append(world.send_to(ANN))
+        assert seconds == STANDARD.max_write_delay.total_seconds()
         world.pass_time(seconds)
 
     (erased,) = replace(erasure(world), pause=accept).erase([world.account], ANN, lambda _: None)

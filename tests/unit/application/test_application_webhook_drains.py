@@ -1,0 +1,262 @@
+"""Drains: which task may post, its lease, what ends it, and when an event begins another one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from pillarbox.application.webhooks.attempts import Attempts, drain_of
+from pillarbox.application.webhooks.drain import LEASE, Drains
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.application.webhooks.post import WebhookWorker
+from pillarbox.domain.messages.message import EventKind
+from pillarbox.domain.timing import CLOCK_MARGIN
+from pillarbox.domain.webhooks.endpoint import (
+    DeliveryAttempt,
+    DeliveryState,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookTask,
+)
+from pillarbox.domain.webhooks.events import events_of, webhook_test
+from tests.fakes.builders import NOW, event, message
+from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
+
+MOMENT, SECOND, MINUTE = timedelta(milliseconds=1), timedelta(seconds=1), timedelta(minutes=1)
+LATER = NOW + MINUTE
+OPEN = EndpointHealth(failing_since=NOW, failures=5, open_since=NOW, probes=2)
+#: What the random part of 0.5 makes of the lease.
+LEASED = NOW + LEASE + 5 * SECOND
+
+
+def waiting_world(
+    health: EndpointHealth, events: int = 1
+) -> tuple[WebhookWorld, WebhookEndpoint, list[WebhookEvent]]:
+    """Return a world with an endpoint of this health, and events that wait for a drain."""
+    world = WebhookWorld()
+    endpoint = world.add_endpoint()
+    waiting = [
+        events_of(world.change(message(), event(EventKind.SENT, number)))[-1].for_endpoint(
+            endpoint.endpoint_id
+        )
+        for number in range(events)
+    ]
+    for each in waiting:
+        world.waiting.put(each)
+    world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
+    return world, endpoint, waiting
+
+
+def drains_of(world: WebhookWorld) -> Drains:
+    ports = replace(world.ports, random=lambda: 0.5)
+    return Drains(ports, Attempts(ports), one_after_another)
+
+
+def health_of(world: WebhookWorld) -> EndpointHealth:
+    ((_, health),) = world.healths.healths.items()
+    return health
+
+
+def fail(world: WebhookWorld, waiting: WebhookEvent, attempts: int) -> None:
+    """Let an event have failed, and let the endpoint fail."""
+    attempt = DeliveryAttempt(at=world.now, status_code=503, milliseconds=1)
+    tried = WebhookDelivery(
+        event=waiting, state=DeliveryState.WAITING, attempts=(attempt,) * attempts
+    )
+    world.deliveries.put(tried)
+    world.answer = lambda _url, _id: PostResult(status_code=503)
+
+
+@pytest.mark.parametrize(
+    ("health", "lease", "outcome", "kept", "planned"),
+    [
+        (EndpointHealth(), None, "drained", LEASED, [(LEASED, 0 * SECOND)]),
+        (EndpointHealth(drain_until=NOW), None, "drained", LEASED, [(LEASED, 0 * SECOND)]),
+        (EndpointHealth(drain_until=LATER), LATER, "drained", LEASED, [(LEASED, 0 * SECOND)]),
+        (EndpointHealth(drain_until=NOW + MOMENT), None, "drained_by_another", NOW + MOMENT, []),
+        (EndpointHealth(drain_until=LATER), NOW, "drained_by_another", LATER, []),
+        (EndpointHealth(drain_until=LATER, disabled_at=NOW), LATER, "endpoint_disabled", None, []),
+        (EndpointHealth(drain_until=LATER, disabled_at=NOW), NOW, "endpoint_disabled", LATER, []),
+        (
+            replace(OPEN, probe_at=NOW + CLOCK_MARGIN),
+            None,
+            "probed",
+            LEASED,
+            [(LEASED, 0 * SECOND)],
+        ),
+        (replace(OPEN, probe_at=NOW + CLOCK_MARGIN + MOMENT), None, "before_probe", None, []),
+        (
+            replace(OPEN, probe_at=LATER, drain_until=LATER),
+            LATER,
+            "before_probe",
+            None,
+            [(None, MINUTE)],
+        ),
+    ],
+)
+def test_one_task_at_a_time_posts_what_waits(
+    health: EndpointHealth,
+    lease: datetime | None,
+    outcome: str,
+    kept: datetime | None,
+    planned: Sequence[tuple[datetime | None, timedelta]],
+) -> None:
+    """The task with the lease posts; another one changes nothing, and the refused owner ends."""
+    world, endpoint, _ = waiting_world(health)
+    assert drains_of(world).run(replace(drain_of(endpoint), lease=lease), endpoint) == outcome
+    assert health_of(world).drain_until == kept
+    assert len(world.poster.posts) == (kept == LEASED)
+    assert len(world.waiting.waiting) == (kept != LEASED)
+    assert world.queue.tasks == [
+        (replace(drain_of(endpoint), lease=follows), wait) for follows, wait in planned
+    ]
+
+
+def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
+    """The lease is there before the first POST, in the milliseconds that a record keeps."""
+    world, endpoint, waiting = waiting_world(EndpointHealth(), 7)
+    world.now += timedelta(microseconds=5_999)
+    leases: list[datetime | None] = []
+
+    def answer(*_: object) -> PostResult:
+        leases.append(health_of(world).drain_until)
+        return PostResult(status_code=200)
+
+    world.answer = answer
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    assert [post.event_id for post in world.poster.posts] == [e.event_id for e in waiting[:5]]
+    assert leases == [LEASED + 5 * MOMENT] * 5
+
+
+@pytest.mark.parametrize(("took", "slow"), [(SECOND - MOMENT, False), (SECOND, True)])
+def test_an_endpoint_is_slow_until_all_posts_are_quick(took: timedelta, *, slow: bool) -> None:
+    """One POST of a second keeps the endpoint slow."""
+    world, endpoint, waiting = waiting_world(EndpointHealth(slow_since=NOW), 2)
+
+    def answer(_url: str, event_id: object) -> PostResult:
+        world.now += took if event_id == waiting[0].event_id else MOMENT
+        return PostResult(status_code=200)
+
+    world.answer = answer
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    assert (health_of(world).slow_since is not None) == slow
+
+
+def test_an_event_that_an_earlier_try_ended_is_not_posted() -> None:
+    """It only leaves what waits."""
+    world, endpoint, (first,) = waiting_world(EndpointHealth())
+    world.deliveries.put(WebhookDelivery(event=first, state=DeliveryState.DELIVERED))
+    assert drains_of(world).run(drain_of(endpoint), endpoint) == "drained"
+    assert (world.poster.posts, world.waiting.waiting) == ([], {})
+
+
+@pytest.mark.parametrize(("failures", "waits"), [(3, False), (4, True)])
+def test_a_failure_that_opens_the_circuit_ends_the_drain(failures: int, *, waits: bool) -> None:
+    """Its event waits for the probe; before, it would be tried on the schedule."""
+    health = EndpointHealth(failing_since=NOW - MINUTE, failures=failures)
+    world, endpoint, (first,) = waiting_world(health)
+    fail(world, first, 0)
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    (stored,) = world.deliveries.deliveries.values()
+    assert len(stored.attempts) == 1
+    assert len(world.waiting.waiting) == waits
+    assert health_of(world).drain_until == (None if waits else LEASED)
+    retry: list[tuple[WebhookTask, timedelta]] = [
+        (replace(first, attempts=1), 5 * SECOND),
+        (replace(drain_of(endpoint), lease=LEASED), 0 * SECOND),
+    ]
+    probe: list[tuple[WebhookTask, timedelta]] = [(drain_of(endpoint), 5 * SECOND)] * 2
+    assert world.queue.tasks == (probe if waits else retry)
+
+
+@pytest.mark.parametrize(("attempts", "state"), [(8, "waiting"), (9, "failed")])
+def test_a_failed_probe_keeps_its_event_until_the_last_attempt(attempts: int, state: str) -> None:
+    """The circuit stays open, and after ten attempts the event waits no more."""
+    world, endpoint, (first,) = waiting_world(replace(OPEN, probe_at=NOW))
+    fail(world, first, attempts)
+    assert drains_of(world).run(drain_of(endpoint), endpoint) == "probe_failed"
+    assert (health_of(world).open_since, health_of(world).drain_until) == (NOW, None)
+    (stored,) = world.deliveries.deliveries.values()
+    assert stored.state == state
+    assert len(world.waiting.waiting) == (state == "waiting")
+
+
+@pytest.mark.parametrize("health", [replace(OPEN, probe_at=NOW), EndpointHealth(slow_since=NOW)])
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_drain_ends_when_nothing_waits(health: EndpointHealth, *, comes: bool) -> None:
+    """The endpoint is sound again. An event that came in between gets another drain."""
+    world, endpoint, (first,) = waiting_world(health)
+    world.waiting.remove(first)
+
+    def come(name: str) -> None:
+        if name == "healths.replace" and comes and health_of(world).drain_until == LEASED:
+            world.waiting.put(first)
+
+    world.gate.watch = come
+    assert drains_of(world).run(drain_of(endpoint), endpoint) == "drain_ended"
+    ended = replace(health, drain_until=None, slow_since=None, probe_at=None, open_since=None)
+    assert health_of(world) == replace(ended, probes=0)
+    assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * comes
+
+
+def test_a_circuit_that_opens_while_a_drain_ends_stays_open() -> None:
+    """Only a probe closes it."""
+    world, endpoint, (first,) = waiting_world(EndpointHealth())
+    world.waiting.remove(first)
+
+    def open_circuit(name: str) -> None:
+        if name == "waiting.oldest" and world.gate.calls.count(name) == 1:
+            key = (endpoint.account_id, endpoint.endpoint_id)
+            world.healths.healths[key] = replace(OPEN, drain_until=LEASED)
+
+    world.gate.watch = open_circuit
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    assert health_of(world).open_since == NOW
+
+
+@pytest.mark.parametrize("slow_posts", [4, 5])
+def test_five_slow_posts_make_an_endpoint_slow(slow_posts: int) -> None:
+    """A drain comes at once, and one for later in case the worker dies; a slow one gets no more."""
+    world, endpoint, events = waiting_world(EndpointHealth(), slow_posts)
+    for _ in range(2):
+        WebhookWorker(world.ports, beyond_patience).handle(events)
+    slow = slow_posts == 5
+    assert health_of(world).slow_since == (NOW if slow else None)
+    drains = [(drain_of(endpoint), 5 * SECOND), (drain_of(endpoint), 0 * SECOND)]
+    assert world.queue.tasks == drains * slow
+
+
+@pytest.mark.parametrize(
+    ("health", "drains"),
+    [
+        (replace(OPEN, probe_at=None), 1),
+        (replace(OPEN, probe_at=NOW + MINUTE), 0),
+        (replace(OPEN, probe_at=NOW - MINUTE), 0),
+        (replace(OPEN, probe_at=NOW - MINUTE - MOMENT), 1),
+        (replace(OPEN, disabled_at=NOW), 0),
+        (EndpointHealth(slow_since=NOW - 5 * SECOND), 0),
+        (EndpointHealth(slow_since=NOW - 5 * SECOND - MOMENT), 1),
+        (EndpointHealth(slow_since=NOW - MINUTE, drain_until=NOW + MOMENT), 0),
+        (EndpointHealth(slow_since=NOW - MINUTE, drain_until=NOW), 1),
+    ],
+)
+def test_an_event_that_nothing_would_post_begins_a_drain(
+    health: EndpointHealth, drains: int
+) -> None:
+    """A probe that is planned, or a drain that runs or was queued just now, posts it."""
+    world, endpoint, (first,) = waiting_world(health)
+    world.waiting.remove(first)
+    assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["waiting"]
+    assert len(world.waiting.waiting) == 1
+    assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * drains
+
+
+def test_a_test_is_posted_although_events_wait() -> None:
+    """Its owner wants to see the answer now, also of a slow endpoint."""
+    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW))
+    test = webhook_test(endpoint.account_id, NOW).for_endpoint(endpoint.endpoint_id)
+    assert WebhookWorker(world.ports, one_after_another).handle([test]) == ["delivered"]
+    assert world.queue.tasks == []
