@@ -179,7 +179,7 @@ def _failing_save() -> Iterator[None]:
 def _sending_rate() -> Iterator[None]:
     """Let SES grant a rate that has two buckets, and let the worker take tokens from both."""
     rate: Any = wiring.services().delivery.rate
-    buckets = cycle(KnownBucket(rate._table, number, lambda: 2000.0) for number in range(2))
+    buckets = cycle(KnownBucket(rate._table, lambda: 2000.0, number) for number in range(2))
     granted: dict[str, Any] = {"_choose": lambda: next(buckets)}
     with mock.patch.multiple(rate, **granted):
         yield
