@@ -126,3 +126,12 @@ def test_the_layer_has_the_list_of_disposable_domains(layer: Path) -> None:
         " print(listed('mailinator.com'), listed('customer.example'))"
     )
     assert run_alone(script, layer / "python") == ("True False\n", "")
+
+
+def test_the_layer_has_the_list_of_public_suffixes(layer: Path) -> None:
+    """The layer alone tells a shared domain from one that somebody has registered."""
+    script = (
+        "from pillarbox.adapters.public_suffixes import registrable_domain as registered;"
+        " print(*map(registered, ('mail.shop.co.uk', 'co.uk', 'github.io')))"
+    )
+    assert run_alone(script, layer / "python") == ("shop.co.uk None None\n", "")
