@@ -338,7 +338,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     CodeRequestBody: {"email": ADDRESS | {"description": "Where the code is to go."}},
     SignInRequest: {
         "flow": {"description": "The `flow` of the request for the code."},
-        "code": {"description": "The six digits of the email."},
+        "code": {"description": "The digits of the email: six, or ten after many requests."},
         "link": {"description": "The text of a one-time link, in place of flow and code."},
     },
     TokenRequest: {

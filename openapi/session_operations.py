@@ -69,9 +69,9 @@ SESSIONS: Final = (
         id="request_code",
         route="POST /v1/session/codes",
         summary="Request a one-time code",
-        description="Emails six digits to the address, if it is a user's. The response is the same"
-        " if it is not. The code works for ten minutes and five attempts, together with `flow`. A"
-        " new request ends the one before.",
+        description="Emails six or ten digits to the address, if it is a user's. The response is"
+        " the same if it is not. The code works for ten minutes and five attempts, together with"
+        " `flow`. Codes that were requested before keep working.",
         security=(),
         body=CodeRequestBody,
         body_examples=example("code", "For an address", {"email": "ada@shop.example"}),

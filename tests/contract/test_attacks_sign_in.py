@@ -1,19 +1,26 @@
 """Attacks of a stranger, or of another user, on signing in and on sessions."""
 
+import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from email import message_from_bytes, policy
 from itertools import count
 from typing import Final
 
 import pytest
 
+from pillarbox import wiring
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import parse_flow
-from pillarbox.domain.sign_in.session import digest_of
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, digest_of
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user, signed_in
+from tests.contract.test_messages import event
 
 _numbers: Final = count(1)
 
@@ -47,7 +54,7 @@ def test_a_cookie_with_another_secret_is_not_signed_in(service: Service, address
 
 
 def test_several_flows_share_no_code(service: Service, address: str) -> None:
-    """A right code works neither with another user's flow, nor with the flow that it replaced."""
+    """A right code works neither with another user's flow, nor with another flow of its address."""
     other = f"stranger{next(_numbers)}@shop.example"
     add_user(other)
     old, flow, own = (
@@ -59,11 +66,11 @@ def test_several_flows_share_no_code(service: Service, address: str) -> None:
         f"{victim.flow_id}.{victim.user_digest}.{stranger.secret}",
         f"{stranger.flow_id}.{victim.user_digest}.{stranger.secret}",
         f"{victim.flow_id}.{stranger.user_digest}.{victim.secret}",
-        old,
     ]
     for forged in mixed:
         for code in codes:
             assert Browser().sign_in(forged, code.code).code == "invalid_code"
+    assert Browser().sign_in(old, codes[1].code).code == "invalid_code"
     assert Browser().sign_in(flow, codes[1].code).status == 200
 
 
@@ -123,3 +130,103 @@ def test_unusual_text_is_an_ordinary_wrong_value(service: Service, text: str) ->
         ("/token", {"accountId": text}),
     ):
         assert browser.post(path, body).status in {401, 422}, (path, body)
+
+
+def _invitation(service: Service, account: str, address: str) -> str:
+    """Invite an address to an account, and return the text of the email."""
+    service.deliver()
+    owner = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
+    already = len(service.ses.mails)
+    invited = owner.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
+    assert invited.status == 201
+    service.deliver()
+    (sent,) = service.ses.mails[already:]
+    mail = message_from_bytes(sent["raw"], policy=policy.default)
+    return str(mail.get_body(("plain",)).get_content())  # type: ignore[union-attr]
+
+
+def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
+    service: Service,
+) -> None:
+    """Whom a tenant invites, it does not choose: those who can do more sign in with a code."""
+    operator, member = (f"{name}{next(_numbers)}@shop.example" for name in ("op", "member"))
+    services().team.set_operator(operator, operator=True)
+    services().team.add_member(service.account(), member, Role.OWNER)
+    for address in (operator, member):
+        text = _invitation(service, service.account(), address)
+        assert "#" not in text
+        assert "Sign in with a code" in text
+    newcomer = f"late{next(_numbers)}@shop.example"
+    (link,) = re.findall(r"#([0-9a-z]{32})", _invitation(service, service.account(), newcomer))
+    services().team.set_operator(newcomer, operator=True)
+    assert Browser().post("", {"link": link}).code == "invalid_code"
+
+
+def test_removal_and_signing_out_everywhere_end_links_and_codes(service: Service) -> None:
+    """What was sent before signs nobody in; what is asked for afterwards does."""
+    account, address = service.account(), f"gone{next(_numbers)}@shop.example"
+    (link,) = re.findall(r"#([0-9a-z]{32})", _invitation(service, account, address))
+    services().team.remove_member(account, address)
+    assert Browser().post("", {"link": link}).code == "invalid_code"
+    team = services().team
+
+    def sign_out() -> None:
+        token = signed_in(service, address).token().json["token"]
+        ended = Api(session=token).raw("DELETE", "/session", query={"all": "true"})
+        assert ended.status == 204
+
+    for end in (sign_out, lambda: team.set_operator(address, operator=False)):
+        link, flow = team.new_link(address), Browser().request_code(address).json["flow"]
+        code = service.codes()[-1].code
+        end()
+        assert Browser().post("", {"link": link}).code == "invalid_code"
+        assert Browser().sign_in(flow, code).code == "invalid_code"
+    assert Browser().post("", {"link": team.new_link(address)}).status == 200
+
+
+def test_a_tenant_bombs_nobody_with_invitations(service: Service) -> None:
+    """An address gets one from an account in a week and three a day from all; none has its name."""
+    victim, sent = f"bombed{next(_numbers)}@gmail.com", []
+    for _ in range(5):
+        account = service.account()
+        boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
+        for tag in ("", "+again"):
+            address = victim.replace("@", f"{tag}@")
+            made = boss.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
+            sent.append(made.status)
+    assert sent == [201, 429] * 3 + [429] * 4
+    account = service.account()
+    boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
+    name = {"name": "Your PayPal is limited: https://evil.example/ now"}
+    assert boss.raw("PATCH", "/account", json.dumps(name)).status == 200
+    text = _invitation(service, account, f"calm{next(_numbers)}@shop.example")
+    assert "PayPal" not in text
+
+
+def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> None:
+    """A user who reported one as unwanted still gets three a day, and no invitation."""
+    service.deliver()
+    address, start = f"angry{next(_numbers)}@shop.example", wiring.utc_now().replace(hour=1)
+    add_user(address)
+    with service.at(start):
+        Browser().request_code(address)
+        service.mail_codes()
+        already = len(service.ses.mails)
+        service.deliver()
+        tags = {tag["Name"]: tag["Value"] for tag in service.ses.mails[already]["EmailTags"]}
+        complaint = {"complainedRecipients": [{"emailAddress": address}]}
+        sent = tags["message"]
+        assert service.report(event(SERVICE_ACCOUNT_ID, sent, "Complaint", complaint)) == []
+    got = []
+    for hour in range(1, 6):
+        with service.at(start + timedelta(hours=hour)):
+            Browser().request_code(address)
+            service.mail_codes()
+            already = len(service.ses.mails)
+            service.deliver()
+            got.append(len(service.ses.mails) - already)
+    assert got == [1, 1, 1, 0, 0]
+    account = service.account()
+    boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
+    refused = boss.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")

@@ -106,7 +106,8 @@ def test_a_stranger_is_told_once_a_day(service: Service) -> None:
     """Requests for codes, again and again, do not fill a mailbox with our answers."""
     address, now = new_address(), wiring.utc_now().replace(hour=1, minute=0)
     for day, hours, expected in ((0, 0, 1), (0, 5, 0), (0, 22, 0), (1, 0, 1)):
-        with service.at(now + timedelta(days=day, hours=hours)):
+        moment = now + timedelta(days=day, hours=hours)
+        with service.at(moment), service.signing_up("invited"):
             Browser().request_code(address)
             assert [to for to, _ in mailed(service)] == [address] * expected
 
@@ -115,7 +116,7 @@ def test_strangers_get_a_hundred_emails_a_day_in_all(service: Service) -> None:
     """A list of addresses does not make the service a source of unwanted mail."""
     counts = services().code_mail.counts
     later = wiring.utc_now() + timedelta(days=40)
-    with service.at(later):
+    with service.at(later), service.signing_up("invited"):
         told = [
             counts.count("strangers#all", timedelta(days=1), STRANGERS, later)
             for _ in range(STRANGERS - 1)

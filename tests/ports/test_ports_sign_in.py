@@ -13,7 +13,7 @@ from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSig
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.sign_in.ports import SessionResult
-from pillarbox.domain.sign_in.codes import CODE_TIME, FlowToken, new_flow
+from pillarbox.domain.sign_in.codes import CODE_TIME, FlowToken, Link, new_flow
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
@@ -81,6 +81,10 @@ def test_a_user_is_found_by_the_address_in_any_case(stores: Stores) -> None:
     assert stores.users.set_operator("ada@shop.example", operator=True) == operator
     assert stores.users.get(USER.address) == operator
     assert stores.users.set_operator("bob@shop.example", operator=True) is None
+    stores.users.end_proofs("ADA@shop.example", at(5))
+    stores.users.end_proofs("bob@shop.example", at(5))
+    assert stores.users.get(USER.address) == replace(operator, proofs_ended_at=at(5))
+    assert stores.users.get("bob@shop.example") is None
 
 
 def test_a_member_is_added_once(stores: Stores) -> None:
@@ -180,24 +184,28 @@ def test_a_flow_has_so_many_attempts(stores: Stores) -> None:
     assert tries == [flow, flow, None]
 
 
-def test_a_flow_is_finished_once_and_replaced_by_the_next(stores: Stores) -> None:
-    """After a right code nothing is checked; the flow that was replaced cannot be finished."""
+def test_a_flow_is_finished_once_beside_others(stores: Stores) -> None:
+    """After a right code nothing is checked; the other flow of the address goes on."""
     first, old, _ = new_flow(USER.address, NOW)
     second, new, _ = new_flow(USER.address, NOW)
     stores.flows.put(old)
     stores.flows.put(new)
-    assert stores.flows.attempt(first, 5, NOW) is None
-    assert not stores.flows.finish(old)
+    assert stores.flows.attempt(first, 5, NOW) == old
     assert stores.flows.finish(new)
     assert not stores.flows.finish(new)
     assert stores.flows.attempt(second, 5, NOW) is None
+    assert stores.flows.attempt(first, 5, NOW) == old
+    assert stores.flows.finish(old)
+    _, absent, _ = new_flow(USER.address, NOW)
+    assert not stores.flows.finish(absent)
 
 
 def test_a_link_is_redeemed_once(stores: Stores) -> None:
-    """An absent, used or expired link has no address."""
+    """An absent, used or expired link is none."""
+    link = Link(address=USER.address, at=NOW, expires_at=at(60), account_id=ACCOUNT)
     for digest in ("a", "b"):
-        stores.flows.put_link(digest, USER.address, at(60))
-    assert stores.flows.redeem_link("a", NOW) == USER.address
+        stores.flows.put_link(digest, link)
+    assert stores.flows.redeem_link("a", NOW) == link
     assert stores.flows.redeem_link("a", NOW) is None
     assert stores.flows.redeem_link("b", at(60)) is None
     assert stores.flows.redeem_link("c", NOW) is None

@@ -13,7 +13,7 @@ import { farewell, renew, requestCode, signIn } from "../session";
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds
 /** What follows the # of the email's link: the first part of a flow, and the code. */
-const BY_EMAIL = /^([^.]+)\.(\d{6})$/;
+const BY_EMAIL = /^([^.]+)\.(\d{6,10})$/;
 
 interface Flow {
   email: string;
@@ -99,7 +99,7 @@ function WithAddress({ email, onEmail, onFlow }: AddressProperties) {
       <button class="button primary" disabled={busy}>
         {busy ? "One moment…" : "Send me a code"}
       </button>
-      <p class="hint">No account yet? Enter your address too. The email says whether you can create one.</p>
+      <p class="hint">No account yet? Enter your address too. If no email comes, new addresses are not admitted today: ask the operator of this service for an account.</p>
     </form>
   );
 }
@@ -117,7 +117,7 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
   return (
     <form onSubmit={run}>
       <p>
-        If <b>{email}</b> may sign in, a code of six digits is on its way there. It is valid for 10 minutes, in this browser alone.
+        If <b>{email}</b> may sign in, a code is on its way there. It is valid for 10 minutes, in this browser alone.
       </p>
       <Field label="Code" error={error}>
         <input
@@ -126,8 +126,8 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
           required
           inputMode="numeric"
           autocomplete="one-time-code"
-          pattern="[0-9]{6}"
-          maxLength={6}
+          pattern="[0-9]{6,10}"
+          maxLength={10}
           value={code}
           onInput={(event) => setCode((event.currentTarget.value = event.currentTarget.value.replace(/\D/g, "")))}
         />

@@ -13,17 +13,18 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
 from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
+from pillarbox.adapters.public_suffixes import registrable_domain
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
+from pillarbox.domain.address import fold_address
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_ADDRESS,
     CODES_PER_KEY,
     PreviewRecipients,
-    fold_address,
     is_unused,
     new_report,
 )
@@ -83,6 +84,7 @@ class World:
             queue=self.queue,
             domains=self.domains,
             is_disposable=is_disposable,
+            registrable_domain=registrable_domain,
             clock=lambda: self.now,
         )
 
@@ -160,9 +162,9 @@ def test_a_network_gets_three_keys_a_day(world: World) -> None:
 
 
 def test_a_domain_gets_twenty_keys_a_day_and_all_get_thirty(world: World) -> None:
-    """A mailbox provider has no limit of its own, but the total holds for it too."""
+    """Subdomains count as one. A mailbox provider has no limit of its own, but the total holds."""
     for number in range(20):
-        world.issue(f"u{number}@shop.example")
+        world.issue(f"u{number}@s{number}.shop.example")
     assert refusal(world.issue, "u20@shop.example").code == "rate_limit_exceeded"
     for number in range(10):
         world.issue(f"u{number}@gmail.com")

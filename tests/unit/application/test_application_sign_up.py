@@ -270,3 +270,13 @@ def test_nobody_is_invited_while_sign_up_is_closed() -> None:
     world = World(SignUpMode.CLOSED)
     assert refusal(world.approval.invite, ADA).code == "validation_failed"
     assert world.users.get(ADA) is None
+
+
+def test_one_mailbox_signs_up_once() -> None:
+    """Forms of one address with tags, and with dots at Gmail, share one free account."""
+    world = World()
+    assert world.create("mallory@gmail.com") is SignUpStatus.CREATED
+    for form in ("mallory+1@gmail.com", "m.allory@googlemail.com", "Mallory+x@gmail.com"):
+        assert world.status(form) is SignUpStatus.CREATED
+    assert world.create("m.allory@shop.example") is SignUpStatus.CREATED
+    assert world.status("mallory@shop.example") is SignUpStatus.AVAILABLE

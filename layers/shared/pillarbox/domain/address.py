@@ -11,6 +11,8 @@ MAX_ADDRESS: Final = 254
 #: In characters, before the domain becomes A-labels: these are longer, apart from what they ignore.
 _MAX_TEXT: Final = 4 * MAX_ADDRESS
 
+_GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
+
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _DOT_STRING: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 _START: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+(?:@[A-Za-z0-9.-]*)?")
@@ -92,6 +94,18 @@ def mailbox_key(address: str) -> str:
     ignore case. So a complaint from Ann@ also stops email to ann@.
     """
     return address.lower()
+
+
+def fold_address(address: str) -> str:
+    """Return one text for all forms of an address that reach the same person.
+
+    What follows a `+` is removed. Gmail ignores dots too, and its two domains are one.
+    """
+    local, _, domain = mailbox_key(address).rpartition("@")
+    local = local.partition("+")[0] or local
+    if domain in _GMAIL:
+        local, domain = local.replace(".", ""), "gmail.com"
+    return f"{local}@{domain}"
 
 
 def distinct_mailboxes(addresses: Iterable[str]) -> tuple[str, ...]:

@@ -101,6 +101,7 @@ class SignInWiring(ServiceMailWiring):
             counts=self.sign_in_counts,
             policy=self.sign_up_policy,
             previews=DynamoPreviewAccounts(None, self.table),
+            domains=self.mail_domains,
             messages=self.message_store,
             send_mail=self.send_urgent_mail,
             base_url=self.service_address.read,
@@ -113,6 +114,7 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.adapters.dynamodb import keys
         from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
         from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.public_suffixes import registrable_domain
         from pillarbox.application.sign_in.preview_keys import PreviewKeys
 
         return PreviewKeys(
@@ -125,6 +127,7 @@ class SignInWiring(ServiceMailWiring):
             queue=self.code_requests,
             domains=self.mail_domains,
             is_disposable=is_disposable,
+            registrable_domain=registrable_domain,
             clock=utc_now,
         )
 
@@ -143,6 +146,7 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def account_members(self) -> "AccountMembers":
+        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
         from pillarbox.application.sign_in.members import AccountMembers
 
         return AccountMembers(
@@ -150,6 +154,8 @@ class SignInWiring(ServiceMailWiring):
             members=self.member_store,
             flows=self.flow_store,
             counts=self.sign_in_counts,
+            previews=DynamoPreviewAccounts(None, self.table),
+            domains=self.mail_domains,
             send_mail=self.send_mail,
             base_url=self.service_address.read,
             clock=utc_now,

@@ -14,11 +14,11 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | membership  | OF#<user>           | <account>      |
 | session     | SESS#<user>         | <session>      |
 | access token | SESS#<user>        | <session>#<sha256> |
-| flow        | FLOW#<digest of the address> | -    |
-| flow for a preview key | PREVIEW#<digest of the folded address> | - |
+| flow        | FLOW#<digest of the address> | <digest of its secret> |
+| flow for a preview key | PREVIEW#<digest of the folded address> | <digest of its secret> |
 | link for one use | LINK#<sha256>     | -              |
 | count of codes | COUNT#<subject>#<seconds>#<window> | - |
-| sign up     | SIGNUPS             | <digest of the address> |
+| sign up     | SIGNUPS             | <digest of the folded address> |
 | key of proof of work | POW        | -              |
 | used proof  | PROOF#<sha256>      | -              |
 
@@ -149,12 +149,12 @@ def _common(kind: str, sk: str = "") -> "_Common":
 api_key: Final = _alone("KEY")
 account: Final = _alone("ACCT")
 user: Final = _alone("USER")
-flow: Final = _alone("FLOW")
-preview_flow: Final = _alone("PREVIEW")
 link: Final = _alone("LINK")
 used_proof: Final = _alone("PROOF")
 webhook_endpoint_ids: Final = _alone("HOOK")
 
+flow: Final = _of_list("FLOW")
+preview_flow: Final = _of_list("PREVIEW")
 key_list: Final = _of_list("KEYS")
 key_use: Final = _of_list("USED")
 account_log: Final = _of_list("LOG")

@@ -11,6 +11,7 @@ from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"
@@ -34,7 +35,10 @@ class SuppressionImport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionList:
-    """The suppressions of all accounts. The case of an address does not matter."""
+    """The suppressions of all accounts, and of the service's own mail (`SERVICE_ACCOUNT_ID`).
+
+    The case of an address does not matter.
+    """
 
     records: SuppressionRecords
     accounts: AccountRecords
@@ -48,7 +52,7 @@ class SuppressionList:
             ServiceError: `account_not_found`.
         """
         mailbox = mailbox_key(normalize_address(address))
-        find_account(self.accounts, account_id)
+        self._check(account_id)
         suppression = Suppression(address=mailbox, reason=MANUAL, at=self.clock())
         return self.records.add(account_id, suppression)
 
@@ -58,7 +62,7 @@ class SuppressionList:
         Raises:
             ServiceError: `account_not_found`.
         """
-        find_account(self.accounts, account_id)
+        self._check(account_id)
         now, refused = self.clock(), list[tuple[int, FieldError]]()
         mailboxes: dict[str, Suppression] = {}
         for position, address in enumerate(addresses):
@@ -85,7 +89,7 @@ class SuppressionList:
         Raises:
             ServiceError: `account_not_found`.
         """
-        find_account(self.accounts, account_id)
+        self._check(account_id)
         beginning = mailbox_key(start or "")
         found = self.records.page(account_id, beginning, cursor, limit + 1)
         following = found[limit].address if len(found) > limit else None
@@ -97,7 +101,7 @@ class SuppressionList:
         Raises:
             ServiceError: `account_not_found`.
         """
-        find_account(self.accounts, account_id)
+        self._check(account_id)
         return self.records.of_account(account_id)
 
     def remove(self, account_id: str, address: str) -> str:
@@ -108,7 +112,7 @@ class SuppressionList:
             ServiceError: `account_not_found`, `suppression_not_found`.
         """
         mailbox = mailbox_key(normalize_address(address))
-        find_account(self.accounts, account_id)
+        self._check(account_id)
         is_removed = self.records.remove(account_id, mailbox)
         # The address may have been erased, so that only its hash is stored.
         is_removed |= self.records.remove(account_id, hashed_mailbox(account_id, mailbox))
@@ -116,3 +120,7 @@ class SuppressionList:
             message = "The account does not suppress this address."
             raise ServiceError("suppression_not_found", message)
         return mailbox
+
+    def _check(self, account_id: str) -> None:
+        if account_id != SERVICE_ACCOUNT_ID:  # which has no record
+            find_account(self.accounts, account_id)

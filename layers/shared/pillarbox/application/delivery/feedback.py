@@ -20,6 +20,8 @@ from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.message import ERASED_ADDRESS
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -153,9 +155,11 @@ class Feedback:
                     mailbox = mailbox_key(recipient)
                     if recipient == ERASED_ADDRESS:
                         mailbox = hashed_mailbox(event.account_id, mailbox_key(address))
-                    self.suppressions.put(
-                        event.account_id, mailbox, reason, event.at, event.message_id
-                    )
+                    list_id = event.account_id
+                    if (list_id, reason) == (SERVICE_ACCOUNT_ID, "complained"):
+                        # A stranger may have asked for the code; its owner may need the next one.
+                        list_id, mailbox = PREVIEW_LIST, stopped_mailbox(address)
+                    self.suppressions.put(list_id, mailbox, reason, event.at, event.message_id)
                 if reason == "complained":
                     suspension = Suspension(self.clock(), "a recipient complained")
                     self.suspend_preview(event.account_id, suspension)

@@ -4,13 +4,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.ports import Clock, Messages, SendMail, ServiceAddress
+from pillarbox.application.ports import (
+    Clock,
+    DomainVerdict,
+    MailDomains,
+    Messages,
+    SendMail,
+    ServiceAddress,
+)
 from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, Users
-from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.sign_in.codes import CODE_TIME, CodeRequest
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, user_digest
-from pillarbox.domain.sign_in.sign_up import DAY, NEWCOMERS, PER_STRANGER, STRANGERS, SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import (
+    DAY,
+    NEWCOMERS,
+    PER_STRANGER,
+    PER_UNWILLING,
+    STRANGERS,
+    SignUpMode,
+    SignUpPolicy,
+)
 from pillarbox.rendering.notice import code_source, sign_up_source
 
 if TYPE_CHECKING:
@@ -37,6 +52,7 @@ class CodeMail:
     counts: SignInCounts
     policy: SignUpPolicy
     previews: PreviewAccounts
+    domains: MailDomains
     messages: Messages
     send_mail: SendMail
     base_url: ServiceAddress
@@ -48,7 +64,9 @@ class CodeMail:
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
-        each time.
+        each time, and never while sign-up is closed. Who has reported an email as unwanted gets few
+        codes. Only a user's address gets an email if its domain accepts none: this is found out
+        here, where nobody can measure it.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.
@@ -67,6 +85,12 @@ class CodeMail:
         user = self.users.get(request.address)
         is_welcome = user is not None or self.policy.admits(request.address)
         address = user.address if user else request.address
+        if user is None and not self._may_reach(address):
+            return False
+        if self.previews.is_stopped(mailbox_key(address)) and not (
+            is_welcome and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
+        ):
+            return False
         # Before the count, which would otherwise count an email that is not sent.
         link = self._link(request) if is_welcome else ""
         if user is None and not self._may_write(address, is_welcome=is_welcome):
@@ -75,16 +99,24 @@ class CodeMail:
         send(address, *text)
         return is_welcome
 
+    def _may_reach(self, address: str) -> bool:
+        if self.policy.mode is SignUpMode.CLOSED:
+            return False
+        domain = domain_of(address)
+        return self.domains.look_up([domain])[domain] is DomainVerdict.ACCEPTS
+
     def _may_write(self, address: str, *, is_welcome: bool) -> bool:
         """Count an email to an address that belongs to no user.
 
         A code counts for all newcomers. An email without one counts for the address, then for all.
         """
-        now = self.clock()
         limits = [(user_digest(address), PER_STRANGER), ("all", STRANGERS)]
         if is_welcome:
             limits = [("codes", NEWCOMERS)]
-        return all(self.counts.count(f"strangers#{name}", DAY, most, now) for name, most in limits)
+        return all(self._count(name, most) for name, most in limits)
+
+    def _count(self, name: str, most: int) -> bool:
+        return self.counts.count(f"strangers#{name}", DAY, most, self.clock())
 
     def _link(self, request: CodeRequest) -> str:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.

@@ -10,11 +10,13 @@ from pillarbox.rendering.notice import invitation_source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """What the email says. `inviter` is an address, `account` a name, `base_url` the app's host."""
+    """What the email says. `inviter` is an address, `base_url` the app's host.
+
+    Without a `link` the user signs in with a code.
+    """
 
     address: str
     inviter: str
-    account: str
     role: Role
     base_url: str
     link: str = field(repr=False)
@@ -23,17 +25,16 @@ class Invitation:
         """Accept the email of an invitation."""
         send_mail(
             self.address,
-            # Without the account's name, which its owner chose: the service vouches for a subject.
+            # Without the account's name, which its owner chose: the reader has agreed to nothing.
             "You are invited to an account of Pillarbox",
             invitation_source(),
             {
-                "account": self.account,
                 "inviter": self.inviter,
                 "role": self.role.value,
                 "days": INVITATION_TIME.days,
                 "address": self.address,
                 # In the fragment, which no server sees.
-                "url": f"{self.base_url}/app/sign-in#{self.link}",
+                "url": f"{self.base_url}/app/sign-in#{self.link}" if self.link else "",
                 "sign_in": f"{self.base_url}/app/",
             },
         )

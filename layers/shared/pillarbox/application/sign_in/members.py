@@ -6,22 +6,40 @@ in with the link of the email, or with a one-time code.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.ports import Clock, SendMail, ServiceAddress
+from pillarbox.application.ports import Clock, MailDomains, SendMail, ServiceAddress
+from pillarbox.application.sign_in.domain_check import refuse_domain
 from pillarbox.application.sign_in.invitation_mail import Invitation
-from pillarbox.application.sign_in.ports import Flows, Members, SignInCounts, Users
+from pillarbox.application.sign_in.ports import (
+    Flows,
+    Members,
+    PreviewAccounts,
+    SignInCounts,
+    Users,
+)
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
+from pillarbox.domain.address import domain_of, fold_address, mailbox_key
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.sign_in.codes import INVITATION_TIME, new_link
+from pillarbox.domain.sign_in.codes import INVITATION_TIME, Link, new_link
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member, MemberPrincipal, digest_of, new_user
+from pillarbox.domain.sign_in.session import (
+    Member,
+    MemberPrincipal,
+    digest_of,
+    new_user,
+    user_digest,
+)
 
 _DAY: Final = timedelta(days=1)
 #: The most invitations of one account in a day: the emails come from the service's own address.
 PER_DAY: Final = 50
+#: The most invitations that one address gets in a day, from all accounts. From one account it gets
+#: one in a week: its reader may not have asked for any.
+PER_ADDRESS_AND_DAY: Final = 3
+_WEEK: Final = timedelta(days=7)
 #: How often a change is tried that other changes of the members prevent.
 _TRIES: Final = 5
 
@@ -34,6 +52,9 @@ class AccountMembers:
     members: Members
     flows: Flows
     counts: SignInCounts
+    #: Knows who wants no mail that they have not asked for.
+    previews: PreviewAccounts
+    domains: MailDomains
     send_mail: SendMail
     base_url: ServiceAddress
     clock: Clock
@@ -43,23 +64,25 @@ class AccountMembers:
         return self.members.of_account(principal.account.account_id)
 
     def invite(self, principal: MemberPrincipal, address: str, role: Role) -> Member:
-        """Add a member, and send it an email with a one-time link.
+        """Add a member, and send it an email.
+
+        The email has a one-time link, unless the user is an operator or in another account.
 
         Raises:
-            ValidationFailed: on `email`.
+            ValidationFailed: on `email`: it is no address, or its domain accepts no mail.
             ServiceError: `member_exists`, `member_limit_exceeded`, `rate_limit_exceeded`;
                 `service_unavailable`, with nothing changed.
         """
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
-        if len(self.members.of_account(account.account_id)) >= MAX_MEMBERS:
+        present = self.members.of_account(account.account_id)
+        if mailbox_key(address) in {mailbox_key(one.address) for one in present}:
+            raise _member_exists()
+        if len(present) >= MAX_MEMBERS:
             raise limit_exceeded("member_limit_exceeded", MAX_MEMBERS, "members")
         base_url = self.base_url()  # before any change, so that no member is left without an email
-        subject = f"invitations#{account.account_id}"
-        if not self.counts.count(subject, _DAY, PER_DAY, now):
-            raise ServiceError(
-                "rate_limit_exceeded", f"An account can invite {PER_DAY} members a day."
-            )
+        self._count(account.account_id, address, now)
         user = self.users.add(new_user(address))
+        is_new = not user.operator and not self.members.of_user(user.user_id)
         member = Member(
             account_id=account.account_id,
             user_id=user.user_id,
@@ -69,18 +92,48 @@ class AccountMembers:
             invited_by=principal.session.user_id,
         )
         if not self.members.add(member):
-            raise ServiceError("member_exists", "The address is that of a member already.")
-        link = new_link()
-        self.flows.put_link(digest_of(link), user.address, now + INVITATION_TIME)
+            raise _member_exists()
+        link = new_link() if is_new else ""
+        if link:
+            self._keep_link(link, member)
         Invitation(
             address=user.address,
             inviter=principal.session.address,
-            account=account.name,
             role=role,
             base_url=base_url,
             link=link,
         ).send(self.send_mail)
         return member
+
+    def _count(self, account_id: str, address: str, now: datetime) -> None:
+        """Count an invitation, and look up whether mail can reach its address."""
+        subject, mailbox = f"invitations#{account_id}", user_digest(fold_address(address))
+        if not self.counts.count(subject, _DAY, PER_DAY, now):
+            raise ServiceError(
+                "rate_limit_exceeded", f"An account can invite {PER_DAY} members a day."
+            )
+        domain = domain_of(address)
+        refuse_domain(self.domains.look_up([domain])[domain], "email")
+        limits = [
+            (f"{subject}#{mailbox}", _WEEK, 1),
+            (f"invitations#to#{mailbox}", _DAY, PER_ADDRESS_AND_DAY),
+        ]
+        counted = all(self.counts.count(name, window, most, now) for name, window, most in limits)
+        if not counted or self.previews.is_stopped(mailbox_key(address)):
+            message = (
+                "This address gets no more invitations for now. The operator of the service can add"
+                " the member."
+            )
+            raise ServiceError("rate_limit_exceeded", message)
+
+    def _keep_link(self, text: str, member: Member) -> None:
+        link = Link(
+            address=member.address,
+            at=member.added_at,
+            expires_at=member.added_at + INVITATION_TIME,
+            account_id=member.account_id,
+        )
+        self.flows.put_link(digest_of(text), link)
 
     def change_role(self, principal: MemberPrincipal, user_id: str, role: Role) -> Member:
         """Give a member another role, from the next request on.
@@ -118,3 +171,7 @@ class AccountMembers:
             if changed:
                 return changed
         raise Unavailable("data store", "Others change the members at the same time. Try again.")
+
+
+def _member_exists() -> ServiceError:
+    return ServiceError("member_exists", "The address is that of a member already.")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.key import ApiKey
-    from pillarbox.domain.sign_in.codes import CodeRequest, Flow, FlowToken
+    from pillarbox.domain.sign_in.codes import CodeRequest, Flow, FlowToken, Link
     from pillarbox.domain.sign_in.proof_of_work import CheckedProof
     from pillarbox.domain.sign_in.sign_up import SignUpRequest
 
@@ -26,6 +26,9 @@ class Users(Protocol):
 
     def add(self, user: User) -> User:
         """Store a new user, or return the one that has the address."""
+
+    def end_proofs(self, address: str, at: datetime) -> None:
+        """End the codes and links that a user got until a time, if there is such a user."""
 
     def set_operator(self, address: str, *, operator: bool) -> User | None:
         """Change whether a user is an operator; return None if there is no such user."""
@@ -96,26 +99,26 @@ class Sessions(Protocol):
 
 
 class Flows(Protocol):
-    """Flows, at most one of each address, and one-time links."""
+    """Flows, side by side for one address, and one-time links."""
 
     def put(self, flow: "Flow") -> None:
-        """Store a flow in place of the one that the address has."""
+        """Store a new flow."""
 
     def attempt(self, token: "FlowToken", most: int, now: datetime) -> "Flow | None":
         """Count one attempt and return the flow.
 
-        Return None, and count nothing, if the flow has another secret, has expired, was finished
+        Return None, and count nothing, if no flow has this secret, or it has expired, was finished
         or had so many attempts.
         """
 
     def finish(self, flow: "Flow") -> bool:
         """End a flow after a right code. Of several calls only one returns True."""
 
-    def put_link(self, digest: str, address: str, expires_at: datetime) -> None:
+    def put_link(self, digest: str, link: "Link") -> None:
         """Store a one-time link by the digest of its text."""
 
-    def redeem_link(self, digest: str, now: datetime) -> str | None:
-        """Use a link up and return its address; None if it is absent, used or expired."""
+    def redeem_link(self, digest: str, now: datetime) -> "Link | None":
+        """Use a link up and return it; None if it is absent, used or expired."""
 
 
 class SignInCounts(Protocol):
@@ -136,7 +139,7 @@ class CodeRequests(Protocol):
 
 
 class SignUps(Protocol):
-    """Sign-ups, at most one of each address."""
+    """Sign-ups, at most one of each folded address."""
 
     def get(self, address: str) -> "SignUpRequest | None":
         """Read the sign-up of an address consistently."""

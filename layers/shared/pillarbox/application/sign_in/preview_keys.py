@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.application.ports import Clock, DomainVerdict, MailDomains
+from pillarbox.application.ports import Clock, MailDomains
 from pillarbox.application.sign_in.code_limits import count_code
+from pillarbox.application.sign_in.domain_check import refuse_domain
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -59,12 +60,6 @@ from pillarbox.domain.sign_in.sign_up import DAY
 _COUNTS: Final = "preview#"
 #: Two requests for one address take turns.
 _TRIES: Final = 5
-_REFUSALS: Final = {
-    DomainVerdict.NO_DOMAIN: "has a domain that does not exist",
-    DomainVerdict.NO_MX: "has a domain that accepts no mail",
-    DomainVerdict.NULL_MX: "has a domain that accepts no mail",
-    DomainVerdict.UNKNOWN: "has a domain whose DNS does not answer: try again later",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +75,8 @@ class PreviewKeys:
     queue: CodeRequests
     domains: MailDomains
     is_disposable: Callable[[str], bool]
+    #: None for a public suffix.
+    registrable_domain: Callable[[str], str | None]
     clock: Clock
 
     def challenge(self, address: str) -> Challenge:
@@ -110,9 +107,7 @@ class PreviewKeys:
         if not self.proofs.use(checked):
             raise wrong_proof("was used before: solve a new challenge")
         count_code(self.counts, _COUNTS, digest, client, now)
-        verdict = self.domains.look_up([domain_of(address)])[domain_of(address)]
-        if verdict is not DomainVerdict.ACCEPTS:
-            raise _refused(_REFUSALS[verdict])
+        refuse_domain(self.domains.look_up([domain_of(address)])[domain_of(address)], "email")
         self._count_codes_of_day(digest)
         token, flow, request = new_flow(address, now, digest)
         self.flows.put(flow)
@@ -178,7 +173,8 @@ class PreviewKeys:
         now, domain, block = self.clock(), domain_of(address), block_of(client)
         limits = [("all", self.per_day)]
         if not is_mailbox_provider(domain):
-            limits.insert(0, (f"domain#{domain}", PER_DOMAIN))
+            shared = self.registrable_domain(domain) or domain
+            limits.insert(0, (f"domain#{shared}", PER_DOMAIN))
         if block:
             limits.insert(0, (f"keys#{block}", PER_BLOCK))
         for subject, most in limits:

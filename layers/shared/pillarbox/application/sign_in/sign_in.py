@@ -7,6 +7,7 @@ owner a user, who is in no account yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.ports import Clock
@@ -23,8 +24,12 @@ from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.sign_in.codes import (
+    CODE_LENGTH,
+    LONG_CODE_LENGTH,
     MAX_ATTEMPTS,
+    SHORT_PER_DAY,
     FlowToken,
+    Link,
     invalid_code,
     new_flow,
 )
@@ -41,8 +46,9 @@ from pillarbox.domain.sign_in.session import (
     new_access,
     new_session,
     new_user,
+    user_digest,
 )
-from pillarbox.domain.sign_in.sign_up import SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import DAY, SignUpPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +103,11 @@ class SignIn:
             ServiceError: `rate_limit_exceeded`.
         """
         address, now = normalize_address(address, "email"), self.clock()
-        token, flow, request = new_flow(address, now)
-        count_code(self.counts, "", token.user_digest, client, now)
+        digest = user_digest(address)
+        count_code(self.counts, "", digest, client, now)
+        is_short = self.counts.count(f"address#{digest}", DAY, SHORT_PER_DAY, now)
+        length = CODE_LENGTH if is_short else LONG_CODE_LENGTH
+        token, flow, request = new_flow(address, now, length=length)
         self.flows.put(flow)
         self.queue.put(request)
         return token
@@ -112,18 +121,21 @@ class SignIn:
         flow = self.flows.attempt(token, MAX_ATTEMPTS, self.clock())
         if flow is None or not flow.accepts(token, code) or not self.flows.finish(flow):
             raise invalid_code()
-        return self._begin(flow.address, agent)
+        return self._begin(flow.address, flow.at, agent)
 
     def with_link(self, text: str, agent: str) -> IssuedSession:
         """Sign in with a one-time link, of an invitation or of the operator's command.
 
+        That of an invitation signs in nobody who is an operator or in another account: a tenant
+        chose to whom it goes. It ends with the membership.
+
         Raises:
             ServiceError: `invalid_code`.
         """
-        address = self.flows.redeem_link(digest_of(text), self.clock())
-        if address is None:
+        link = self.flows.redeem_link(digest_of(text), self.clock())
+        if link is None or (link.account_id is not None and not self._is_invited(link)):
             raise invalid_code()
-        return self._begin(address, agent)
+        return self._begin(link.address, link.at, agent)
 
     def exchange(self, cookie: SessionToken, account_id: str | None) -> IssuedAccess:
         """Issue an access token for a cookie, and note that the session was used.
@@ -165,11 +177,21 @@ class SignIn:
             raise ServiceError("session_not_found", "You have no such session.")
 
     def end_all(self, principal: SessionPrincipal) -> None:
-        """End all sessions of a caller."""
+        """End all sessions of a caller, and the codes and links that are on their way."""
+        self.users.end_proofs(principal.session.address, self.clock())
         self.sessions.remove_all(principal.session.user_id)
 
-    def _begin(self, address: str, agent: str) -> IssuedSession:
+    def _is_invited(self, link: Link) -> bool:
+        user = self.users.get(link.address)
+        if user is None or user.operator:
+            return False
+        places = [(one.account_id, one.added_at) for one in self.members.of_user(user.user_id)]
+        return places == [(link.account_id, link.at)]
+
+    def _begin(self, address: str, proved_at: datetime, agent: str) -> IssuedSession:
         user = self.users.get(address)
+        if user and user.proofs_ended_at and proved_at <= user.proofs_ended_at:
+            raise invalid_code()
         if user is None and self.policy.admits(address):
             user = self.users.add(new_user(address))
         if user is None:

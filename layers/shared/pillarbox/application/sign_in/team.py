@@ -8,7 +8,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Flows, Members, Sessions, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.codes import LINK_TIME, new_link
+from pillarbox.domain.sign_in.codes import LINK_TIME, Link, new_link
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import Member, User, digest_of, new_user
 
@@ -63,6 +63,8 @@ class Team:
     def remove_member(self, account_id: str, address: str) -> None:
         """Remove a user from an account. Its sessions lose the account at once.
 
+        The codes and links that the user has not used yet end too.
+
         Raises:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`, `member_not_found`.
@@ -71,9 +73,10 @@ class Team:
         user = self.users.get(normalize_address(address))
         if user is None or not self.members.remove(account_id, user.user_id):
             raise _member_not_found()
+        self.users.end_proofs(user.address, self.clock())
 
     def set_operator(self, address: str, *, operator: bool) -> User:
-        """Make a user an operator of the service, or end that and all of its sessions.
+        """Make a user an operator of the service, or end that, its sessions, codes and links.
 
         Raises:
             ValidationFailed: on `address`.
@@ -85,6 +88,7 @@ class Team:
         if user is None:
             raise _member_not_found()
         if not operator:
+            self.users.end_proofs(user.address, self.clock())
             self.sessions.remove_all(user.user_id)
         return user
 
@@ -94,8 +98,9 @@ class Team:
         Raises:
             ValidationFailed: on `address`.
         """
-        user, text = self.add_user(address), new_link()
-        self.flows.put_link(digest_of(text), user.address, self.clock() + LINK_TIME)
+        user, text, now = self.add_user(address), new_link(), self.clock()
+        link = Link(address=user.address, at=now, expires_at=now + LINK_TIME)
+        self.flows.put_link(digest_of(text), link)
         return text
 
 

@@ -2,8 +2,8 @@
 
 A flow begins when a browser asks for a code. Its text has an id, which the link in the email
 contains too, the digest of the address, under which its record is stored, and a secret, which only
-this browser has. The code is checked together with the secret, so it works nowhere else. A new flow
-of an address replaces the one before it.
+this browser has. The code is checked together with the secret, so it works nowhere else. Each flow
+has a record of its own, so a stranger's request leaves the code of the address's owner alone.
 """
 
 import hmac
@@ -20,6 +20,8 @@ from pillarbox.domain.sign_in.session import digest_of, user_digest
 #: How long a code and its flow are valid.
 CODE_TIME: Final = timedelta(minutes=10)
 CODE_LENGTH: Final = 6
+#: Digits of a code that nobody guesses.
+LONG_CODE_LENGTH: Final = 10
 #: The codes that are checked in one flow.
 MAX_ATTEMPTS: Final = 5
 #: How long a link of the operator's command is valid.
@@ -38,9 +40,11 @@ MINUTE: Final = timedelta(minutes=1)
 #: The most codes that one address gets in an hour for requests from one block of IP addresses. So
 #: a stranger does not use up those of the address's owner.
 PER_ADDRESS_AND_BLOCK: Final = 5
-#: The most that it gets in an hour in all. With the attempts of each, this bounds how often its
-#: code can be guessed: 75 of a million in an hour, and 25 from one block.
+#: The most that it gets in an hour in all.
 PER_ADDRESS: Final = 15
+#: The most codes of `CODE_LENGTH` that it gets in a day; the others are long. With the attempts of
+#: each, this bounds how often a code can be guessed: 25 of a million in a day.
+SHORT_PER_DAY: Final = 5
 #: The most codes that one block of IP addresses asks for in an hour, and in a minute.
 PER_BLOCK: Final = 20
 PER_BLOCK_AND_MINUTE: Final = 3
@@ -73,9 +77,24 @@ class Flow:
     code_hash: str
     expires_at: datetime
 
+    @property
+    def at(self) -> datetime:
+        """Return when the flow began."""
+        return self.expires_at - CODE_TIME
+
     def accepts(self, token: FlowToken, code: str) -> bool:
         """Return whether a code is right, in a time that does not depend on it."""
         return hmac.compare_digest(self.code_hash, token.code_hash(code))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """The record of a one-time link; that of an invitation has the account."""
+
+    address: str
+    at: datetime
+    expires_at: datetime
+    account_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +117,11 @@ def invalid_code() -> ServiceError:
 
 
 def new_flow(
-    address: str, now: datetime, preview_digest: str | None = None
+    address: str,
+    now: datetime,
+    preview_digest: str | None = None,
+    *,
+    length: int = CODE_LENGTH,
 ) -> tuple[FlowToken, Flow, CodeRequest]:
     """Begin a flow with a new code.
 
@@ -106,10 +129,11 @@ def new_flow(
         address: where the code is to go.
         now: the present time.
         preview_digest: for a preview key, the digest of the folded address.
+        length: of the code.
     """
     digest = preview_digest or user_digest(address)
     token = FlowToken(new_token(_FLOW_ID_LENGTH), digest, new_token(_SECRET_LENGTH))
-    code = f"{secrets.randbelow(10**CODE_LENGTH):0{CODE_LENGTH}}"
+    code = f"{secrets.randbelow(10**length):0{length}}"
     flow = Flow(
         user_digest=digest,
         digest=digest_of(token.secret),

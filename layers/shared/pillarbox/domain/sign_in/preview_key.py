@@ -17,7 +17,7 @@ from typing import Final
 
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID_LENGTH, KEY_ID_PREFIX
 from pillarbox.domain.accounts.suppression import hashed_mailbox
-from pillarbox.domain.address import domain_of, mailbox_key
+from pillarbox.domain.address import domain_of, fold_address, mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import token_of
 
@@ -59,7 +59,6 @@ yahoo.co.jp yahoo.co.uk yahoo.com yahoo.com.au yahoo.com.br yahoo.de yahoo.es ya
 yandex.com yandex.ru yeah.net ymail.com zoho.com zohomail.com
 """
 _MAILBOX_PROVIDERS: Final = frozenset(_PROVIDERS_TEXT.split())
-_GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
 #: Amazon's addresses for trials of deliveries, bounces and complaints.
 _SIMULATOR: Final = "simulator.amazonses.com"
 
@@ -133,18 +132,6 @@ def parse_report(text: str) -> Report | None:
     except (binascii.Error, UnicodeDecodeError):
         return None
     return Report(match[1], mailbox, match[3])
-
-
-def fold_address(address: str) -> str:
-    """Return one text for all forms of an address that reach the same person.
-
-    What follows a `+` is removed. Gmail ignores dots too, and its two domains are one.
-    """
-    local, _, domain = mailbox_key(address).rpartition("@")
-    local = local.partition("+")[0] or local
-    if domain in _GMAIL:
-        local, domain = local.replace(".", ""), "gmail.com"
-    return f"{local}@{domain}"
 
 
 def stopped_mailbox(address: str) -> str:

@@ -52,6 +52,8 @@ class User:
     user_id: str
     address: str
     operator: bool = False
+    #: Codes and links from this time or before do not sign in.
+    proofs_ended_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.codes import CODE_LENGTH
+from pillarbox.domain.sign_in.codes import CODE_LENGTH, LONG_CODE_LENGTH
 from pillarbox.domain.sign_in.session import (
     ACCESS_TOKEN_PREFIX,
     IDLE_TIME,
@@ -46,7 +46,7 @@ class SignInRequest(WireModel):
     """Give either `flow` and `code`, or `link`."""
 
     flow = optional(text(least=1, most=_MAX_TEXT))
-    code = optional(text(least=CODE_LENGTH, most=CODE_LENGTH))
+    code = optional(text(least=CODE_LENGTH, most=LONG_CODE_LENGTH))
     link = optional(text(least=1, most=_MAX_TEXT), check=_is_complete)
 
 

@@ -9,23 +9,26 @@ from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text,
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.rows import Row
-from pillarbox.domain.sign_in.codes import Flow, FlowToken
+from pillarbox.domain.sign_in.codes import Flow, FlowToken, Link
 from pillarbox.domain.sign_in.session import digest_of
 
+_LINK: Final = Row(
+    Link, "address", at=("at", TIME), expires_at=("until", TIME), account_id="account?"
+)
 _FLOW: Final = Row(Flow, *("digest", "address", "code_hash"), expires_at=("until", TIME))
 
 
 class DynamoFlows:
     """Implements `sign_in.ports.Flows`."""
 
-    def __init__(self, credentials: Table, key: Callable[[str], Item] = keys.flow) -> None:
+    def __init__(self, credentials: Table, key: Callable[[str, str], Item] = keys.flow) -> None:
         """Store the table, and which flows they are."""
         self._credentials = credentials
         self._key = key
 
     def put(self, flow: Flow) -> None:
-        """Put a flow, which replaces the one before."""
-        item = self._key(flow.user_digest) | to_item(
+        """Put a flow under the digests of its address and of its secret."""
+        item = self._key(flow.user_digest, flow.digest) | to_item(
             _FLOW.write(flow) | {"attempts": 0, "expires_at": to_ttl(flow.expires_at)}
         )
         self._credentials.put(item)
@@ -33,13 +36,11 @@ class DynamoFlows:
     def attempt(self, token: FlowToken, most: int, now: datetime) -> Flow | None:
         """Count in one conditional update, so that parallel attempts share the limit."""
         item = self._credentials.try_update(
-            self._key(token.user_digest),
+            self._key(token.user_digest, digest_of(token.secret)),
             "ADD #attempts :one",
-            condition="#digest = :digest AND #attempts < :most AND #until > :now"
-            " AND attribute_not_exists(#finished)",
+            condition="#attempts < :most AND #until > :now AND attribute_not_exists(#finished)",
             values={
                 ":one": 1,
-                ":digest": digest_of(token.secret),
                 ":most": most,
                 ":now": to_text(now),
             },
@@ -47,35 +48,32 @@ class DynamoFlows:
         return _FLOW.read(item, user_digest=token.user_digest) if item else None
 
     def finish(self, flow: Flow) -> bool:
-        """Mark the flow, unless another call has or a new flow has replaced it."""
+        """Mark the flow, unless another call has."""
         item = self._credentials.try_update(
-            self._key(flow.user_digest),
+            self._key(flow.user_digest, flow.digest),
             "SET #finished = :true",
-            condition="#digest = :digest AND attribute_not_exists(#finished)",
-            values={":true": True, ":digest": flow.digest},
+            condition="attribute_exists(#digest) AND attribute_not_exists(#finished)",
+            values={":true": True},
         )
         return item is not None
 
-    def put_link(self, digest: str, address: str, expires_at: datetime) -> None:
+    def put_link(self, digest: str, link: Link) -> None:
         """Put a link."""
-        item = keys.link(digest) | to_item(
-            {
-                "address": address,
-                "until": to_text(expires_at),
-                "expires_at": to_ttl(expires_at),
-            }
-        )
-        self._credentials.put(item)
+        expires = {"expires_at": to_ttl(link.expires_at)}
+        self._credentials.put(keys.link(digest) | to_item(_LINK.write(link) | expires))
 
-    def redeem_link(self, digest: str, now: datetime) -> str | None:
-        """Mark the link in one conditional update, so that it works once."""
+    def redeem_link(self, digest: str, now: datetime) -> Link | None:
+        """Mark the link in one conditional update, so that it works once.
+
+        A link of an older release, which has no time, is not accepted.
+        """
         item = self._credentials.try_update(
             keys.link(digest),
             "SET #finished = :true",
-            condition="#until > :now AND attribute_not_exists(#finished)",
+            condition="#until > :now AND attribute_exists(#at) AND attribute_not_exists(#finished)",
             values={":true": True, ":now": to_text(now)},
         )
-        return item["address"] if item else None
+        return _LINK.read(item) if item else None
 
 
 class DynamoSignInCounts(Store):

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import entry_item
-from pillarbox.adapters.dynamodb.attributes import TIME, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.users import member_items
 from pillarbox.adapters.dynamodb.table import NEW, Table
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import LogEntry
+from pillarbox.domain.address import fold_address
 from pillarbox.domain.sign_in.proof_of_work import KEY_LENGTH, CheckedProof
 from pillarbox.domain.sign_in.session import Member, user_digest
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
@@ -44,7 +45,7 @@ class DynamoSignUps:
 
     def get(self, address: str) -> SignUpRequest | None:
         """Read one sign-up with strong consistency."""
-        item = self._credentials.get(keys.sign_up(user_digest(address)))
+        item = self._credentials.get(_key(address))
         return _REQUEST.read(item) if item else None
 
     def all(self) -> Sequence[SignUpRequest]:
@@ -77,7 +78,7 @@ class DynamoSignUps:
     def _put(
         self, request: SignUpRequest, before: SignUpRequest | None
     ) -> "TransactWriteItemTypeDef":
-        item = keys.sign_up(user_digest(request.address)) | to_item(_REQUEST.write(request))
+        item = _key(request.address) | to_item(_REQUEST.write(request))
         if before is None:
             return self._credentials.to_put(item, condition=NEW)
         return self._credentials.to_put(
@@ -110,3 +111,8 @@ class DynamoProofs:
     def _put_key(self) -> Mapping[str, Any]:
         new = {"key": secrets.token_hex(KEY_LENGTH)}
         return self._credentials.put_new(keys.proof_key() | to_item(new)) or new
+
+
+def _key(address: str) -> Item:
+    """Return one key for all forms of an address, because a mailbox signs up once."""
+    return keys.sign_up(user_digest(fold_address(address)))

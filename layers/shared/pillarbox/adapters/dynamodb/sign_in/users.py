@@ -2,17 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import NEW, Parts
 from pillarbox.adapters.rows import Column, Row, one_of
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import Member, User, user_digest
 
-_USER: Final = Row(User, "address", user_id="id", operator=Column("operator", absent=False))
+_USER: Final = Row(
+    User,
+    "address",
+    user_id="id",
+    operator=Column("operator", absent=False),
+    proofs_ended_at=Column("proofs_ended?", TIME),
+)
 _MEMBER: Final = Row(
     Member,
     *("address", "invited_by?"),
@@ -36,6 +43,14 @@ class DynamoUsers(Store):
         key = keys.user(user_digest(user.address))
         stored = self._table.put_new(key | to_item(_USER.write(user)))
         return _USER.read(stored) if stored else user
+
+    def end_proofs(self, address: str, at: datetime) -> None:
+        """Set one attribute of a user that exists."""
+        self._table.try_update(
+            keys.user(user_digest(address)),
+            "SET #proofs_ended = :at",
+            values={":at": to_text(at)},
+        )
 
     def set_operator(self, address: str, *, operator: bool) -> User | None:
         """Set one attribute of a user that exists."""

@@ -1,0 +1,27 @@
+"""The suppressions of the service's own mail, which the operator's command shows and removes."""
+
+import pytest
+
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.application.accounts.suppressions import SuppressionList
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from tests.fakes.builders import NOW
+from tests.fakes.engine_tables import EngineTable
+
+
+def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
+    """A user whose code bounced gets codes again; another account without a record is refused."""
+    table = EngineTable("table")
+    records = DynamoSuppressions(table)
+    suppressions = SuppressionList(
+        records=records, accounts=DynamoAccounts(table), clock=lambda: NOW
+    )
+    records.put(SERVICE_ACCOUNT_ID, "ada@shop.example", "bounced", NOW, None)
+    (found,) = suppressions.of_account(SERVICE_ACCOUNT_ID)
+    assert (found.address, found.reason) == ("ada@shop.example", "bounced")
+    assert suppressions.remove(SERVICE_ACCOUNT_ID, "Ada@shop.example") == "ada@shop.example"
+    assert records.find_suppressed(SERVICE_ACCOUNT_ID, ["ada@shop.example"]) == frozenset()
+    with pytest.raises(ServiceError, match="no such account"):
+        suppressions.remove("acct00000009", "ada@shop.example")
