@@ -318,6 +318,10 @@ def test_who_creates_users_makes_no_operator(role: str) -> None:
     put, own = (role, "PutItem", "USER#abc"), {"pk", "sk", "id", "address"}
     assert _allows(*put, table="Credentials", attributes=own)
     assert not _allows(*put, table="Credentials", attributes=own | {"operator"})
+    update = (role, "UpdateItem", "USER#abc")
+    ends = _allows(*update, table="Credentials", attributes={"pk", "sk", "proofs_ended"})
+    assert ends is (role == "SignInRole")
+    assert not _allows(*update, table="Credentials", attributes={"pk", "sk", "operator"})
 
 
 def test_the_routes_of_the_account_change_its_name_and_brand_only() -> None:
