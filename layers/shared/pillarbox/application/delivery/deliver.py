@@ -230,6 +230,7 @@ class Delivery:
             return self._refuse(message, code, MEANINGS[code])
         try:
             raw = self.build(self.jobs.load(job), message)
+            job = self._with_present_tenant(job, message)
         except PayloadGone:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
@@ -246,6 +247,16 @@ class Delivery:
             return self._send(job, leased, recipients, refused, raw)
         decided = leased.message and self._without_hand_over(job, leased.message)
         return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
+
+    def _with_present_tenant(self, job: Job, message: Message) -> Job:
+        """Return the job with the tenant that the account has now, if there was a try before.
+
+        An account may lose its tenant while its email waits, and the provider then refuses it.
+        """
+        if job.tenant is None or message.attempt == 0:
+            return job
+        account = self.directory.look_up(job.account_id).account
+        return replace(job, tenant=account.tenant if account else None)
 
     def _refused_recipients(self, message: Message) -> dict[str, str]:
         """Return the recipients who get no copy, each with the code of the reason."""
@@ -278,7 +289,7 @@ class Delivery:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
             return DeliveryResult(Outcome.WAITING, timedelta(0))
         try:
-            provider_message_id = self.mailer.send(message, recipients, raw)
+            provider_message_id = self.mailer.send(message, recipients, raw, job.tenant)
         except SendThrottled as throttled:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
             if throttled.too_fast:
