@@ -228,7 +228,7 @@ def isolation(
     ctx: typer.Context,
     isolation: Annotated[
         Isolation,
-        typer.Argument(help="When SES pauses the account: at grave findings, at any, or never."),
+        typer.Argument(help="When SES pauses it: at grave findings (standard) or any."),
     ],
     account_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="The account's id.")
@@ -238,9 +238,9 @@ def isolation(
 ) -> None:
     """Give an account a reputation of its own at SES, as a tenant, or take it away with `none`.
 
-    SES then pauses this account alone, by `standard` or `strict` findings, and keeps a suppression
-    list for it. Accounts of the preview widget share one strict tenant. A tenant costs 0.005
-    dollars a month. If the command is interrupted, run it again: it goes on.
+    SES then pauses this account alone, by what it finds about it, and keeps a suppression
+    list for it. Accounts of the preview widget share one strict tenant. If the
+    command is interrupted, run it again: it goes on.
 
     Example: `pillarbox account isolation strict --all`
     """

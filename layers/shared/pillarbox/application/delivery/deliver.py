@@ -24,7 +24,7 @@ from pillarbox.application.delivery.ports import (
     SendUncertain,
 )
 from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
-from pillarbox.domain.address import domain_of, mailbox_key
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import COMMIT_TIME, HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import (
@@ -249,10 +249,7 @@ class Delivery:
         return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
 
     def _with_present_tenant(self, job: Job, message: Message) -> Job:
-        """Return the job with the tenant that the account has now, if there was a try before.
-
-        An account may lose its tenant while its email waits, and the provider then refuses it.
-        """
+        """After a try, let the job name the account's present tenant: SES may know no other."""
         if job.tenant is None or message.attempt == 0:
             return job
         account = self.directory.look_up(job.account_id).account
@@ -401,8 +398,3 @@ def _result(
     return HandOverResult(
         attempt=message.attempt, events=tuple(events), provider_message_id=provider_message_id
     )
-
-
-def message_id_header(message: Message) -> str:
-    """Return the Message-ID of a message (RFC 5322 section 3.6.4), the same at each build."""
-    return f"<{message.message_id}@{domain_of(message.sender)}>"
