@@ -9,7 +9,7 @@ from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Account, Isolation, Plan
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.quota import Limits
@@ -223,6 +223,42 @@ def resume(ctx: typer.Context, account_id: AccountId) -> None:
     _show(connection, connection.wiring.accounts.resume(account_id))
 
 
+@app.command("isolation")
+def isolation(
+    ctx: typer.Context,
+    isolation: Annotated[
+        Isolation,
+        typer.Argument(help="When SES pauses it: at grave findings (standard) or any."),
+    ],
+    account_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The account's id.")
+    ] = None,
+    *,
+    all_accounts: Annotated[bool, typer.Option("--all", help="Change every account.")] = False,
+) -> None:
+    """Give an account a reputation of its own at SES, as a tenant, or take it away with `none`.
+
+    SES then pauses this account alone, by what it finds about it, and keeps a suppression
+    list for it. Accounts of the preview widget share one strict tenant. If the
+    command is interrupted, run it again: it goes on.
+
+    Example: `pillarbox account isolation strict --all`
+    """
+    connection = connected(ctx)
+    if (account_id is None) is not all_accounts:
+        raise typer.BadParameter("needs either ID or --all", param_hint="'isolation'")
+    use_case = connection.wiring.account_isolation
+    if account_id is not None:
+        _show(connection, use_case.change(account_id, isolation))
+        return
+    with progress("Changing", "accounts") as report:
+        moved = use_case.change_all(isolation, report)
+    failed = [{"id": one, "error": text} for one, text in moved.failed.items()]
+    connection.show({"isolation": isolation, "accounts": moved.done, "failed": failed})
+    if failed:
+        raise typer.Exit(1)
+
+
 @app.command("delete")
 def delete(
     ctx: typer.Context,
@@ -294,6 +330,8 @@ def _show(connection: StackConnection, account: Account, more: Record | None = N
         **operated_account(account, quota, log),
         "senders": [*sorted(account.senders)],
         "holdUncertain": account.hold_uncertain,
+        "isolation": account.isolation.value,
+        "tenant": account.tenant,
         "shardedFrom": timestamp(account.sharded_from) if account.sharded_from else None,
         **(more or {}),
     }

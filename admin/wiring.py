@@ -22,14 +22,16 @@ from admin.use_cases.dead_letters import DeadLetterInspection
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
 from admin.use_cases.first_steps import FirstSteps
+from admin.use_cases.isolation import AccountIsolation
 from admin.use_cases.messages import MessageSearch
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
-from pillarbox.adapters.aws import in_parallel
+from pillarbox.adapters.aws import in_parallel, operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
+from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.history.audit import Audit
@@ -71,6 +73,19 @@ class OperatorWiring(Wiring):
     @cached_property
     def first_steps(self) -> FirstSteps:
         return FirstSteps(accounts=self.accounts, keys=self.api_keys, senders=self.senders)
+
+    @cached_property
+    def tenants(self) -> SesTenants:
+        return SesTenants(self.settings.configuration_set, operator_errors)
+
+    @cached_property
+    def account_isolation(self) -> AccountIsolation:
+        return AccountIsolation(
+            accounts=self.account_store,
+            tenants=self.tenants,
+            stack=self.settings.stack,
+            preview_sender=self.settings.preview_sender,
+        )
 
     @cached_property
     def message_search(self) -> MessageSearch:
@@ -147,6 +162,7 @@ class OperatorWiring(Wiring):
             stored_address=self.service_address.stored,
             certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,
             clock=utc_now,
+            isolation=self.account_isolation,
             configuration_set=settings.configuration_set,
             preview_sender=settings.preview_sender,
             workers=WorkerMaximums(

@@ -7,6 +7,7 @@ from math import ceil
 
 from admin.use_cases import checks, domain_checks
 from admin.use_cases.capacity import Capacity, check_capacity
+from admin.use_cases.isolation import AccountIsolation
 from admin.use_cases.ports import (
     ApiProbe,
     CertificateProbe,
@@ -41,6 +42,7 @@ class Doctor:
         api_url: the address of API and dashboard.
         stored_address: reads the one that links in emails have.
         certificate_probe: None without a relay.
+        isolation: compares the tenants of accounts with those of SES.
         configuration_set: the name of the configuration set that emails are sent with.
         preview_sender: the address that preview keys send from.
         workers: how many functions the queues and the stream use at a time.
@@ -67,6 +69,7 @@ class Doctor:
     stored_address: Callable[[], str | None]
     certificate_probe: CertificateProbe | None
     clock: Clock
+    isolation: AccountIsolation
     configuration_set: str
     preview_sender: str
     workers: WorkerMaximums
@@ -102,6 +105,7 @@ class Doctor:
             "functions": self._check_functions,
             "events": service["events"],
             "domains": self._check_domains,
+            "tenants": self.isolation.check,
             "policies": lambda: check_policies(self.queue_policies.read()),
             "queues": service["queues"],
             "waiting": service["waiting"],

@@ -6,7 +6,6 @@ page can reach it under a name of its own (DNS rebinding).
 
 import asyncio
 import hashlib
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -21,10 +20,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from local.ses.bodies import read_object, text_of
 from local.ses.errors import SesError, bad_request, not_found
 from local.ses.events import Emit, EventEmitter
 from local.ses.sending import SesSendEmailRequest, accept, parse, refused
 from local.ses.store import MailStore, Mode, StoredConfigurationSet, SuppressedDestination
+from local.ses.tenant_routes import tenant_routes
 from pillarbox.domain.errors import Json
 
 #: The error that each refusing behaviour returns.
@@ -78,6 +79,7 @@ def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
                 "/v2/email/configuration-sets/{name}/event-destinations",
                 api.get_event_destinations,
             ),
+            *tenant_routes(mailbox),
             Route("/v2/email/suppression/addresses", api.put_suppressed, methods=["PUT"]),
             Route("/v2/email/suppression/addresses", api.list_suppressed),
             Route("/v2/email/suppression/addresses/{address:path}", api.get_suppressed),
@@ -178,14 +180,14 @@ class _Api:
         )
 
     async def put_plan(self, request: Request) -> Response:
-        plan = _text(await _object(request), "Plan")
+        plan = text_of(await read_object(request), "Plan")
         if plan not in _PLANS:
             raise bad_request(f"Plan must be one of {', '.join(_PLANS)}.")
         self._mailbox.plan = plan
         return JSONResponse({})
 
     async def create_identity(self, request: Request) -> Response:
-        identity = _text(await _object(request), "EmailIdentity")
+        identity = text_of(await read_object(request), "EmailIdentity")
         if self._mailbox.identity_verified(identity) is not None:
             message = f"Email identity {identity} already exist."
             raise SesError("AlreadyExistsException", message)
@@ -219,7 +221,7 @@ class _Api:
         identity: str = request.path_params["identity"]
         if self._mailbox.identity_verified(identity) is None:
             raise not_found(f"Email identity {identity} does not exist.")
-        domain = _text(await _object(request), "MailFromDomain")
+        domain = text_of(await read_object(request), "MailFromDomain")
         if not domain.endswith(f".{identity}"):
             raise bad_request(f"The MAIL FROM domain must be a subdomain of {identity}.")
         self._mailbox.mail_from[identity] = domain
@@ -247,7 +249,7 @@ class _Api:
         )
 
     async def create_configuration_set(self, request: Request) -> Response:
-        name = _text(await _object(request), "ConfigurationSetName")
+        name = text_of(await read_object(request), "ConfigurationSetName")
         if name in self._mailbox.configuration_sets:
             message = f"Configuration set <{name}> already exists."
             raise SesError("AlreadyExistsException", message)
@@ -266,8 +268,8 @@ class _Api:
 
     async def create_event_destination(self, request: Request) -> Response:
         configuration_set = self._configuration_set(request)
-        body = await _object(request)
-        name = _text(body, "EventDestinationName")
+        body = await read_object(request)
+        name = text_of(body, "EventDestinationName")
         definition = body.get("EventDestination")
         if not isinstance(definition, dict):
             raise bad_request("EventDestination is missing.")
@@ -288,8 +290,8 @@ class _Api:
         )
 
     async def put_suppressed(self, request: Request) -> Response:
-        body = await _object(request)
-        address, reason = _text(body, "EmailAddress"), _text(body, "Reason")
+        body = await read_object(request)
+        address, reason = text_of(body, "EmailAddress"), text_of(body, "Reason")
         if reason not in {"BOUNCE", "COMPLAINT"}:
             raise bad_request("Reason must be BOUNCE or COMPLAINT.")
         self._mailbox.suppressions[address.lower()] = SuppressedDestination(
@@ -352,20 +354,3 @@ def _suppression(suppressed: SuppressedDestination) -> dict[str, Json]:
         "Reason": suppressed.reason,
         "LastUpdateTime": suppressed.updated_at.timestamp(),
     }
-
-
-async def _object(request: Request) -> dict[str, Json]:
-    try:
-        body = json.loads(await request.body())
-    except ValueError as error:
-        raise SesError("SerializationException", "The body is not JSON.") from error
-    if not isinstance(body, dict):
-        raise SesError("SerializationException", "The body is not a JSON object.")
-    return body
-
-
-def _text(body: dict[str, Json], name: str) -> str:
-    value = body.get(name)
-    if not isinstance(value, str) or not value:
-        raise bad_request(f"{name} is missing.")
-    return value

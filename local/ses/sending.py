@@ -75,6 +75,7 @@ class SesSendEmailRequest(SesModel):
     destination: SesDestination = Field(default_factory=SesDestination)
     email_tags: tuple[MessageTag, ...] = ()
     configuration_set_name: str | None = None
+    tenant_name: str | None = None
 
 
 def parse(body: bytes) -> SesSendEmailRequest:
@@ -118,6 +119,8 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
     name = request.configuration_set_name
     if name is not None and name not in mailbox.configuration_sets:
         raise not_found(f"Configuration set <{name}> does not exist.")
+    if request.tenant_name is not None:
+        mailbox.tenants.check_send(mailbox, request.tenant_name, source, name)
     _check_tags(request.email_tags)
     outcomes = {
         address: outcome_of(address, raw, mailbox.suppressions.get(address.lower()))
@@ -150,6 +153,7 @@ def _captured(
         source=_source(request, header_from),
         destination=_destination(request.destination, fields),
         configuration_set=request.configuration_set_name,
+        tenant=request.tenant_name,
         tags={tag.name: tag.value for tag in request.email_tags},
         headers=fields,
         from_header=decoded(header_from),

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from local.listeners import Listeners
 from local.ses.rate_limit import RateLimit
+from local.ses.tenants import TenantStore
 
 type Outcome = Literal[
     "delivered",
@@ -73,6 +74,7 @@ class CapturedMail:
     outcomes: Mapping[str, Outcome]  # by recipient
     received_at: datetime
     refusal: str | None = None  # why SES did not accept it
+    tenant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ class MailStore:
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
         #: MAIL FROM domains by identity.
         self.mail_from: dict[str, str] = {}
+        self.tenants = TenantStore(region, account_id)
         self.rate_limit = RateLimit(max_send_rate)
         #: The pricing plan, which is this one for a new AWS account.
         self.plan = "ESSENTIALS"

@@ -466,7 +466,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for call in ("Account", "ConfigurationSet", "ConfigurationSetEventDestinations"):
                 provider._ses.meta.events.register(f"before-call.sesv2.Get{call}", Ses.account)
             identities: Any = wiring.services().account_domains.check.identities
-            ses.domains.answer(identities._ses.meta.events)
+            tenants: Any = wiring.services().senders.tenants
+            for adapter in (identities, tenants):
+                ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()
             jobs, urgent, dead, events = (queues[queue.variable] for queue in _QUEUES)

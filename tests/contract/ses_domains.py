@@ -23,6 +23,8 @@ class SesDomainIdentities:
     dkim: dict[str, str] = field(default_factory=dict)
     #: The error to respond with: (HTTP status, error code).
     failure: tuple[int, str] | None = None
+    #: The ARNs of what the only tenant may send with.
+    associated: list[str] = field(default_factory=list)
     #: How often each operation was called.
     calls: list[str] = field(default_factory=list)
 
@@ -33,6 +35,9 @@ class SesDomainIdentities:
             "DeleteEmailIdentity": self._delete,
             "GetEmailIdentity": self._get,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
+            "CreateTenantResourceAssociation": self._associate,
+            "GetTenant": _tenant,
+            "ListTenantResources": self._resources,
         }.items():
             events.register(f"before-call.sesv2.{operation}", answer)
 
@@ -78,6 +83,20 @@ class SesDomainIdentities:
         name = unquote(params["url_path"].split("/")[-2])
         self.mail_from[name] = json.loads(params["body"])["MailFromDomain"]
         return aws_response(200, {})
+
+    def _associate(self, params: dict[str, Any], **_: object) -> Answer:
+        self.associated.append(json.loads(params["body"])["ResourceArn"])
+        return aws_response(200, {})
+
+    def _resources(self, **_: object) -> Answer:
+        found = [{"ResourceArn": arn} for arn in self.associated]
+        return aws_response(200, {"TenantResources": found})
+
+
+def _tenant(params: dict[str, Any], **_: object) -> Answer:
+    name = json.loads(params["body"])["TenantName"]
+    arn = f"arn:aws:ses:eu-west-1:123456789012:tenant/{name}/tn-1"
+    return aws_response(200, {"Tenant": {"TenantName": name, "TenantArn": arn}})
 
 
 def _error(status: int, code: str) -> Answer:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from pillarbox import wiring
+from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
@@ -336,3 +337,16 @@ def test_an_address_with_special_characters_is_one_segment(
             f"{local}@{domain}"
         )
         assert api.raw("DELETE", f"/senders/{encoded}%40{domain}").status == 204
+
+
+def test_a_sender_of_a_tenant_is_associated_first(
+    account: str, service: Service, domain: str
+) -> None:
+    """SES refuses email of a tenant from an identity that the tenant does not have."""
+    api = member(service, account)
+    verified(service, api, domain)
+    wiring.services().account_store.set_isolation(account, Isolation.STRICT, "shop")
+    assert add_sender(api, f"hello@{domain}").status == 201
+    start = "arn:aws:ses:eu-west-1:123456789012"
+    assert {f"{start}:identity/{domain}"} <= {*service.ses.domains.associated}
+    assert any(":configuration-set/" in arn for arn in service.ses.domains.associated)

@@ -29,7 +29,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
-from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import SCOPES, Preset, account_of_key
 from pillarbox.domain.address import domain_of
@@ -258,6 +258,11 @@ def _sign_in(service: Service) -> None:
         service.ses.domains.dkim["new.example"] = "FAILED"
         assert api.raw("POST", "/domains/new.example").status == 200
         assert "delete" in service.ses.domains.calls
+        service.ses.domains.known["new.example"] = True
+        wiring.services().account_store.set_isolation(account, Isolation.STRICT, "shop")
+    with service.at(wiring.utc_now() + timedelta(seconds=20)):
+        assert api.raw("GET", "/domains/new.example").json["status"] == "verified"
+        assert api.raw("POST", "/senders", '{"address": "hello@new.example"}').status == 201
     assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
 
 

@@ -329,8 +329,10 @@ class _Mailer:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
-        del raw
+    def send(
+        self, message: Message, recipients: tuple[str, ...], raw: bytes, tenant: str | None
+    ) -> str:
+        del raw, tenant
         return self._service.send(message, len(recipients))
 
     def send_probe(self, message: Message) -> None:

@@ -429,10 +429,15 @@ class FakeMailer:
         self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []
         #: The errors of the next calls; None accepts the email.
         self.answers: list[Exception | None] = []
+        #: The tenant of each call.
+        self.tenants: list[str | None] = []
         #: The senders of the probes.
         self.probes: list[str] = []
 
-    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+    def send(
+        self, message: Message, recipients: tuple[str, ...], raw: bytes, tenant: str | None
+    ) -> str:
+        self.tenants.append(tenant)
         if self.answers and (error := self.answers.pop(0)):
             raise error
         self.taken.append((message, recipients, raw))

@@ -75,8 +75,8 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     thread.join(10)
 
 
-def send() -> str:
-    return SesMailer("pillarbox").send(MESSAGE, TO, RAW)
+def send(tenant: str | None = None) -> str:
+    return SesMailer("pillarbox").send(MESSAGE, TO, RAW, tenant)
 
 
 def test_an_email_is_handed_over_raw_with_its_tags(provider: Provider) -> None:
@@ -160,6 +160,38 @@ def test_rejections_are_final(provider: Provider, kind: str, code: str) -> None:
         send()
     assert (rejection.value.code, rejection.value.reason) == (code, "said by SES")
     assert len(provider.requests) == 1
+
+
+def test_a_tenant_is_named(provider: Provider) -> None:
+    """An email without a tenant names none."""
+    send("pillarbox-shop")
+    send()
+    named = [body.get("TenantName") for _, body in provider.requests]
+    assert named == ["pillarbox-shop", None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("NotFoundException", b"said by SES"),
+        ("BadRequestException", b"Resource x is not associated with tenant <t>."),
+        ("SendingPausedException", b"said by SES"),
+    ],
+)
+def test_a_missing_or_paused_tenant_is_retryable(
+    provider: Provider, kind: str, message: bytes
+) -> None:
+    """The email is not the cause, and an operator or SES repairs it."""
+    provider.response = (400, kind, b'{"message": "%b"}' % message)
+    with pytest.raises(SendThrottled):
+        send("pillarbox-shop")
+
+
+def test_other_rejections_of_a_tenant_are_final(provider: Provider) -> None:
+    """An email that SES never takes fails at once, with a tenant too."""
+    provider.response = (400, "BadRequestException", b'{"message": "said by SES"}')
+    with pytest.raises(SendRejected):
+        send("pillarbox-shop")
 
 
 @pytest.mark.parametrize("broken", [None, "hang", "cut", (200, "", b"no JSON"), (200, "", b"{}")])

@@ -181,7 +181,7 @@ def _deliver(mail: Mail, message: Message) -> bytes:
     client = make_client("sesv2")
     client.meta.events.register("before-send.sesv2.SendEmail", _answer)
     vars(mailer)["_ses"] = client
-    mailer.send(message, message.recipients, raw)
+    mailer.send(message, message.recipients, raw, None)
     return raw
 
 

@@ -318,8 +318,8 @@ def _share_the_built_mail() -> Iterator[None]:
 
         return replace(delivery, build=build)
 
-    def send_last(self: ses.SesMailer, message: Message, to: Any, _raw: bytes) -> str:
-        return send(self, message, to, last[0])
+    def send_last(self: ses.SesMailer, message: Message, to: Any, _raw: bytes, *of: Any) -> str:
+        return send(self, message, to, last[0], *of)
 
     with (
         mock.patch.object(ses.SesMailer, "send", send_last),

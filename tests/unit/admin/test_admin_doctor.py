@@ -104,6 +104,7 @@ class HealthyStack(UseCases):
             stored_address=lambda: self.stored_address,
             certificate_probe=self.certificate,
             clock=self.clock,
+            isolation=self.isolation,
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
             workers=WorkerMaximums(2, 2),
@@ -144,6 +145,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
         "domains",
+        "tenants",
         *("queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
         "policies",
     }

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from admin.use_cases.isolation import AccountIsolation
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
@@ -23,6 +24,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.tenants import FakeTenants
 
 
 class TickingClock:
@@ -64,7 +66,10 @@ class UseCases:
             accounts=self.account_records,
             clock=clock,
         )
-        self.senders = Senders(accounts=self.account_records, identities=self.identities)
+        self.tenants = FakeTenants()
+        self.senders = Senders(
+            accounts=self.account_records, identities=self.identities, tenants=self.tenants
+        )
         self.templates = TemplateAuthoring(
             records=self.template_records,
             drafts=DynamoTemplateDrafts(self.table),
@@ -75,6 +80,15 @@ class UseCases:
         )
         self.suppressions = SuppressionList(
             records=DynamoSuppressions(self.table), accounts=self.account_records, clock=clock
+        )
+
+    @property
+    def isolation(self) -> AccountIsolation:
+        return AccountIsolation(
+            accounts=self.account_records,
+            tenants=self.tenants,
+            stack="pillarbox",
+            preview_sender="preview@shop.example",
         )
 
     def create_account(self, plan: Plan = Plan.STANDARD) -> str:

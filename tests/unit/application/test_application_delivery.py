@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
+from pillarbox.application.delivery.build_message import message_id_header
 from pillarbox.application.delivery.deliver import (
     DeliveryResult,
     Outcome,
     backoff,
-    message_id_header,
 )
 from pillarbox.application.delivery.ports import (
     SeenEvent,
@@ -868,3 +868,19 @@ def test_the_message_id_header_is_stable() -> None:
     message = builders.message()
     assert message_id_header(message) == f"<{message.message_id}@shop.example>"
     assert message.body_hash == HASH
+
+
+def test_email_names_the_tenant_of_its_acceptance(world: World, job: Job) -> None:
+    """The job has it, so that a delivery reads no account."""
+    world.delivery.deliver(replace(job, tenant="shop"))
+    assert world.mailer.tenants == ["shop"]
+
+
+def test_email_that_waits_names_the_present_tenant(world: World, job: Job) -> None:
+    """An account that lost its tenant loses no email that was accepted before."""
+    job = replace(job, tenant="shop")
+    world.mailer.answers = [SendThrottled()]
+    world.delivery.deliver(job)
+    advance(world, minutes=1)
+    assert world.delivery.deliver(job).outcome is Outcome.SENT
+    assert world.mailer.tenants == ["shop", None]

@@ -75,12 +75,14 @@ class Provider(FakeMailer):
         self.refusals = (SendThrottled(too_fast=True), SendThrottled(), SendRejected("no", "No."))
         self.refuses = 0.25
 
-    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+    def send(
+        self, message: Message, recipients: tuple[str, ...], raw: bytes, tenant: str | None
+    ) -> str:
         run = self._run
         known = run.suppressed_at_start[threading.get_ident()]
         assert not known & set(map(mailbox_key, recipients)), "sent to a suppressed address"
         self.answers = [run.draw.choice(self.refusals)] if run.chance(self.refuses) else []
-        provider_id = super().send(message, recipients, raw)
+        provider_id = super().send(message, recipients, raw, tenant)
         run.report(message, provider_id)
         return provider_id
 

@@ -92,9 +92,14 @@ class AccountWiring(Stores):
     @cached_property
     def senders(self) -> "Senders":
         from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.adapters.ses.tenants import SesTenants
         from pillarbox.application.accounts.senders import Senders
 
-        return Senders(accounts=self.account_store, identities=SesIdentities())
+        return Senders(
+            accounts=self.account_store,
+            identities=SesIdentities(),
+            tenants=SesTenants(self.settings.configuration_set),
+        )
 
     @cached_property
     def member_senders(self) -> "MemberSenders":

@@ -16,7 +16,7 @@ from pillarbox.adapters.rows import (
     nested,
     one_of,
 )
-from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
@@ -43,7 +43,7 @@ _BRAND: Final = Row(
 _SUSPENSION: Final = Row(Suspension, at=("suspended", TIME), reason="suspended_for?")
 _ACCOUNT: Final = Row(
     Account,
-    *("name", "default_sender?", "contact?", "widget_secret?"),
+    *("name", "default_sender?", "contact?", "widget_secret?", "tenant?"),
     account_id="account",
     plan=("plan", one_of(Plan)),
     created_at=("created", TIME),
@@ -52,6 +52,7 @@ _ACCOUNT: Final = Row(
     sharded_from=("sharded_from?", TIME),
     hashed_suppressions=Column("hashed_suppressions", absent=False),
     has_webhooks=Column("has_webhooks", absent=False),
+    isolation=Column("isolation", one_of(Isolation), absent=Isolation.NONE),
 )
 _AGENT: Final = Row(
     AgentSettings,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import uuid4
 
 from botocore.config import Config
@@ -63,6 +63,10 @@ _TOO_FAST: Final = frozenset({"Throttling", "ThrottlingException", "TooManyReque
 _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 
 
+class _OfTenant(TypedDict, total=False):
+    TenantName: str
+
+
 class SesMailer:
     """Implements `delivery.ports.Mailer`."""
 
@@ -71,14 +75,16 @@ class SesMailer:
     def __init__(self, configuration_set: str) -> None:
         self._configuration_set = configuration_set
 
-    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+    def send(
+        self, message: Message, recipients: tuple[str, ...], raw: bytes, tenant: str | None
+    ) -> str:
         """Call SendEmail once. Its events repeat the tags, which identify the message."""
         tags = {
             "account": message.account_id,
             "message": str(message.message_id),
             "attempt": str(message.attempt),
         }
-        return self._send(message.sender, recipients, raw, tags)
+        return self._send(message.sender, recipients, raw, tags, tenant)
 
     def send_probe(self, message: Message) -> None:
         """Send to the mailbox simulator. Its events name a message that does not exist."""
@@ -88,8 +94,14 @@ class SesMailer:
             self._send(message.sender, (SIMULATOR,), raw, tags)
 
     def _send(
-        self, sender: str, recipients: tuple[str, ...], raw: bytes, tags: Mapping[str, str]
+        self,
+        sender: str,
+        recipients: tuple[str, ...],
+        raw: bytes,
+        tags: Mapping[str, str],
+        tenant: str | None = None,
     ) -> str:
+        of_tenant: _OfTenant = {"TenantName": tenant} if tenant else {}
         try:
             response = self._ses.send_email(
                 FromEmailAddress=sender,
@@ -97,9 +109,10 @@ class SesMailer:
                 Content={"Raw": {"Data": raw}},
                 ConfigurationSetName=self._configuration_set,
                 EmailTags=[{"Name": name, "Value": value} for name, value in tags.items()],
+                **of_tenant,
             )
         except ClientError as error:
-            raise _failure(error) from error
+            raise _failure(error, tenant) from error
         except ParamValidationError as error:
             raise SendRejected("not_accepted", "SES cannot take an email of this form.") from error
         except (
@@ -121,7 +134,7 @@ class SesMailer:
         return response["MessageId"]
 
 
-def _failure(error: ClientError) -> Exception:
+def _failure(error: ClientError, tenant: str | None) -> Exception:
     code = code_of(error)
     status = error.response["ResponseMetadata"]["HTTPStatusCode"]
     if status >= _SERVER_ERROR:
@@ -129,4 +142,9 @@ def _failure(error: ClientError) -> Exception:
     if code in _RETRYABLE or status in _RETRYABLE_STATUSES:
         too_fast = code in _TOO_FAST or status == HTTPStatus.TOO_MANY_REQUESTS
         return SendThrottled(too_fast=too_fast)
-    return SendRejected(snake_case(code), error.response["Error"].get("Message", ""))
+    reason = error.response["Error"].get("Message", "")
+    # The tenant, or one of its associations, is missing: the email is not the cause, and the next
+    # try names the tenant that the account has by then.
+    if tenant and (code == "NotFoundException" or "tenant" in reason.lower()):
+        return SendThrottled()
+    return SendRejected(snake_case(code), reason)

@@ -34,6 +34,7 @@ MAX_INLINE_BYTES: Final = 200_000
 _TIME: Final = Codec(datetime.isoformat, datetime.fromisoformat)
 _JOB: Final = Row(
     Job,
+    "tenant?",
     account_id="account",
     message_id=("id", UUID_TEXT),
     body_hash="hash",
@@ -96,7 +97,8 @@ def write_result(job: Job, result: HandOverResult) -> str:
 
 
 def _job_json(job: Job, version: int) -> dict[str, object]:
-    return {"version": version, **_JOB.write(job)}
+    fields = _JOB.write(job)
+    return {"version": version} | {k: v for k, v in fields.items() if v is not None}
 
 
 def read_job(text: str) -> Job:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
-from pillarbox.domain.accounts.account import NO_LIMITS, Account, Plan, Suspension
+from pillarbox.domain.accounts.account import NO_LIMITS, Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.key import ApiKey
@@ -100,6 +100,11 @@ class AccountRecords(Protocol):
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """End a suspension, if there is one; return None if there is no such account."""
 
+    def set_isolation(
+        self, account_id: str, isolation: Isolation, tenant: str | None
+    ) -> Account | None:
+        """Set both and return the new state, or None if there is no such account."""
+
     def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
         """Read the last entries of an account's log, the newest first."""
 
@@ -149,6 +154,36 @@ class SenderIdentities(Protocol):
         Register the address if it is unknown. The provider then emails it a verification
         link.
         """
+
+
+class Tenants(Protocol):
+    """The tenants of the provider, each with a reputation and a suppression list of its own.
+
+    Every method may be repeated. All raise `service_unavailable` if the provider does not answer.
+    """
+
+    def create(self, name: str, isolation: Isolation) -> None:
+        """Create a tenant unless it exists, and set by which policy the provider pauses it."""
+
+    def associate(self, name: str, addresses: Iterable[str]) -> None:
+        """Let a tenant send from addresses, and read back that it may.
+
+        Raises:
+            ServiceError: `service_unavailable`, if something is missing afterwards.
+        """
+
+    def missing(self, name: str, addresses: Iterable[str]) -> Sequence[str]:
+        """Return what a tenant needs to send from addresses and does not have.
+
+        Raises:
+            ServiceError: `service_unavailable`, also if there is no such tenant.
+        """
+
+    def delete(self, name: str) -> None:
+        """Delete a tenant, if it exists. What it sent from stays."""
+
+    def all(self) -> Mapping[str, bool]:
+        """Return the names of all tenants, each with whether it may send."""
 
 
 class SuppressionRecords(Protocol):

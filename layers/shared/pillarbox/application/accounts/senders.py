@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pillarbox.application.account_lookup import account_not_found, find_account
-from pillarbox.application.accounts.ports import AccountRecords, SenderIdentities
+from pillarbox.application.accounts.ports import AccountRecords, SenderIdentities, Tenants
 from pillarbox.application.validation import normalize_address, normalize_sender
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import ServiceError
@@ -24,11 +24,14 @@ class Senders:
 
     accounts: AccountRecords
     identities: SenderIdentities
+    tenants: Tenants
 
     def add(
         self, account_id: str, address: str, *, verified: bool = False, default: bool = False
     ) -> AccountSender:
         """Add a sender, or check again whether an existing one is verified.
+
+        If the account has a tenant at the provider, the tenant may send from it first.
 
         Args:
             account_id: the account that gets the sender.
@@ -39,16 +42,21 @@ class Senders:
 
         Raises:
             ValidationFailed: on `address`.
-            ServiceError: `account_not_found`.
+            ServiceError: `account_not_found`; `service_unavailable` from the provider.
         """
         address = normalize_sender(address)
-        find_account(self.accounts, account_id)
+        before = find_account(self.accounts, account_id)
         verified = verified or self.identities.ensure_identity(address)
+        if verified and before.tenant:
+            self.tenants.associate(before.tenant, [address])
         account = self.accounts.put_sender(
             account_id, address, verified=verified, default=default and verified
         )
         if account is None:
             raise account_not_found()
+        if verified and account.tenant and account.tenant != before.tenant:
+            # It got the tenant meanwhile, from somebody who may not have seen the sender.
+            self.tenants.associate(account.tenant, [address])
         return _sender(account, address)
 
     def of_account(self, account_id: str) -> tuple[AccountSender, ...]:

@@ -24,7 +24,7 @@ from pillarbox.application.delivery.ports import (
     SendUncertain,
 )
 from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
-from pillarbox.domain.address import domain_of, mailbox_key
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import COMMIT_TIME, HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import (
@@ -230,6 +230,7 @@ class Delivery:
             return self._refuse(message, code, MEANINGS[code])
         try:
             raw = self.build(self.jobs.load(job), message)
+            job = self._with_present_tenant(job, message)
         except PayloadGone:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
@@ -246,6 +247,13 @@ class Delivery:
             return self._send(job, leased, recipients, refused, raw)
         decided = leased.message and self._without_hand_over(job, leased.message)
         return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
+
+    def _with_present_tenant(self, job: Job, message: Message) -> Job:
+        """After a try, let the job name the account's present tenant: SES may know no other."""
+        if job.tenant is None or message.attempt == 0:
+            return job
+        account = self.directory.look_up(job.account_id).account
+        return replace(job, tenant=account.tenant if account else None)
 
     def _refused_recipients(self, message: Message) -> dict[str, str]:
         """Return the recipients who get no copy, each with the code of the reason."""
@@ -278,7 +286,7 @@ class Delivery:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
             return DeliveryResult(Outcome.WAITING, timedelta(0))
         try:
-            provider_message_id = self.mailer.send(message, recipients, raw)
+            provider_message_id = self.mailer.send(message, recipients, raw, job.tenant)
         except SendThrottled as throttled:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
             if throttled.too_fast:
@@ -390,8 +398,3 @@ def _result(
     return HandOverResult(
         attempt=message.attempt, events=tuple(events), provider_message_id=provider_message_id
     )
-
-
-def message_id_header(message: Message) -> str:
-    """Return the Message-ID of a message (RFC 5322 section 3.6.4), the same at each build."""
-    return f"<{message.message_id}@{domain_of(message.sender)}>"

@@ -88,10 +88,13 @@ class DeadLetters(Protocol):
 class Mailer(Protocol):
     """The delivery provider."""
 
-    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+    def send(
+        self, message: Message, recipients: tuple[str, ...], raw: bytes, tenant: str | None
+    ) -> str:
         """Hand over one message once, without retries; return the provider's id.
 
         The recipients are those of the envelope; the header fields of `raw` stay unchanged.
+        With a tenant, the provider counts the message for it, and takes none while it is paused.
 
         Raises:
             SendThrottled: not accepted now, but may be accepted later.

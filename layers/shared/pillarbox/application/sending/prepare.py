@@ -54,6 +54,8 @@ class PreparedMessage:
     message: Message
     mail: Mail
     now: datetime
+    #: The tenant of the account at the provider.
+    tenant: str | None = None
 
     @classmethod
     def of(
@@ -76,7 +78,7 @@ class PreparedMessage:
             hashed_suppressions=account.hashed_suppressions,
             announced=account.has_webhooks,
         )
-        return cls(message, mail, now)
+        return cls(message, mail, now, account.tenant)
 
     def with_id(self, message_id: UUID) -> "PreparedMessage":
         """Return the same message under the id that its claim gives it."""
@@ -102,6 +104,7 @@ class PreparedMessage:
             body_hash=self.message.body_hash,
             queued_at=self.now,
             deadline=deadline(self.mail, self.now),
+            tenant=self.tenant,
         )
 
 

@@ -25,6 +25,17 @@ class Plan(StrEnum):
         return self is not Plan.FREE
 
 
+class Isolation(StrEnum):
+    """When SES pauses the email of one account by itself, apart from that of all others.
+
+    With `NONE` the account has no tenant at SES, and shares the reputation of the AWS account.
+    """
+
+    NONE = "none"
+    STANDARD = "standard"
+    STRICT = "strict"
+
+
 #: Contract section 8.1, with our own figures where it gives none. An account can
 #: override each figure. None means no limit.
 PLAN_LIMITS: Final[Mapping[Plan, Limits]] = {
@@ -96,6 +107,10 @@ class Account:
     #: Signs the links in test mails by which recipients stop them. Only an account that the preview
     #: widget made has it; its contact is the address that was confirmed.
     widget_secret: str | None = field(default=None, repr=False)
+    isolation: Isolation = Isolation.NONE
+    #: The tenant of SES that its emails name. All that it sends from is associated before this is
+    #: set, because SES refuses an email whose identity is not.
+    tenant: str | None = None
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -205,6 +205,9 @@ class Job:
     #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
     mail: Mail | None = None
     spool_key: str | None = None
+    #: The tenant of SES that the account had at acceptance. A worker that does not know the field
+    #: sends without it.
+    tenant: str | None = None
     #: A job with a result only records it. It replaces the save of a worker that failed to save.
     result: HandOverResult | None = None
 

@@ -22,7 +22,7 @@ from pillarbox.adapters.dynamodb.table import (
     TransactionConditionsFailed,
 )
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.accounts.account import Account, Isolation, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
 
 #: BatchGetItem accepts at most 100 keys.
@@ -119,6 +119,15 @@ class DynamoAccounts(Store):
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """Remove both attributes."""
         return self._update(account_id, "REMOVE suspended, suspended_for", entry=entry)
+
+    def set_isolation(
+        self, account_id: str, isolation: Isolation, tenant: str | None
+    ) -> Account | None:
+        """Set or remove both attributes."""
+        is_none = isolation is Isolation.NONE
+        given = {"isolation": None if is_none else isolation.value, "tenant": tenant}
+        expression, values = assigning(given)
+        return self._update(account_id, expression, values=values)
 
     def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
         """Read the end of the log."""
