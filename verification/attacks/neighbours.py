@@ -14,6 +14,7 @@ What is not modelled: the firewall and API Gateway in front of the acceptance.
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, Literal
 
 from pillarbox.domain.accounts.quota import window_name
@@ -62,13 +63,7 @@ def delivery(rate: float, seconds: float, flood: Flood, *, urgent: bool) -> Shar
         flood: what the other tenant sends.
         urgent: whether the neighbour's emails are urgent.
     """
-    random.seed(1)
-    services = Service(rate), Service(rate)
-    for service in services:
-        for number in range(int(_DEMAND * rate * seconds)):
-            moment = _HEAD_START + number / (_DEMAND * rate)
-            service.accept(moment, "neighbour", urgent=urgent)
-    alone, flooded = services
+    flooded = _with_neighbour(rate, seconds, urgent=urgent)
     recipients = 50 if flood == "email to 50 recipients" else 1
     backlog = int(2 * rate * seconds / recipients) + 100
     for number in range(backlog):
@@ -76,18 +71,36 @@ def delivery(rate: float, seconds: float, flood: Flood, *, urgent: bool) -> Shar
         flooded.accept(
             moment, "flood", recipients, account_id=_FLOODER, urgent=flood == "urgent email"
         )
-    end = _HEAD_START + seconds + 50 / rate
-    report = flooded.run(end)
+    report = flooded.run(_end(rate, seconds))
     kept = len(report.waits.get("neighbour", ()))
     return Share(
         rate,
         flood,
         urgent,
-        len(alone.run(end).waits["neighbour"]),
+        _sent_alone(rate, seconds, urgent=urgent),
         kept,
         report.percentile("neighbour", 0.5) if kept else seconds,
         report.throttled,
     )
+
+
+def _with_neighbour(rate: float, seconds: float, *, urgent: bool) -> Service:
+    random.seed(1)
+    service = Service(rate)
+    for number in range(int(_DEMAND * rate * seconds)):
+        moment = _HEAD_START + number / (_DEMAND * rate)
+        service.accept(moment, "neighbour", urgent=urgent)
+    return service
+
+
+def _end(rate: float, seconds: float) -> float:
+    return _HEAD_START + seconds + 50 / rate
+
+
+@cache  # the same for every flood
+def _sent_alone(rate: float, seconds: float, *, urgent: bool) -> int:
+    service = _with_neighbour(rate, seconds, urgent=urgent)
+    return len(service.run(_end(rate, seconds)).waits["neighbour"])
 
 
 @dataclass(frozen=True)
