@@ -11,7 +11,8 @@ from pillarbox.application.accounts.ports import AccountRecords, SuppressionReco
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.message_log import MessageLog
+from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.messages.erasure import erase_recipient

@@ -1,7 +1,7 @@
 """POST /v1/emails/batch: accept up to 100 emails (contract 4.2)."""
 
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
-from pillarbox.http.bodies import read_batch
+from pillarbox.http.batch_body import read_batch
 from pillarbox.http.messages.replies import Reply, batch_result, reply_stored
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services

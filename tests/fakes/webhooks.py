@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id

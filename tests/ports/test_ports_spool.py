@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.adapters.s3_spool import S3Spool
 from pillarbox.application.delivery.ports import SpoolObject
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT

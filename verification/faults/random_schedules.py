@@ -27,7 +27,8 @@ from unittest.mock import patch
 from pillarbox.adapters.s3_spool import S3Spool
 from pillarbox.adapters.sqs.job_format import RESULT_VERSION, read_job
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
-from pillarbox.application.ports import ScanPage, UnreadableJob
+from pillarbox.application.message_log import ScanPage
+from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.accounts.quota import Window, window_end
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.timing import CLOCK_MARGIN

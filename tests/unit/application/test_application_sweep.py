@@ -11,7 +11,7 @@ from pillarbox.application.delivery.plan_sweep import SweepPlan
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
 from pillarbox.application.delivery.sweep import Sweep, SweepReport
 from pillarbox.application.history.ports import CheckResult, RebuildMark
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores

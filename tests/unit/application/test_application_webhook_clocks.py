@@ -91,7 +91,7 @@ def test_an_enabled_endpoint_is_probed_by_any_clock(error: timedelta) -> None:
     webhooks = Webhooks(
         endpoints=world.endpoints,
         healths=world.healths,
-        poster=world.poster,
+        poster=lambda: world.poster,
         queue=world.queue,
         clock=lambda: world.now,
     )

@@ -118,7 +118,7 @@ def test_an_enabled_endpoint_receives_what_waits() -> None:
     webhooks = Webhooks(
         endpoints=world.endpoints,
         healths=world.healths,
-        poster=world.poster,
+        poster=lambda: world.poster,
         queue=world.queue,
         clock=lambda: world.now,
     )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.application.webhooks.replays import (
@@ -87,7 +87,7 @@ class UseCasesOfWebhooks:
         self.webhooks = Webhooks(
             endpoints=self.endpoints,
             healths=self.healths,
-            poster=FakeWebhookPoster(),
+            poster=FakeWebhookPoster,
             queue=self.queue,
             clock=lambda: self.now,
         )

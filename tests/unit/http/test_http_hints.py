@@ -8,7 +8,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.http import hints
-from pillarbox.http.bodies import read_batch, read_send
+from pillarbox.http.batch_body import read_batch
+from pillarbox.http.bodies import read_send
 from pillarbox.http.messages.history_query import MessagesQuery
 from pillarbox.http.messages.wire import (
     AttachmentModel,

@@ -16,7 +16,8 @@ from pillarbox.domain.errors import (
     ValidationFailed,
     cut,
 )
-from pillarbox.http.bodies import read_batch, read_send
+from pillarbox.http.batch_body import read_batch
+from pillarbox.http.bodies import read_send
 from pillarbox.http.messages.replies import batch_result, reply_error, send_result
 from tests.examples import examples
 from tests.fakes import builders

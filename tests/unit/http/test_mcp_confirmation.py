@@ -15,7 +15,8 @@ from pillarbox.application.authentication import Authentication
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.http.bodies import parse_batch, parse_send
+from pillarbox.http.batch_body import parse_batch
+from pillarbox.http.bodies import parse_send
 from pillarbox.http.mcp.protocol import STATELESS, answer
 from pillarbox.http.messages.replies import batch_result, send_result
 from tests.examples import examples

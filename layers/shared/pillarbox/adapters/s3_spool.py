@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import client_of, service_errors
 from pillarbox.application.delivery.ports import SpoolObject
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.ids import is_uuid
 
 if TYPE_CHECKING:

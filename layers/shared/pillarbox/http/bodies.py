@@ -1,16 +1,14 @@
-"""Read the bodies of POST requests: a send, a batch, a preview."""
+"""Read the bodies of POST requests: a send, a preview."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.templates.template import RenderValues
-from pillarbox.http.body_hash import batch_hash
-from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json
 from pillarbox.http.validation import validate
 
@@ -25,12 +23,7 @@ class ParsedSend[T]:
 
 def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest]:
     """Read the body and the Idempotency-Key of a send."""
-    return _read(event, route, parse_send)
-
-
-def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchRequest]:
-    """Read the body and the Idempotency-Key of a batch; each message is validated by itself."""
-    return _read(event, route, parse_batch)
+    return read_keyed(event, route, parse_send)
 
 
 def read_render_values(event: APIGatewayProxyEvent) -> RenderValues:
@@ -56,7 +49,10 @@ def parse_render_values(value: Json) -> RenderValues:
     )
 
 
-def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> ParsedSend[T]:
+def read_keyed[T](
+    event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]
+) -> ParsedSend[T]:
+    """Read a body that `parse` understands, and the Idempotency-Key."""
     errors: list[FieldError] = []
     unlisted = 0
     digest = request = None
@@ -84,37 +80,3 @@ def parse_send(body: Json) -> SendRequest:
         hint = "must be an object: several emails go to POST /v1/emails/batch"
         raise ValidationFailed(FieldError("", hint, "wrong_type"))
     return validate(SendEmailRequest, body).to_domain(body)
-
-
-def parse_batch(body: Json) -> BatchRequest:
-    """Parse a batch from JSON; the error of a message takes its place.
-
-    Raises:
-        ValidationFailed: it does not have the documented shape.
-    """
-    messages = body.get("messages") if isinstance(body, dict) else None
-    if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
-        return BatchRequest(body_hash="", count=len(messages), items=())
-    if isinstance(body, list):
-        hint = "must be an object: the emails go in its field messages"
-        raise ValidationFailed(FieldError("", hint, "wrong_type"))
-    items = validate(SendBatchRequest, body).messages
-    return BatchRequest(
-        body_hash=batch_hash(body),
-        count=len(items),
-        items=tuple(_batch_item(position, item) for position, item in enumerate(items)),
-    )
-
-
-def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
-    try:
-        return parse_send(item)
-    except ValidationFailed as failed:
-        path = f"messages.{position}"
-        return ValidationFailed(
-            *(
-                replace(error, field=f"{path}.{error.field}" if error.field else path)
-                for error in failed.errors
-            ),
-            unlisted=failed.unlisted,
-        )

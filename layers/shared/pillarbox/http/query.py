@@ -31,18 +31,16 @@ MAX_SKIP: Final = 2**53 - 1
 
 _MAX_CURSOR: Final = 256
 
-_TIMESTAMP: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII
-)
+_TIMESTAMP: Final = r"(?a)\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?"
 _TIMESTAMP_ERROR: Final = (
     "must be an ISO 8601 timestamp, such as 2026-01-31T12:00:00Z (write a + as %2B)"
 )
-_VERSION: Final = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
-_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,99}")
+_VERSION: Final = r"[1-9][0-9]{0,8}"
+_WHOLE_NUMBER: Final = r"-?[0-9]{1,99}"
 
 
 def _parse_whole_number(value: object) -> object:
-    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_WHOLE_NUMBER, value):
         return int(value)
     return value  # not a number: the strict type reports it
 
@@ -54,7 +52,7 @@ def number_in_query(*, least: int, most: int) -> Schema[int]:
 
 def _parse_timestamp(value: object) -> object:
     """Parse ISO 8601; a time without an offset is UTC."""
-    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(_TIMESTAMP, value):
         raise invalid("invalid_timestamp", _TIMESTAMP_ERROR)
     try:
         moment = datetime.fromisoformat(value)
@@ -106,7 +104,7 @@ class DeliveriesQuery(WireModel):
 
 
 def _check_version(value: str) -> str:
-    if not _VERSION.fullmatch(value):
+    if not re.fullmatch(_VERSION, value):
         raise invalid("invalid_cursor", "must be the nextCursor of a page")
     return value
 

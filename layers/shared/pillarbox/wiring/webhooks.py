@@ -39,7 +39,7 @@ class WebhookWiring(ServiceMailWiring):
         return Webhooks(
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
-            poster=self.webhook_poster,
+            poster=lambda: self.webhook_poster,
             queue=self.webhooks_queue,
             clock=utc_now,
             switched_on=self.settings.webhooks,

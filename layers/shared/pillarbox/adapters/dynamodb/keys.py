@@ -75,11 +75,11 @@ from zlib import crc32
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
-from pillarbox.domain.messages.search import RecipientTerm, SearchTerm
 
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from pillarbox.domain.messages.search import SearchTerm
     from pillarbox.domain.messages.statistics import Granularity, Subset, TimeRange
 
     class _Alone(Protocol):
@@ -418,14 +418,14 @@ def moment(item: Mapping[str, Any]) -> int:
     return int(item["sk"].rpartition("#")[2])
 
 
-def search_entry(account_id: str, message_id: UUID, term: SearchTerm) -> Item:
+def search_entry(account_id: str, message_id: UUID, term: "SearchTerm") -> Item:
     """Return the key of the entry by which a message is found by a recipient or a tag."""
     pk, text = _search_place(account_id, shard_of(message_id), term)
     return _key(pk, f"{text}#{message_id}")
 
 
 def search_entries(
-    account_id: str, shard: int, term: SearchTerm, created: "TimeRange"
+    account_id: str, shard: int, term: "SearchTerm", created: "TimeRange"
 ) -> tuple[Item, Item]:
     """Return the first and the last key of the entries of a term, in a shard and a time range.
 
@@ -433,7 +433,7 @@ def search_entries(
     address or a tag are limited to the time range.
     """
     pk, text = _search_place(account_id, shard, term)
-    if isinstance(term, RecipientTerm) and term.is_prefix:
+    if term.is_prefix:
         return _key(pk, text), _key(pk, f"{text}{_AFTER_ASCII}")
     first, last = (
         f"{text}#{UUID(int=max(number, 0))}"
@@ -453,12 +453,14 @@ def found_message(item: Mapping[str, Any]) -> UUID:
     return UUID(item["sk"].rpartition("#")[2])
 
 
-def _search_place(account_id: str, shard: int, term: SearchTerm) -> tuple[str, str]:
+def _search_place(account_id: str, shard: int, term: "SearchTerm") -> tuple[str, str]:
     """Return the partition key and the start of the sort key of a term's entries."""
+    from pillarbox.domain.messages.search import TagTerm  # noqa: PLC0415  few functions search
+
     by_recipient, by_tag = search_lists(account_id, shard)
-    if isinstance(term, RecipientTerm):
-        return by_recipient["pk"]["S"], term.text
-    return by_tag["pk"]["S"], f"{term.name}={quote(term.value, safe='')}"
+    if isinstance(term, TagTerm):
+        return by_tag["pk"]["S"], f"{term.name}={quote(term.value, safe='')}"
+    return by_recipient["pk"]["S"], term.text
 
 
 def _endpoint_shard(delivery_id: str) -> int:

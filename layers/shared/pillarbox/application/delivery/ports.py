@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.application.history.ports import RebuildMark
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.messages.message import Event, Message
 
 

@@ -16,7 +16,8 @@ from typing import Final
 from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
 from pillarbox.application.history.ports import StatisticsCheck
-from pillarbox.application.ports import Clock, MessageLog, Messages, ScanPage
+from pillarbox.application.message_log import MessageLog, ScanPage
+from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 

@@ -7,7 +7,8 @@ from pillarbox.application.account_lookup import AccountReader, find_account
 from pillarbox.application.history.ports import LedgerAudit, SearchIndex
 from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.message_log import MessageLog
+from pillarbox.application.ports import Clock
 from pillarbox.domain.messages.statistics import END_OF_TIME, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
 

@@ -14,7 +14,8 @@ from uuid import UUID
 
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.history.tuning import Tuning
-from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.message_log import MessageLog
+from pillarbox.application.ports import Clock
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.messages.statistics import (
     Granularity,

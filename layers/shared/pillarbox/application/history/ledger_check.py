@@ -21,7 +21,8 @@ from pillarbox.application.history.ports import (
 )
 from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.message_log import MessageLog
+from pillarbox.application.ports import Clock
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, TimeRange, index_entry
 from pillarbox.domain.timing import milliseconds

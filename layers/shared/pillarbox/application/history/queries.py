@@ -11,7 +11,8 @@ from pillarbox.application.history.pagination import Pagination
 from pillarbox.application.history.ports import Ledger, SearchIndex
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.message_log import MessageLog
+from pillarbox.application.ports import Clock
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.messages.statistics import (

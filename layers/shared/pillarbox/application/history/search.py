@@ -11,7 +11,7 @@ from pillarbox.application.history.coverage import read_newest_entry
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.ports import Ledger, SearchIndex
 from pillarbox.application.history.tuning import Tuning
-from pillarbox.application.ports import MessageLog
+from pillarbox.application.message_log import MessageLog
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm

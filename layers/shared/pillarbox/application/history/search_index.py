@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Final
 
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
-from pillarbox.application.ports import MessageLog
+from pillarbox.application.message_log import MessageLog
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import terms_of
 

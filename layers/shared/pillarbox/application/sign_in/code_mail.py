@@ -1,5 +1,6 @@
 """Send a one-time code by email, if its address is a user's or may sign up."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -52,7 +53,8 @@ class CodeMail:
     counts: SignInCounts
     policy: SignUpPolicy
     previews: PreviewAccounts
-    domains: MailDomains
+    #: Called for strangers alone, because it takes long to load.
+    domains: Callable[[], MailDomains]
     messages: Messages
     send_mail: SendMail
     base_url: ServiceAddress
@@ -103,7 +105,7 @@ class CodeMail:
         if self.policy.mode is SignUpMode.CLOSED:
             return False
         domain = domain_of(address)
-        return self.domains.look_up([domain])[domain] is DomainVerdict.ACCEPTS
+        return self.domains().look_up([domain])[domain] is DomainVerdict.ACCEPTS
 
     def _may_write(self, address: str, *, is_welcome: bool) -> bool:
         """Count an email to an address that belongs to no user.

@@ -4,7 +4,7 @@ An invitation adds the member at once. It is of no use without the mailbox: the 
 in with the link of the email, or with a one-time code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -54,7 +54,8 @@ class AccountMembers:
     counts: SignInCounts
     #: Knows who wants no mail that they have not asked for.
     previews: PreviewAccounts
-    domains: MailDomains
+    #: Called for invitations alone, because it takes long to load.
+    domains: Callable[[], MailDomains]
     send_mail: SendMail
     base_url: ServiceAddress
     clock: Clock
@@ -113,7 +114,7 @@ class AccountMembers:
                 "rate_limit_exceeded", f"An account can invite {PER_DAY} members a day."
             )
         domain = domain_of(address)
-        refuse_domain(self.domains.look_up([domain])[domain], "email")
+        refuse_domain(self.domains().look_up([domain])[domain], "email")
         limits = [
             (f"{subject}#{mailbox}", _WEEK, 1),
             (f"invitations#to#{mailbox}", _DAY, PER_ADDRESS_AND_DAY),

@@ -1,11 +1,12 @@
 """Create, show, change and delete the webhook endpoints of an account."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.ports import Clock, ScanPage
+from pillarbox.application.message_log import ScanPage
+from pillarbox.application.ports import Clock
 from pillarbox.application.webhooks.ports import (
     EndpointChanges,
     EndpointHealths,
@@ -124,7 +125,8 @@ class Webhooks:
 
     endpoints: WebhookEndpoints
     healths: EndpointHealths
-    poster: WebhookPoster
+    #: Called for new URLs alone, because it takes long to load.
+    poster: Callable[[], WebhookPoster]
     queue: WebhookQueue
     clock: Clock
     #: False if the operator switched webhooks off: then nothing would be posted.
@@ -218,7 +220,7 @@ class Webhooks:
             if len(url) > MAX_URL:
                 refused: str | None = f"must have at most {MAX_URL} characters"
             else:
-                refused = self.poster.check(url)
+                refused = self.poster().check(url)
             if refused:
                 errors.insert(0, FieldError("url", refused, "invalid_url"))
         if errors:

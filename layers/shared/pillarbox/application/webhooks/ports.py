@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.webhooks.endpoint import (

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.message_log import MessageLog
+from pillarbox.application.ports import Clock
 from pillarbox.application.webhooks.endpoints import (
     check_types,
     webhook_not_found,

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-_HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_HASHED: Final = r"sha256:[0-9a-f]{64}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,4 +33,4 @@ def hashed_mailbox(account_id: str, mailbox: str) -> str:
 
 def is_hashed(text: str) -> bool:
     """Return whether a text is a hash that stands for a mailbox."""
-    return _HASHED.fullmatch(text) is not None
+    return re.fullmatch(_HASHED, text) is not None

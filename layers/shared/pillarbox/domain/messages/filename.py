@@ -38,7 +38,8 @@ _DEVICE: Final = (
 FILENAME_PATTERN: Final = (
     rf"^(?!{_DEVICE} *(?:\.|$))(?=.*[^{_BLANK}])[^{_REFUSED}]*[^ .{_REFUSED}]$"
 )
-_FILENAME: Final = re.compile(FILENAME_PATTERN.replace("$", r"\Z"))
+#: Compiled at its first use: most emails have no attachment.
+_FILENAME: Final = FILENAME_PATTERN.replace("$", r"\Z")
 
 #: What is wrong with a name that is not safe.
 UNSAFE_NAME: Final = (
@@ -47,7 +48,7 @@ UNSAFE_NAME: Final = (
 )
 
 #: What programs may cut off at the end of a name.
-_TAIL: Final = re.compile(r"[\s.'\"]+\Z")
+_TAIL: Final = r"[\s.'\"]+\Z"
 
 
 def is_safe_filename(name: str) -> bool:
@@ -55,7 +56,7 @@ def is_safe_filename(name: str) -> bool:
 
     Paths, devices of Windows, invisible characters, and dots or blanks at the end are not safe.
     """
-    return len(name) <= MAX_FILENAME and _FILENAME.match(name) is not None
+    return len(name) <= MAX_FILENAME and re.match(_FILENAME, name) is not None
 
 
 def unsupported_extension(name: str) -> str | None:
@@ -65,6 +66,6 @@ def unsupported_extension(name: str) -> str | None:
     character hides its extension.
     """
     visible = unicodedata.normalize("NFKC", without_invisible(name))
-    _, dot, extension = _TAIL.sub("", visible).rpartition(".")
+    _, dot, extension = re.sub(_TAIL, "", visible).rpartition(".")
     extension = extension.strip().casefold()
     return f".{extension}" if dot and extension in UNSUPPORTED_EXTENSIONS else None

@@ -100,12 +100,12 @@ MAX_CODE: Final = 100
 MAX_REASON: Final = 500
 
 #: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
-_DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
+_DIAGNOSTIC_TYPE: Final = r"(?i)\A\s*smtp\s*;\s*(?=\S)"
 
 
 def plain_reason(reason: str) -> str:
     """Return a remote server's text without the prefix `smtp;`, which tells people nothing."""
-    return _DIAGNOSTIC_TYPE.sub("", reason)
+    return re.sub(_DIAGNOSTIC_TYPE, "", reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Search terms: what messages are found by, apart from their time and status."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Message
@@ -27,6 +28,7 @@ class TagTerm:
 
     name: str
     value: str
+    is_prefix: ClassVar = False
 
     def matches(self, message: Message) -> bool:
         """Return whether a message has the tag."""

@@ -16,7 +16,7 @@ MAX_VALUE: Final = 64
 MAX_TAGS_BYTES: Final = 256
 TAG_NAME: Final = "^[A-Za-z0-9_-]{1,32}$"
 
-_NAME: Final = re.compile(TAG_NAME)
+_NAME: Final = TAG_NAME
 
 type Tags = Mapping[str, str]
 
@@ -34,7 +34,7 @@ def check_tags(tags: Tags) -> None:
     if len(tags) > MAX_TAGS:
         raise TagError(f"must not have more than {MAX_TAGS} tags")
     for name, value in tags.items():
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch(_NAME, name):
             raise TagError("must have names of 1 to 32 letters, digits, hyphens and underscores")
         if not _is_value(value):
             raise TagError(

@@ -38,11 +38,9 @@ _MAX_AGENT: Final = 200
 
 _IDS: Final = rf"([0-9a-z]{{{_USER_ID_LENGTH}}})([0-9a-z]{{{SESSION_ID_LENGTH}}})"
 _SECRET: Final = rf"[0-9a-z]{{{_SECRET_LENGTH}}}"
-_COOKIE: Final = re.compile(_IDS + _SECRET)
-_SESSION_ID: Final = re.compile(rf"[0-9a-z]{{{SESSION_ID_LENGTH}}}")
-_ACCESS_TOKEN: Final = re.compile(
-    rf"{ACCESS_TOKEN_PREFIX}{_IDS}([0-9a-z]{{{ACCOUNT_ID_LENGTH}}}){_SECRET}"
-)
+_COOKIE: Final = _IDS + _SECRET
+_SESSION_ID: Final = rf"[0-9a-z]{{{SESSION_ID_LENGTH}}}"
+_ACCESS_TOKEN: Final = rf"{ACCESS_TOKEN_PREFIX}{_IDS}([0-9a-z]{{{ACCOUNT_ID_LENGTH}}}){_SECRET}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +205,7 @@ def new_access(
 
 def is_session_id(text: str) -> bool:
     """Return whether a text has the form of a session's id."""
-    return _SESSION_ID.fullmatch(text) is not None
+    return re.fullmatch(_SESSION_ID, text) is not None
 
 
 def parse_cookie(text: str) -> SessionToken:
@@ -216,7 +214,7 @@ def parse_cookie(text: str) -> SessionToken:
     Raises:
         ServiceError: `invalid_session`.
     """
-    match = _COOKIE.fullmatch(text)
+    match = re.fullmatch(_COOKIE, text)
     if match is None:
         raise invalid_session()
     return SessionToken(match[1], match[2], SERVICE_ACCOUNT_ID, digest_of(text))
@@ -228,7 +226,7 @@ def parse_access_token(text: str) -> SessionToken:
     Raises:
         ServiceError: `invalid_session`.
     """
-    match = _ACCESS_TOKEN.fullmatch(text)
+    match = re.fullmatch(_ACCESS_TOKEN, text)
     if match is None:
         raise invalid_session()
     return SessionToken(match[1], match[2], match[3], digest_of(text))

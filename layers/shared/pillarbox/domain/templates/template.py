@@ -89,13 +89,13 @@ def unknown_template() -> ServiceError:
     return ServiceError("template_not_found", "The account has no saved template with this id.")
 
 
-_WHITE_SPACE: Final = re.compile(r"\s+")
-_REFERENCE: Final = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\s*\}\}")
+#: Compiled at its first use.
+_REFERENCE: Final = r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\s*\}\}"
 
 
 def subject_references(subject: str) -> tuple[str, ...]:
     """Return the dotted paths that a subject refers to, in order."""
-    return tuple(_REFERENCE.findall(subject))
+    return tuple(re.findall(_REFERENCE, subject))
 
 
 def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
@@ -107,7 +107,7 @@ def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
     engine.
     """
     texts = {path: _one_line(values, path) for path in set(subject_references(subject))}
-    filled = _REFERENCE.sub(lambda match: texts[match.group(1)], subject)
+    filled = re.sub(_REFERENCE, lambda match: texts[match.group(1)], subject)
     return " ".join(filled.split())
 
 
@@ -118,4 +118,4 @@ def _one_line(values: Mapping[str, Json], path: str) -> str:
         node = node.get(step) if isinstance(node, dict) else None
     text = "" if node is None else str(node)
     # A blank at each end may be removed from the subject.
-    return _WHITE_SPACE.sub(" ", text)[: MAX_SUBJECT + 3]
+    return re.sub(r"\s+", " ", text)[: MAX_SUBJECT + 3]

@@ -176,12 +176,12 @@ type WebhookTask = WebhookEvent | EndpointDrain
 #: What the timer holds.
 type DueTask = WebhookTask | OwnerNotice
 
-_DELIVERY_ID: Final = re.compile(r"[0-9]{13}-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII)
+_DELIVERY_ID: Final = r"[0-9]{13}-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
 def is_delivery_id(text: str) -> bool:
     """Return whether text has the form of the id of a delivery."""
-    return _DELIVERY_ID.fullmatch(text) is not None
+    return re.fullmatch(_DELIVERY_ID, text) is not None
 
 
 class DeliveryState(StrEnum):

@@ -21,10 +21,10 @@ _MAX_NAME: Final = 253
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 #: A last label that does not begin with a letter would make the name an IPv4 address for some
 #: programs: `127.1`, `0x7f.1`.
-_NAME: Final = re.compile(rf"(?:{_LABEL}\.)+(?=[a-z]){_LABEL}")
-_PORT: Final = re.compile(r"[1-9][0-9]{0,4}")
+_NAME: Final = rf"(?:{_LABEL}\.)+(?=[a-z]){_LABEL}"
+_PORT: Final = r"[1-9][0-9]{0,4}"
 #: The characters of RFC 3986, without the fragment's.
-_TARGET: Final = re.compile(r"[/?][A-Za-z0-9._~:/?@!$&'()*+,;=%\[\]-]*")
+_TARGET: Final = r"[/?][A-Za-z0-9._~:/?@!$&'()*+,;=%\[\]-]*"
 _LOCAL_HOST: Final = "127.0.0.1"
 
 
@@ -72,7 +72,7 @@ def parse_webhook_url(text: str, *, allow_local: bool = False) -> WebhookUrl:
         raise WebhookUrlError("must not contain a user name or a password")
     host, colon, port = authority.partition(":")
     _check_host(host.lower(), is_local=is_local)
-    if not _TARGET.fullmatch(target):
+    if not re.fullmatch(_TARGET, target):
         raise WebhookUrlError("must not have a fragment or characters that a URL must encode")
     number = _port(port, is_local=is_local) if colon or is_local else HTTPS_PORT
     return WebhookUrl(host.lower(), number, target if target[0] == "/" else f"/{target}", is_local)
@@ -85,12 +85,12 @@ def _check_host(host: str, *, is_local: bool) -> None:
         return
     if re.fullmatch(r"[0-9.]+|0x.*|\[.*", host):
         raise WebhookUrlError("must have a host name, not an IP address")
-    if len(host) > _MAX_NAME or not _NAME.fullmatch(host):
+    if len(host) > _MAX_NAME or not re.fullmatch(_NAME, host):
         raise WebhookUrlError("must have a full host name, such as hooks.example.com")
 
 
 def _port(text: str, *, is_local: bool) -> int:
-    port = int(text) if _PORT.fullmatch(text) else 0
+    port = int(text) if re.fullmatch(_PORT, text) else 0
     if not 0 < port <= _MAX_PORT:
         raise WebhookUrlError(f"must have a port from 1 to {_MAX_PORT}")
     if port != HTTPS_PORT and port < LEAST_OTHER_PORT and not is_local:

@@ -36,7 +36,7 @@ _MAX_ERROR: Final = 512
 #: The faults that an error lists.
 _MAX_FAULTS: Final = 20
 #: Lone surrogates could not be encoded.
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_SURROGATES: Final = "[\ud800-\udfff]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ToolCall:
 
 def cleaned(text: str, most: int = MAX_TEXT) -> str:
     """Return a text on one line, without what people do not see, and cut."""
-    text = without_invisible(in_one_line(_SURROGATES.sub("\ufffd", text)))
+    text = without_invisible(in_one_line(re.sub(_SURROGATES, "\ufffd", text)))
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

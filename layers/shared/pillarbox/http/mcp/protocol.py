@@ -43,7 +43,7 @@ _META: Final = "io.modelcontextprotocol/"
 _VERSION: Final = f"{_META}protocolVersion"
 _CAPABILITIES: Final = f"{_META}clientCapabilities"
 #: A value of Mcp-Name that is not plain ASCII.
-_ENCODED: Final = re.compile(r"=\?base64\?([A-Za-z0-9+/]*={0,2})\?=")
+_ENCODED: Final = r"=\?base64\?([A-Za-z0-9+/]*={0,2})\?="
 _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 #: For how long a client may keep a list of tools: until a new key is in use.
 _KEPT_MILLISECONDS: Final = 300_000
@@ -156,7 +156,7 @@ def _check_envelope(
 
 
 def _decode(text: str) -> str | None:
-    encoded = _ENCODED.fullmatch(text)
+    encoded = re.fullmatch(_ENCODED, text)
     if encoded is None:
         return text
     try:

@@ -18,7 +18,8 @@ from pillarbox.domain.messages.idempotency import idempotency_digest
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 from pillarbox.domain.messages.message import SendRoute
 from pillarbox.http.app import log_accepted, request_id
-from pillarbox.http.bodies import parse_batch, parse_send
+from pillarbox.http.batch_body import parse_batch
+from pillarbox.http.bodies import parse_send
 from pillarbox.http.mcp.calls import Lines, ToolCall, cleaned, tool_result
 from pillarbox.http.messages.replies import batch_result, error_body, send_result, timestamp
 from pillarbox.http.validation import validate

@@ -40,9 +40,6 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: The form of a starter template's slug.
 SLUG: Final = "[a-z][a-z0-9_]{0,63}"
 
-_KEY_ID: Final = re.compile(KEY_ID, re.ASCII)
-_SLUG: Final = re.compile(SLUG, re.ASCII)
-
 
 def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
     since, bucket = info.data.get("since"), info.data.get("bucket")
@@ -55,13 +52,13 @@ def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
 
 
 def _check_key_id(value: str) -> str:
-    if not _KEY_ID.fullmatch(value):
+    if not re.fullmatch(KEY_ID, value):
         raise invalid("invalid_key_id", "must be the id of an API key, such as a message's keyId")
     return value
 
 
 def _check_template(value: str) -> str:
-    if not is_uuid(value) and not _SLUG.fullmatch(value):
+    if not is_uuid(value) and not re.fullmatch(SLUG, value):
         raise invalid(
             "invalid_template",
             "must be the id of a saved template or the slug of a starter template",

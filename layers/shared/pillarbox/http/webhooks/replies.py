@@ -9,7 +9,7 @@ from pillarbox.http.messages.replies import timestamp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pillarbox.application.ports import ScanPage
+    from pillarbox.application.message_log import ScanPage
     from pillarbox.application.webhooks.endpoints import EndpointState
     from pillarbox.application.webhooks.replays import ReplayResult
     from pillarbox.domain.webhooks.endpoint import DeliveryAttempt, WebhookDelivery, WebhookEvent

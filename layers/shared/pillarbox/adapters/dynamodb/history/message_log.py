@@ -17,7 +17,7 @@ from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
-from pillarbox.application.ports import ScanPage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.messages.statistics import creation_time
 

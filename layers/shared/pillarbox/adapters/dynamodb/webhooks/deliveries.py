@@ -15,7 +15,8 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_ttl,
 )
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Clock, ScanPage
+from pillarbox.application.message_log import ScanPage
+from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
