@@ -64,21 +64,26 @@ DOMAINS: Final = (
         id="add_domain",
         route="POST /v1/domains",
         summary="Add a domain",
-        description="The account can send from the domain when its owner has created the DNS"
-        " records `OWNERSHIP` and `DKIM`. A domain that the account has is returned.",
+        description="The first of its DNS records, `OWNERSHIP`, shows that the domain is yours."
+        " When DNS has it, the next look at the domain returns the others. The account can send"
+        " from the domain when DNS has `DKIM` too. A domain that the account has is returned. An"
+        " account can add twenty domains a day. Domains that many owners share, such as `co.uk`,"
+        " are refused.",
         body=AddDomainRequest,
         body_examples=example("domain", "A domain", {"domain": "shop.example"}),
         response=DomainItem,
         status=201,
-        response_example=_DOMAIN,
-        errors=("domain_limit_exceeded",),
+        response_example=_DOMAIN | {"records": [_RECORDS[0]]},
+        errors=("domain_limit_exceeded", "rate_limit_exceeded"),
     ),
     _read(
         id="get_domain",
         route="GET /v1/domains/{domain}",
         summary="Get a domain",
         description="The domain with what DNS says of each record now. DNS has two seconds to"
-        " answer.",
+        " answer. A proof counts for 90 days after DNS last had the record `OWNERSHIP`, and ends at"
+        " once if another account proves the domain and the record is gone. Then the account's"
+        " senders of the domain are no longer verified.",
         response=DomainDetail,
         response_example=_CHECKED,
     ),

@@ -30,7 +30,10 @@ class DynamoAccountData:
             for entries in keys.search_lists(account_id, shard):
                 yield from _delete(self._table, "searchEntries", entries)
         yield from self._delete_statistics(account_id)
-        yield from _delete(self._table, "domains", keys.account_domain(account_id))
+        domains = keys.account_domain(account_id)
+        for domain in self._table.query(domains):
+            self._table.delete(keys.domain_owner(domain["sk"], account_id))
+        yield from _delete(self._table, "domains", domains)
         for kind, templates in zip(
             ("templates", "templateDrafts", "templateVersions"),
             keys.of_templates(account_id),

@@ -92,6 +92,7 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "PREVIEW": LeftOut("signIns", _BRIEF),
     "PROBE": _CURRENT,
     "PROOF": LeftOut("proofs", _BRIEF),
+    "PROVED": _CURRENT,
     "PULSE": _CURRENT,
     "QUOTA": LeftOut("quotas", "a former count would be wrong"),
     "RATE": _CURRENT,

@@ -19,21 +19,26 @@ def published(mailbox: MailStore, name: str, kind: str) -> Sequence[str] | None:
     """Return the values at a name, for `local.dns`; None if it is not a name of such a record.
 
     A domain gets its records some time after it was added. Until then these names have no values.
+    The proof of an account comes first: SES gets to know the domain only afterwards.
     """
+    account_id, label, domain = name.partition(f".{OWNERSHIP_LABEL}.")
+    if label:
+        has_value = kind == "TXT" and mailbox.published(domain)
+        return [_text(ownership_record(account_id, domain))] if has_value else []
     for domain in mailbox.identities():
         if "@" in domain or not name.endswith(domain):
             continue
         if name == domain and kind != "TXT":
             return None  # the domain also has hosts and receives mail
-        records = [one for one in _records(mailbox, domain, name) if one.name.lower() == name]
+        records = [one for one in _records(mailbox, domain) if one.name.lower() == name]
         if records:
             has_values = mailbox.published(domain)
             return [_text(one) for one in records if one.type == kind] if has_values else []
     return None
 
 
-def _records(mailbox: MailStore, domain: str, name: str) -> list[DnsRecord]:
-    """Return the records of a domain, with the proof of the account that a name names."""
+def _records(mailbox: MailStore, domain: str) -> tuple[DnsRecord, ...]:
+    """Return the records of a domain that SES knows."""
     identity = DomainIdentity(
         name=domain,
         verified=True,
@@ -44,10 +49,7 @@ def _records(mailbox: MailStore, domain: str, name: str) -> list[DnsRecord]:
         mail_from_status=None,
         feedback_host=f"feedback-smtp.{mailbox.region}.amazonses.com",
     )
-    account_id, _, rest = name.partition(".")
-    is_proof = rest == f"{OWNERSHIP_LABEL}.{domain}"
-    proofs = [ownership_record(account_id, domain)] if is_proof else []
-    return [*required_records(identity), *proofs]
+    return required_records(identity)
 
 
 def _text(record: DnsRecord) -> str:

@@ -167,6 +167,8 @@ class MailStore:
         self._sent: deque[tuple[datetime, int]] = deque()
         #: The status of each identity, or when it becomes verified.
         self._identities: dict[str, IdentityStatus | datetime] = {}
+        #: The same of domains that SES does not know yet, and whose proof the DNS was asked for.
+        self._expected: dict[str, IdentityStatus | datetime] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
 
     # Emails
@@ -235,18 +237,21 @@ class MailStore:
             identity: the address or the domain.
             new: False for a domain of an earlier run, whose records SES has found.
         """
-        domain = identity.rpartition("@")[2].lower()
         takes = self.publishing_takes * 2 if new and "@" not in identity else timedelta(0)
-        never = f".{domain}".endswith(".unverified.example")
-        self._identities[_comparable(identity)] = "PENDING" if never else datetime.now(UTC) + takes
+        expected = self._expected.pop(_comparable(identity), None)
+        self._identities[_comparable(identity)] = expected or _outlook(identity, takes)
         return bool(self.identity_verified(identity))
 
     def set_identity_status(self, identity: str, status: IdentityStatus) -> bool:
-        """Change the status of an identity; return False if it does not exist."""
-        if self.identity_status(identity) is None:
-            return False
-        self._identities[_comparable(identity)] = status
-        return True
+        """Change the status of an identity; return False if it does not exist.
+
+        A domain whose proof the DNS was asked for has the status once SES knows it.
+        """
+        for known in (self._identities, self._expected):
+            if _comparable(identity) in known:
+                known[_comparable(identity)] = status
+                return True
+        return False
 
     def delete_identity(self, identity: str) -> bool:
         """Delete an identity; return False if it does not exist."""
@@ -266,8 +271,14 @@ class MailStore:
         return known
 
     def published(self, domain: str) -> bool:
-        """Return whether the owner of a known domain has created its DNS records."""
+        """Return whether the owner of a domain has created its DNS records.
+
+        The owner of a domain that SES does not know begins when the DNS is first asked for it.
+        """
         known = self._identities.get(domain)
+        if known is None:
+            outlook = _outlook(domain, self.publishing_takes * 2)
+            known = self._expected.setdefault(domain, outlook)
         if isinstance(known, datetime):
             return known - self.publishing_takes <= datetime.now(UTC)
         return known == "SUCCESS"
@@ -321,6 +332,13 @@ class MailStore:
                     self._behaviours[key] = replace(behaviour, times=behaviour.times - 1)
             return behaviour
         return Behaviour()
+
+
+def _outlook(identity: str, takes: timedelta) -> IdentityStatus | datetime:
+    """Return when SES will have verified an identity, or that it never will by itself."""
+    domain = identity.rpartition("@")[2].lower()
+    never = f".{domain}".endswith(".unverified.example")
+    return "PENDING" if never else datetime.now(UTC) + takes
 
 
 def _comparable(identity: str) -> str:

@@ -23,6 +23,8 @@ class SesDomainIdentities:
     dkim: dict[str, str] = field(default_factory=dict)
     #: The error to respond with: (HTTP status, error code).
     failure: tuple[int, str] | None = None
+    #: The error code with which new identities are refused.
+    refused: str | None = None
     #: The ARNs of what the only tenant may send with.
     associated: list[str] = field(default_factory=list)
     #: How often each operation was called.
@@ -45,6 +47,8 @@ class SesDomainIdentities:
         self.calls.append("create")
         if self.failure:
             return _error(*self.failure)
+        if self.refused:
+            return _error(400, self.refused)
         name = json.loads(params["body"])["EmailIdentity"]
         if name in self.known:
             return _error(400, "AlreadyExistsException")

@@ -47,6 +47,12 @@ def publish(records: list[Any], *, but: str = "") -> None:
         RECORDS[record["host"].lower(), record["type"]] = values
 
 
+def proved(api: Api, domain: str) -> Any:
+    """Add a domain, publish its proof, and return all records that it needs then."""
+    publish(add(api, domain).json["records"])
+    return api.raw("GET", f"/domains/{domain}").json["records"]
+
+
 def states(detail: Any) -> dict[str, set[str]]:
     """Return what DNS says of the records of each purpose."""
     found: dict[str, set[str]] = {}
@@ -69,18 +75,24 @@ def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
     api = member(service, account)
     added = add(api, domain.upper())
     assert (added.status, added.json["domain"], added.json["status"]) == (201, domain, "pending")
-    purposes = [record["purpose"] for record in added.json["records"]]
-    assert purposes == ["OWNERSHIP", *["DKIM"] * 3, "MAIL FROM", "MAIL FROM SPF", "SPF", "DMARC"]
+    assert [record["purpose"] for record in added.json["records"]] == ["OWNERSHIP"]
     assert add(api, domain).json == added.json
-    publish(added.json["records"], but="DMARC")
-    for record in added.json["records"]:
-        RECORDS.pop((record["host"], record["type"]), None)
     RECORDS[f"mail.{domain}", "MX"] = []
-    missing = api.raw("GET", f"/domains/{domain}")
-    assert set.union(*states(missing.json).values()) == {"missing"}
+    missing = api.raw("GET", f"/domains/{domain}").json
+    assert (states(missing), domain in service.ses.domains.known) == (
+        {"OWNERSHIP": {"missing"}},
+        False,
+    )
     assert add_sender(api, f"hello@{domain}").errors == {"address": "unverified_domain"}
 
-    publish(added.json["records"], but="DMARC")
+    publish(missing["records"])
+    owned = api.raw("GET", f"/domains/{domain}").json
+    purposes = [record["purpose"] for record in owned["records"]]
+    assert purposes == ["OWNERSHIP", *["DKIM"] * 3, "MAIL FROM", "MAIL FROM SPF", "SPF", "DMARC"]
+    expected = {one: {"missing"} for one in purposes} | {"OWNERSHIP": {"present"}}
+    assert (owned["status"], states(owned)) == ("pending", expected)
+
+    publish(owned["records"], but="DMARC")
     present = api.raw("GET", f"/domains/{domain}").json
     expected = {one: {"present"} for one in purposes} | {"DMARC": {"missing"}}
     assert (present["status"], states(present)) == ("pending", expected)
@@ -89,7 +101,11 @@ def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
         assert api.raw("GET", f"/domains/{domain}").json["status"] == "verified"
     (listed,) = api.raw("GET", "/domains").json["items"]
-    assert (listed["status"], listed["records"]) == ("verified", added.json["records"])
+    records = [{**one, "dns": None} for one in owned["records"]]
+    assert (listed["status"], [{**one, "dns": None} for one in listed["records"]]) == (
+        "verified",
+        records,
+    )
 
     first, second = f"hello@{domain}", f"news@sub.{domain}"
     assert add_sender(api, first).json == {"address": first, "verified": True, "default": True}
@@ -157,22 +173,23 @@ def test_a_domain_of_others_looks_new(service: Service, domain: str) -> None:
 
 
 def test_nobody_changes_what_others_set_up_at_ses(service: Service, domain: str) -> None:
-    """Adding a verified domain, or one with a MAIL FROM domain, only reads it."""
+    """Proving a verified domain, or one with a MAIL FROM domain, only reads it."""
     ses = service.ses.domains
     for name, known in ((domain, True), (f"b.{domain}", False)):
         ses.known[name], ses.mail_from[name] = known, f"bounce.{name}"
     ses.known[f"c.{domain}"] = True
     for name in (domain, f"b.{domain}", f"c.{domain}"):
         before, ses.calls[:] = ses.mail_from.get(name), []
-        assert add(member(service, service.account()), name).status == 201
+        proved(member(service, service.account()), name)
         assert ses.mail_from.get(name) == before
-        assert ses.calls == ["create", "get"]
+        assert ses.calls == ["get"]
 
 
 def test_dns_may_say_anything(service: Service, domain: str) -> None:
     """Other values are shown, at most ten and not too long; no answer is `unknown`, in time."""
-    api = member(service, service.account())
-    records = add(api, domain).json["records"]
+    account = service.account()
+    api = member(service, account)
+    records = proved(api, domain)
     hostile = "<img src=x onerror=alert(1)>"
     RECORDS[records[0]["host"], "TXT"] = [f'"{hostile}"', *(f'"{n}"' for n in range(20))]
     RECORDS[records[1]["host"], "CNAME"] = ["elsewhere.example."]
@@ -185,7 +202,7 @@ def test_dns_may_say_anything(service: Service, domain: str) -> None:
     assert (second["status"], second["values"]) == ("differs", ["elsewhere.example"])
     assert second["advice"] == "replace elsewhere.example"
     slow = f"{domain.partition('.')[0]}.slow.example"
-    add(api, slow)
+    service.domain(account, slow, verified=False)
     start = monotonic()
     detail = api.raw("GET", f"/domains/{slow}").json
     assert set.union(*states(detail).values()) == {"unknown"}
@@ -196,8 +213,11 @@ def test_dns_may_say_anything(service: Service, domain: str) -> None:
 def test_ses_is_asked_rarely(service: Service, domain: str) -> None:
     """A list asks about one domain, an open page every 8 s, and of a verified one every 10 min."""
     api, ses = member(service, service.account()), service.ses.domains
-    for name in (domain, f"b.{domain}"):
+    ses.calls.clear()
+    for name in (domain, f"b.{domain}", f"c.{domain}"):
         add(api, name)
+    assert ses.calls == []
+    proved(api, f"b.{domain}")
     start = wiring.utc_now()
     verified(service, api, domain)
 
@@ -208,12 +228,13 @@ def test_ses_is_asked_rarely(service: Service, domain: str) -> None:
         return len(ses.calls)
 
     assert asked(f"/domains/{domain}", 300) == 0
+    assert asked(f"/domains/c.{domain}", 300) == 0  # without a proof SES does not know it
     assert [asked(f"/domains/b.{domain}", at) for at in (301, 302, 310)] == [1, 0, 1]
     assert [asked("/domains", at) for at in (700, 701)] == [1, 1]
 
 
 def test_the_pages_work_without_ses(service: Service, domain: str) -> None:
-    """The last known state is shown, with its time; adding a domain is 503."""
+    """The last known state is shown, with its time, also of a domain that was just proved."""
     api, ses = member(service, service.account()), service.ses.domains
     verified(service, api, domain)
     ses.failure = (400, "TooManyRequestsException")
@@ -222,12 +243,13 @@ def test_the_pages_work_without_ses(service: Service, domain: str) -> None:
         with service.at(later):
             known = api.raw("GET", f"/domains/{domain}")
         ses.failure = (503, "ServiceUnavailable")
-        refused = add(api, f"b.{domain}")
+        waiting = proved(api, f"b.{domain}")
     finally:
         ses.failure = None
     assert (known.status, known.json["status"]) == (200, "verified")
     assert known.json["checkedAt"] < later.isoformat()
-    assert (refused.status, refused.code) == (503, "service_unavailable")
+    assert [one["purpose"] for one in waiting] == ["OWNERSHIP"]
+    assert len(api.raw("GET", f"/domains/b.{domain}").json["records"]) == 8
 
 
 def test_a_domain_that_fails_says_so(service: Service, domain: str) -> None:
@@ -245,15 +267,14 @@ def test_a_domain_that_ses_gave_up_begins_again(
 ) -> None:
     """With the proof, SES gets a new identity with the same MAIL FROM domain; senders stay."""
     api, ses = member(service, account), service.ses.domains
-    records = add(api, domain).json["records"]
+    ses.known[domain] = False
+    path, records = f"/domains/{domain}", add(api, domain).json["records"]
     ses.mail_from[domain] = f"bounce.{domain}"
     ses.dkim[domain] = "FAILED"
     ses.calls.clear()
-    publish(records, but="OWNERSHIP")
-    path = f"/domains/{domain}"
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
         assert api.raw("POST", path).errors == {"domain": "unproved_domain"}
-        assert "delete" not in ses.calls
+        assert ses.calls == []
         publish(records)
         again = api.raw("POST", path)
     assert (again.status, again.json["status"]) == (200, "pending")
@@ -307,13 +328,111 @@ def test_a_malformed_domain_is_refused(service: Service, name: str) -> None:
 def test_ses_refuses_a_domain(service: Service, domain: str) -> None:
     """What SES does not accept is 422 as well, without SES's own words."""
     api, ses = member(service, service.account()), service.ses.domains
-    ses.failure = (400, "BadRequestException")
+    publish(add(api, domain).json["records"])
+    ses.refused = "BadRequestException"
     try:
-        refused = add(api, domain)
+        shown = api.raw("GET", f"/domains/{domain}").json
+        refused = api.raw("POST", f"/domains/{domain}")
     finally:
-        ses.failure = None
+        ses.refused = None
+    assert (shown["status"], len(shown["records"])) == ("failed", 1)
     assert (refused.status, refused.errors) == (422, {"domain": "invalid_domain"})
     assert "of SES" not in refused.text
+    assert api.raw("POST", f"/domains/{domain}").json["status"] == "pending"
+
+
+@pytest.mark.parametrize("name", ["co.uk", "github.io", "amazonses.com", "a.amazonses.com"])
+def test_a_domain_of_many_owners_is_refused(service: Service, name: str) -> None:
+    """Nobody can prove it for all who share it."""
+    assert add(member(service, service.account()), name).errors == {"domain": "invalid_domain"}
+
+
+def test_an_account_adds_so_many_domains_a_day(service: Service, domain: str) -> None:
+    """Removed ones count; a day later it may add again."""
+    account = service.account()
+    api = member(service, account)
+    with service.at(wiring.utc_now()):
+        for number in range(20):
+            assert add(api, f"d{number}.{domain}").status == 201
+            assert api.raw("DELETE", f"/domains/d{number}.{domain}").status == 204
+        refused = add(api, domain)
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+    with service.at(wiring.utc_now() + timedelta(days=1)):
+        assert add(member(service, account), domain).status == 201
+
+
+def test_an_identity_goes_with_its_last_owner(service: Service, domain: str) -> None:
+    """SES forgets an unverified domain that no account has proved, and keeps every other one."""
+    ses, (first, second, third) = (
+        service.ses.domains,
+        [member(service, service.account()) for _ in range(3)],
+    )
+    for api in (first, second):
+        proved(api, domain)
+    add(third, domain)
+    for api, is_known in ((third, True), (first, True), (second, False)):
+        assert api.raw("DELETE", f"/domains/{domain}").status == 204
+        assert (domain in ses.known) is is_known
+    verified(service, first, domain)
+    assert first.raw("DELETE", f"/domains/{domain}").status == 204
+    assert ses.known[domain]
+
+
+def test_a_domain_that_changes_hands_ends_for_its_old_owner(service: Service, domain: str) -> None:
+    """With a new owner's proof and without the old one, the former account no longer sends."""
+    former = service.account(senders={}, default=None)
+    old, new = member(service, former), member(service, service.account())
+    shared = member(service, service.account())
+    for api in (old, shared):
+        verified(service, api, domain)
+    assert add_sender(old, f"hello@{domain}").status == 201
+    key = Api(service.key(former))
+    assert key.send(otp()).status == 200
+    RECORDS[f"{former}._pillarbox.{domain}", "TXT"] = []
+    proved(new, domain)
+    assert key.send(otp()).code == "no_verified_sender"
+    assert old.raw("GET", f"/domains/{domain}").json["status"] == "pending"
+    assert shared.raw("GET", f"/domains/{domain}").json["status"] == "verified"
+    # Its owner may let it send again.
+    verified(service, old, domain)
+    assert add_sender(old, f"hello@{domain}").status == 201
+    assert key.send(otp()).status == 200
+
+
+@pytest.mark.parametrize("look", ["page", "list", "sender"])
+def test_a_proof_ages(service: Service, domain: str, look: str) -> None:
+    """It counts for 90 days after somebody saw it; then a look without the record ends it."""
+    account = service.account(senders={}, default=None)
+    api, start = member(service, account), wiring.utc_now()
+    verified(service, api, domain)
+    record = RECORDS.pop((f"{account}._pillarbox.{domain}", "TXT"))
+
+    def state() -> str:
+        if look == "sender":
+            return "verified" if add_sender(api, f"a@{domain}").status == 201 else "pending"
+        found = api.raw("GET", "/domains" + f"/{domain}" * (look == "page")).json
+        return str((found if look == "page" else found["items"][0])["status"])
+
+    with service.at(start + timedelta(days=89)):
+        api = member(service, account)
+        assert state() == "verified"
+        RECORDS[f"{account}._pillarbox.{domain}", "TXT"] = record
+        assert api.raw("GET", f"/domains/{domain}").json["status"] == "verified"
+        RECORDS.pop((f"{account}._pillarbox.{domain}", "TXT"))
+    for days, expected in ((170, "verified"), (180, "pending")):
+        with service.at(start + timedelta(days=days)):
+            api = member(service, account)
+            assert state() == expected
+
+
+def test_a_proof_that_dns_does_not_answer_stays(service: Service) -> None:
+    """No answer is no loss."""
+    account = service.account()
+    api = member(service, account)
+    slow = service.domain(account, f"{account}.slow.example")
+    with service.at(wiring.utc_now() + timedelta(days=100)):
+        api = member(service, account)
+        assert api.raw("GET", f"/domains/{slow}").json["status"] == "verified"
 
 
 def test_a_sender_that_waits_for_verification_is_no_default(service: Service) -> None:

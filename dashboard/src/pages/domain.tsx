@@ -45,10 +45,10 @@ export default function DomainPage() {
       {data && (
         <>
           <p class="state" role="status">
-            <DomainState of={data} /> {ADVICE[data.status]}
+            <DomainState of={data} /> {data.status === "pending" && data.records.length === 1 ? FIRST : ADVICE[data.status]}
           </p>
           <p class="lead">
-            {data.status === "verified" ? "These records stay" : "Create these records"} where the DNS of {data.domain} is managed.
+            {lead(data)} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 to 30 seconds while you look.`}
           </p>
           <ul class="zone">
@@ -60,6 +60,13 @@ export default function DomainPage() {
       )}
     </Page>
   );
+}
+
+const FIRST = "One record first: it shows that the domain is yours. When DNS has it, the other records follow here.";
+
+function lead({ status, records }: DomainDetail): string {
+  if (status === "verified") return "These records stay";
+  return records.length > 1 ? "Create these records" : "Create this record";
 }
 
 const ADVICE: Record<DomainDetail["status"], string> = {

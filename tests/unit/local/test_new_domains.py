@@ -19,7 +19,7 @@ _RECORD = ['"pillarbox-account=a1"']
 def test_a_new_domain(
     seconds: float, records: list[str], monkeypatch: pytest.MonkeyPatch, *, verified: bool
 ) -> None:
-    """The DNS has no records at first, then all; SES finds them after the same time again."""
+    """The DNS has no proof at first, then it has; SES verifies it after the same time again."""
     added = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
     class Clock(dt.datetime):
@@ -32,7 +32,19 @@ def test_a_new_domain(
     monkeypatch.setattr(store, "datetime", Clock)
     mailbox = store.MailStore()
     mailbox.publishing_takes = dt.timedelta(seconds=12)
-    assert mailbox.create_identity(_DOMAIN) is False
+    assert published(mailbox, _NAME, "TXT") == []
     Clock.passed = dt.timedelta(seconds=seconds)
     assert published(mailbox, _NAME, "TXT") == records
+    mailbox.create_identity(_DOMAIN)
     assert mailbox.identities() == {_DOMAIN: verified}
+
+
+def test_a_domain_that_is_never_verified_by_itself() -> None:
+    """A test says when its owner has published the proof, before and after SES knows it."""
+    mailbox, domain = store.MailStore(), "a.unverified.example"
+    assert mailbox.set_identity_status(domain, "SUCCESS") is False
+    assert published(mailbox, f"a1._pillarbox.{domain}", "TXT") == []
+    assert mailbox.set_identity_status(domain, "SUCCESS")
+    assert published(mailbox, f"a1._pillarbox.{domain}", "TXT") == _RECORD
+    assert published(mailbox, f"a1._pillarbox.{domain}", "CNAME") == []
+    assert mailbox.create_identity(domain)

@@ -78,6 +78,7 @@ class AccountWiring(Stores):
     @cached_property
     def account_domains(self) -> "AccountDomains":
         from pillarbox.adapters.aws import in_parallel, service_errors
+        from pillarbox.adapters.public_suffixes import registrable_domain
         from pillarbox.adapters.ses.domains import SesDomains
         from pillarbox.application.accounts.account_domains import AccountDomains
         from pillarbox.application.accounts.domains import DomainCheck
@@ -86,6 +87,8 @@ class AccountWiring(Stores):
             records=self.account_domain_store,
             accounts=self.account_store,
             check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
+            count=self.sign_in_counts.count,
+            registrable_domain=registrable_domain,
             clock=utc_now,
         )
 

@@ -42,6 +42,7 @@ The first table has all other records:
 | its draft   | TPLD#<account>      | <template id>  |
 | its versions| TPLV#<account>      | <template id>#<version> |
 | domain of an account | DOM#<account> | <domain>    |
+| account that proved a domain | PROVED#<domain> | <account> |
 | heartbeat   | PULSE               | -              |
 | last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
@@ -161,6 +162,8 @@ account_log: Final = _of_list("LOG")
 suppression: Final = _of_list("SUP")
 sender_domain: Final = _of_list("DOMAIN")
 account_domain: Final = _of_list("DOM")
+#: An account that has proved a domain; without an account, of the list of them.
+domain_owner: Final = _of_list("PROVED")
 template: Final = _of_list("TPL")
 template_draft: Final = _of_list("TPLD")
 member: Final = _of_list("TEAM")
@@ -319,7 +322,7 @@ def kind_and_account(item: Item) -> tuple[str, str]:
             return kind, account_id
         case "DUE":
             return kind, str(item["sk"]["S"]).partition("#")[0]
-        case "ACCTS" | "OF":
+        case "ACCTS" | "OF" | "PROVED":
             return kind, str(item["sk"]["S"])
         case "SIGNUPS":
             return kind, str(item.get("account", {}).get("S", ""))

@@ -1,16 +1,17 @@
 """Add, check and remove the domains that an account sends from, for its members.
 
 The provider has one identity of a domain for all accounts. An account could add a domain of others
-and send from it when they have set it up. So each account also needs a TXT record that names it. A
+and send from it when they have set it up. So each account also needs a TXT record that names it.
+The provider gets to know the domain only then, because the number of its identities is limited. A
 domain that another account or the operator has looks the same as a new one.
 
 What members see here is not what webhooks announce: `sender_domains` looks at the domains of the
 account's senders, also those that the operator added without a proof.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.account_lookup import find_account
@@ -27,11 +28,12 @@ from pillarbox.application.accounts.ports import (
     AccountRecords,
     DnsRecord,
     DomainIdentity,
+    unregistered,
 )
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
-from pillarbox.domain.accounts.limits import MAX_DOMAINS, limit_exceeded
+from pillarbox.domain.accounts.limits import MAX_ADDED_DOMAINS, MAX_DOMAINS, limit_exceeded
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -41,6 +43,12 @@ _PENDING_AGE: Final = timedelta(seconds=8)
 _VERIFIED_AGE: Final = timedelta(minutes=10)
 #: What the provider says of DKIM when it no longer looks for the records.
 GIVEN_UP: Final = "FAILED"
+#: How long a proof counts without another look at DNS, and how often a new look is stored.
+PROOF_COUNTS: Final = timedelta(days=90)
+_PROOF_STORED: Final = timedelta(days=1)
+_DAY: Final = timedelta(days=1)
+#: The provider's own domain, which is on no list of shared ones.
+_OF_PROVIDER: Final = "amazonses.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +66,44 @@ class AccountDomains:
     records: AccountDomainRecords
     accounts: AccountRecords
     check: DomainCheck
+    #: Counts something in a window of time; returns False if there were so many.
+    count: Callable[[str, timedelta, int, datetime], bool]
+    #: Returns the part of a domain that somebody registered; None if many owners share it.
+    registrable_domain: Callable[[str], str | None]
     clock: Clock
 
     def add(self, account_id: str, name: str) -> AccountDomain:
         """Add a domain to an account, or return the one that it has.
 
         Raises:
-            ValidationFailed: on `domain`.
-            ServiceError: `domain_limit_exceeded`.
+            ValidationFailed: on `domain`, also if many owners share it, such as `co.uk`.
+            ServiceError: `domain_limit_exceeded`; `rate_limit_exceeded` after too many in a day.
         """
         name = normalize_domain(name)
+        if self.registrable_domain(name) in {None, _OF_PROVIDER}:
+            message = "is shared by many owners: add a domain of your own"
+            raise ValidationFailed(FieldError("domain", message, "invalid_domain"))
         existing = self.records.of_account(account_id)
         if known := next((one for one in existing if one.name == name), None):
             return known
         if len(existing) >= MAX_DOMAINS:
             raise limit_exceeded("domain_limit_exceeded", MAX_DOMAINS, "domains")
         now = self.clock()
-        identity = self._register(name)
+        if not self.count(f"domains#{account_id}", _DAY, MAX_ADDED_DOMAINS, now):
+            message = f"An account can add {MAX_ADDED_DOMAINS} domains a day. Try again tomorrow."
+            raise ServiceError("rate_limit_exceeded", message)
         return self.records.add(
-            AccountDomain(account_id=account_id, identity=identity, added_at=now, checked_at=now)
+            AccountDomain(
+                account_id=account_id, identity=unregistered(name), added_at=now, checked_at=now
+            )
         )
 
     def of_account(self, account_id: str) -> Sequence[AccountDomain]:
-        """Read an account's domains, sorted by name, and ask the provider about the stalest one."""
+        """Read an account's domains, sorted by name, and ask about the stalest one."""
         domains = self.records.of_account(account_id)
-        stalest = min(domains, key=lambda one: one.checked_at, default=None)
-        fresh = self._refresh(stalest) if stalest else None
+        known = [one for one in domains if one.proved_at or one.identity.is_registered]
+        stalest = min(known, key=lambda one: one.checked_at, default=None)
+        fresh = self._refresh(self._with_valid_proof(stalest)) if stalest else None
         return [fresh if fresh and one.name == fresh.name else one for one in domains]
 
     def show(self, account_id: str, name: str) -> CheckedDomain:
@@ -93,12 +113,13 @@ class AccountDomains:
             ServiceError: `domain_not_found`.
         """
         domain = self._refresh(self._get(account_id, name))
-        checks = self.check.check_records(records_of(domain))
+        records = records_of(domain)
         # The first record is the proof.
-        if domain.proved_at is None and checks[0].state is RecordState.PRESENT:
-            proved = replace(domain, proved_at=self.clock())
-            domain = self.records.update(proved) or proved
-        return CheckedDomain(domain, checks)
+        proof, *others = self.check.check_records(records)
+        domain = self._refresh(self._after_look(domain, proof.state))
+        if records_of(domain) != records:
+            others = [*self.check.check_records(records_of(domain)[1:])]
+        return CheckedDomain(domain, (proof, *others))
 
     def restart(self, account_id: str, name: str) -> CheckedDomain:
         """Let the provider look for the DKIM records again, if it has given up.
@@ -123,19 +144,21 @@ class AccountDomains:
             mail_from = identity.mail_from or normalize_domain(f"{MAIL_FROM_LABEL}.{domain.name}")
             identities.set_mail_from(domain.name, mail_from)
             identity = self.check.identity(domain.name)
-        if identity:
-            self.records.update(replace(domain, identity=identity, checked_at=now))
+        identity = identity or self._register(domain.name)
+        self.records.update(replace(domain, identity=identity, checked_at=now))
         return self.show(account_id, name)
 
     def remove(self, account_id: str, name: str) -> None:
         """Remove a domain from an account.
 
-        The provider keeps it, because another account may use it.
+        The provider keeps it if it is verified, because the operator may use it, or if another
+        account has proved it.
 
         Raises:
             ServiceError: `domain_not_found`; `domain_in_use`, if the account has senders of it.
         """
-        name = self._get(account_id, name).name
+        domain = self._get(account_id, name)
+        name = domain.name
         senders = [
             address
             for address in sorted(find_account(self.accounts, account_id).senders)
@@ -144,6 +167,11 @@ class AccountDomains:
         if senders:
             message = f"Senders of the account use {name}. Remove them first."
             raise ServiceError("domain_in_use", message, details={"senders": [*senders]})
+        if domain.proved_at and not {*self.records.owners(name)} - {account_id}:
+            identity = self.check.identities.get(name)
+            if identity and not identity.verified:
+                # An account that proves it at this moment registers it again at its next look.
+                self.check.identities.remove(name)
         if not self.records.remove(account_id, name):
             raise _domain_not_found()
 
@@ -151,9 +179,60 @@ class AccountDomains:
         """Return whether an account can send from a domain: it or a parent domain is verified."""
         names = domain_and_parents(name)
         return any(
-            domain.state is DomainState.VERIFIED and domain.name in names
+            domain.name in names
+            and domain.state is DomainState.VERIFIED
+            and self._with_valid_proof(domain).proved_at
             for domain in self.records.of_account(account_id)
         )
+
+    def _with_valid_proof(self, domain: AccountDomain) -> AccountDomain:
+        """Look at DNS again if nobody has for long. Without an answer the proof stays."""
+        seen = domain.proof_seen_at or domain.proved_at
+        if seen is None or self.clock() - seen < PROOF_COUNTS:
+            return domain
+        (proof,) = self.check.check_records(records_of(domain)[:1])
+        return self._after_look(domain, proof.state)
+
+    def _after_look(self, domain: AccountDomain, proof: RecordState) -> AccountDomain:
+        """Store what a look at the proof in DNS changes, and return the new state."""
+        now = self.clock()
+        seen = domain.proof_seen_at or domain.proved_at
+        if proof is RecordState.PRESENT and (seen is None or now - seen > _PROOF_STORED):
+            proved = replace(domain, proved_at=domain.proved_at or now, proof_seen_at=now)
+            stored = self.records.update(proved) or proved
+            if seen is None:
+                self._end_lost_proofs(domain)
+            return stored
+        is_lost = proof in {RecordState.MISSING, RecordState.DIFFERS}
+        if is_lost and seen and now - seen >= PROOF_COUNTS:
+            return self._end_proof(domain)
+        return domain
+
+    def _end_lost_proofs(self, proved: AccountDomain) -> None:
+        """End the proofs of other accounts whose records are gone: the domain changed hands.
+
+        With the proof of its new owner the provider would send for the old one again.
+        """
+        for account_id in self.records.owners(proved.name):
+            domain = self.records.get(account_id, proved.name)
+            if account_id == proved.account_id or domain is None or not domain.proved_at:
+                continue
+            (proof,) = self.check.check_records(records_of(domain)[:1])
+            if proof.state in {RecordState.MISSING, RecordState.DIFFERS}:
+                self._end_proof(domain)
+
+    def _end_proof(self, domain: AccountDomain) -> AccountDomain:
+        """End a proof, and with it what the account sends from."""
+        ended = self.records.end_proof(domain)
+        if ended is None:
+            return domain
+        senders = find_account(self.accounts, domain.account_id).senders
+        for address in senders:
+            name = domain_of(address)
+            is_of_it = domain.name in domain_and_parents(name)
+            if is_of_it and not self.has_verified(domain.account_id, name):
+                self.accounts.put_sender(domain.account_id, address, verified=False, default=False)
+        return ended
 
     def _get(self, account_id: str, name: str) -> AccountDomain:
         try:
@@ -165,27 +244,44 @@ class AccountDomains:
         return domain
 
     def _register(self, name: str) -> DomainIdentity:
-        """Register a domain at the provider. What others set up there stays as it is."""
+        """Register a domain that the provider did not know just now.
+
+        Raises:
+            ValidationFailed: on `domain`: the provider does not take it.
+        """
         identity = self.check.identities.add(name)
-        if identity.verified or identity.mail_from is not None:
-            return identity
+        if identity.mail_from is not None:
+            return identity  # another request was first
         mail_from = normalize_domain(f"{MAIL_FROM_LABEL}.{name}")
         self.check.identities.set_mail_from(name, mail_from)
         return self.check.identity(name)
 
     def _refresh(self, domain: AccountDomain) -> AccountDomain:
-        """Ask the provider about a domain, unless the last answer is fresh or none comes."""
+        """Ask the provider about a domain, unless the last answer is fresh or none comes.
+
+        It gets to know a domain that the account has proved, also if the operator deleted it there.
+        """
         now = self.clock()
         is_verified = domain.state is DomainState.VERIFIED
-        if now - domain.checked_at < (_VERIFIED_AGE if is_verified else _PENDING_AGE):
+        is_new = domain.proved_at is not None and not domain.identity.is_registered
+        if not (is_new or domain.identity.is_registered):
+            return domain
+        if not is_new and now - domain.checked_at < (
+            _VERIFIED_AGE if is_verified else _PENDING_AGE
+        ):
             return domain
         try:
             identity = self.check.identities.get(domain.name)
+            if identity is None:
+                identity = (
+                    self._register(domain.name) if domain.proved_at else unregistered(domain.name)
+                )
+        except ValidationFailed:
+            # The page says that it failed, and "Check again" shows why.
+            identity = replace(unregistered(domain.name), dkim=GIVEN_UP)
         except ServiceError:
             # `checked_at` says how old the answer is.
             return domain
-        # If the operator deleted it at the provider, it begins again.
-        identity = identity or self._register(domain.name)
         fresh = replace(domain, identity=identity, checked_at=now)
         return self.records.update(fresh) or fresh
 
@@ -211,9 +307,13 @@ class MemberSenders:
 
 
 def records_of(domain: AccountDomain) -> tuple[DnsRecord, ...]:
-    """Return the records that a domain needs; the first one proves that the account controls it."""
+    """Return the records that a domain needs; the first one proves that the account controls it.
+
+    The others are known when the provider knows the domain, so after the proof.
+    """
     proof = ownership_record(domain.account_id, domain.name)
-    return (proof, *required_records(domain.identity))
+    others = required_records(domain.identity) if domain.identity.is_registered else ()
+    return (proof, *others)
 
 
 def _domain_not_found() -> ServiceError:

@@ -236,6 +236,25 @@ class DomainIdentity:
     #: The host that accepts bounces to the MAIL FROM domain.
     feedback_host: str
 
+    @property
+    def is_registered(self) -> bool:
+        """Whether the provider knew the domain when it was last asked."""
+        return bool(self.dkim_zone)
+
+
+def unregistered(name: str) -> DomainIdentity:
+    """Return what is known of a domain before the provider knows it."""
+    return DomainIdentity(
+        name=name,
+        verified=False,
+        dkim="NOT_STARTED",
+        dkim_tokens=(),
+        dkim_zone="",
+        mail_from=None,
+        mail_from_status=None,
+        feedback_host="",
+    )
+
 
 class DomainIdentities(Protocol):
     """The sending domains that the provider knows."""
@@ -283,6 +302,8 @@ class AccountDomain:
     checked_at: datetime
     #: When DNS first had the record that proves that the account controls the domain.
     proved_at: datetime | None = None
+    #: When DNS last had it, as far as somebody looked.
+    proof_seen_at: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -313,8 +334,14 @@ class AccountDomainRecords(Protocol):
     def update(self, domain: AccountDomain) -> AccountDomain | None:
         """Store what the provider and DNS say; return None if the account has no such domain.
 
-        The first proof is kept.
+        The first proof is kept, and the account is one of the domain's owners from then on.
         """
+
+    def owners(self, name: str) -> Sequence[str]:
+        """Return the ids of the accounts that have proved a domain."""
+
+    def end_proof(self, domain: AccountDomain) -> AccountDomain | None:
+        """Take the proof back; return None if DNS had it later than this state says."""
 
     def remove(self, account_id: str, name: str) -> bool:
         """Remove a domain; return False if there is none."""

@@ -18,6 +18,8 @@ MAX_TEMPLATES: Final = 200
 MAX_VERSIONS: Final = 100
 #: Domains: one account cannot use up what SES allows for all, 10,000.
 MAX_DOMAINS: Final = 20
+#: Domains that an account may add in a day, removed ones included.
+MAX_ADDED_DOMAINS: Final = 20
 MAX_ENDPOINTS: Final = 10
 
 

@@ -11,7 +11,10 @@ from pillarbox.application.accounts.ports import AccountDomain, DomainIdentity
 
 #: What the provider and DNS said.
 _CHECKED: Final[Row[dict[str, Any]]] = Row(
-    dict, checked_at=("checked", TIME), proved_at=("proved?", TIME)
+    dict,
+    checked_at=("checked", TIME),
+    proved_at=("proved?", TIME),
+    proof_seen_at=("proof_seen?", TIME),
 )
 _IDENTITY: Final = Row(
     DomainIdentity,
@@ -40,18 +43,47 @@ class DynamoAccountDomains(Store):
         return [_domain_of(item) for item in self._table.query(keys.account_domain(account_id))]
 
     def update(self, domain: AccountDomain) -> AccountDomain | None:
-        """Set what the provider and DNS said, if the domain still exists."""
+        """Set what the provider and DNS said, if the domain still exists.
+
+        The entry among the owners comes first: one too many only keeps an identity.
+        """
+        owner = keys.domain_owner(domain.name, domain.account_id)
+        if domain.proved_at:
+            self._table.put(owner)
         values = {name: value for name, value in _values(domain).items() if value is not None}
         expression, stored = assigning(values)
         # A slower request must not move the first proof.
         expression = expression.replace(":proved", "if_not_exists(#proved, :proved)")
         key = keys.account_domain(domain.account_id, domain.name)
         item = self._table.try_update(key, expression, values=stored)
+        if item is None:
+            self._table.delete(owner)
         return _domain_of(item) if item else None
 
+    def owners(self, name: str) -> Sequence[str]:
+        """Read the list of owners."""
+        return [item["sk"] for item in self._table.query(keys.domain_owner(name))]
+
+    def end_proof(self, domain: AccountDomain) -> AccountDomain | None:
+        """Remove the proof unless another request saw it, then the entry among the owners."""
+        seen = domain.proof_seen_at
+        item = self._table.try_update(
+            keys.account_domain(domain.account_id, domain.name),
+            "REMOVE #proved, #proof_seen",
+            condition="attribute_exists(#proved) AND "
+            + ("#proof_seen = :seen" if seen else "attribute_not_exists(#proof_seen)"),
+            values={":seen": to_text(seen)} if seen else {},
+        )
+        if item is None:
+            return None
+        self._table.delete(keys.domain_owner(domain.name, domain.account_id))
+        return _domain_of(item)
+
     def remove(self, account_id: str, name: str) -> bool:
-        """Delete a domain; return False if none exists."""
-        return self._table.remove(keys.account_domain(account_id, name))
+        """Delete a domain and then its entry among the owners; return False if none exists."""
+        removed = self._table.remove(keys.account_domain(account_id, name))
+        self._table.delete(keys.domain_owner(name, account_id))
+        return removed
 
 
 def _values(domain: AccountDomain) -> dict[str, object]:
