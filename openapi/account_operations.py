@@ -265,7 +265,8 @@ ACCOUNT: Final = (
         id="get_account_log",
         summary="Get the account's log",
         description="What operators of the service did to the account: changes of its plan, its"
-        " limits and other settings, and suspensions.",
+        " limits and other settings, and suspensions. Who created, changed and removed its keys,"
+        " members, webhook endpoints and domains.",
         scope=ACCOUNT_READ,
         response=AccountLog,
         response_example={"items": [LOG_ITEM]},

@@ -63,7 +63,7 @@ _ENUMS: Final = {
     "Plan": "The plan of an account.",
     "KeyType": "The type of an API key.",
     "Preset": "A named set of permissions.",
-    "AccountAction": "What an operator of the service did to an account.",
+    "AccountAction": "What was done to an account, or to what it has.",
     "RankBy": "What accounts are ranked by.",
     "Verdict": "The outcome of a check.",
     "Role": "What a user is in an account.",

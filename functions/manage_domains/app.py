@@ -3,6 +3,7 @@
 from urllib.parse import unquote
 
 from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
+from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     domain_detail,
     domain_item,
@@ -28,9 +29,13 @@ def list_domains() -> Reply:
 
 @app.post("/v1/domains")
 def add_domain() -> Reply:
-    account_id = _account_id(DOMAINS_WRITE)
-    name = read_body(app.current_event, AddDomainRequest).domain
-    return reply(domain_item(services().account_domains.add(account_id, name)), 201)
+    principal = _principal(DOMAINS_WRITE)
+    name, account_id = (
+        read_body(app.current_event, AddDomainRequest).domain,
+        principal.account.account_id,
+    )
+    domain = services().account_domains.add(account_id, name, by=principal.actor)
+    return reply(domain_item(domain), 201)
 
 
 @app.get("/v1/domains/<domain>")
@@ -47,7 +52,9 @@ def restart_domain(domain: str) -> Reply:
 
 @app.delete("/v1/domains/<domain>")
 def remove_domain(domain: str) -> Reply:
-    services().account_domains.remove(_account_id(DOMAINS_WRITE), unquote(domain))
+    principal = _principal(DOMAINS_WRITE)
+    account_id, name = principal.account.account_id, unquote(domain)
+    services().account_domains.remove(account_id, name, by=principal.actor)
     return reply_nothing()
 
 
@@ -77,8 +84,12 @@ def remove_sender(sender: str) -> Reply:
 
 
 def _account_id(scope: str) -> str:
+    return _principal(scope).account.account_id
+
+
+def _principal(scope: str) -> MemberPrincipal:
     token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, scope).account.account_id
+    return services().session_authentication.authenticate_member(token, scope)
 
 
 lambda_handler = entrypoint(app)

@@ -24,15 +24,22 @@ def list_keys() -> Reply:
 
 @app.post("/v1/keys")
 def create_key() -> Reply:
-    account_id = _principal().account.account_id
+    principal = _principal()
     body = read_body(app.current_event, CreateKeyRequest)
-    issued = services().api_keys.issue_live(account_id, body.name, body.preset, body.scopes or ())
+    issued = services().api_keys.issue_live(
+        principal.account.account_id,
+        body.name,
+        body.preset,
+        body.scopes or (),
+        by=principal.actor,
+    )
     return reply(new_key(issued), 201)
 
 
 @app.delete("/v1/keys/<key_id>")
 def revoke_key(key_id: str) -> Reply:
-    services().api_keys.revoke(key_id, only_of=_principal().account.account_id)
+    principal = _principal()
+    services().api_keys.revoke(key_id, principal.account.account_id, by=principal.actor)
     return reply_nothing()
 
 

@@ -4,6 +4,8 @@ from uuid import UUID
 
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import WEBHOOKS_WRITE
+from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_credential, read_uuid
@@ -22,31 +24,36 @@ app = build_app()
 
 @app.post("/v1/webhooks")
 def create_webhook() -> Reply:
-    account_id = _account().account_id
+    principal = _principal()
     body = read_body(app.current_event, CreateWebhookRequest)
-    return reply(
-        webhook_with_secret(services().webhooks.create(account_id, body.url, body.types)), 201
+    state = services().webhooks.create(
+        principal.account.account_id, body.url, body.types, by=principal.actor
     )
+    return reply(webhook_with_secret(state), 201)
 
 
 @app.patch("/v1/webhooks/<endpoint_id>")
 def change_webhook(endpoint_id: str) -> Reply:
-    account_id = _account().account_id
+    principal = _principal()
     found, changes = _id(endpoint_id), read_changes(app.current_event)
-    return reply(webhook_item(services().webhooks.change(account_id, found, changes)))
+    account_id = principal.account.account_id
+    state = services().webhooks.change(account_id, found, changes, by=principal.actor)
+    return reply(webhook_item(state))
 
 
 @app.delete("/v1/webhooks/<endpoint_id>")
 def delete_webhook(endpoint_id: str) -> Reply:
-    account_id = _account().account_id
-    services().webhooks.delete(account_id, _id(endpoint_id))
+    principal = _principal()
+    account_id = principal.account.account_id
+    services().webhooks.delete(account_id, _id(endpoint_id), by=principal.actor)
     return reply_nothing()
 
 
 @app.post("/v1/webhooks/<endpoint_id>/rotate")
 def rotate_secret(endpoint_id: str) -> Reply:
-    account_id = _account().account_id
-    state = services().webhooks.rotate(account_id, _id(endpoint_id))
+    principal = _principal()
+    account_id = principal.account.account_id
+    state = services().webhooks.rotate(account_id, _id(endpoint_id), by=principal.actor)
     return reply(webhook_with_secret(state))
 
 
@@ -78,8 +85,12 @@ def _id(endpoint_id: str) -> UUID:
 
 
 def _account() -> Account:
+    return _principal().account
+
+
+def _principal() -> Principal | MemberPrincipal:
     credential = read_credential(app.current_event)
-    return services().caller_authentication.authenticate(credential, WEBHOOKS_WRITE).account
+    return services().caller_authentication.authenticate(credential, WEBHOOKS_WRITE)
 
 
 lambda_handler = entrypoint(app)

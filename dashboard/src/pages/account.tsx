@@ -101,7 +101,8 @@ function History() {
       <Trouble of={log} />
       {!!log.data?.items.length && (
         <section class="card">
-          <h2>What operators of the service changed</h2>
+          <h2>Log</h2>
+          <p class="hint">What operators of the service did to the account, and who changed its keys, members, endpoints and domains.</p>
           <Log of={log.data.items} />
         </section>
       )}

@@ -79,7 +79,7 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
             </td>
             <td data-label="Last used">{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
             <td data-label="Created">
-              <Time at={key.createdAt} />
+              <Time at={key.createdAt} /> {key.createdBy && <small>by {key.createdBy}</small>}
             </td>
             <td class="do">
               {onRevoke ? (

@@ -150,9 +150,14 @@ function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () =>
   const [title, answer, loser] = member.current
     ? ["Leave this account?", "Leave the account", "You lose"]
     : [`Remove ${member.email}?`, "Remove the member", "The member loses"];
+  const keys = useResource("GET /v1/keys");
+  const theirs = keys.data?.items.filter((key) => key.createdBy === member.email && !key.revokedAt).length;
   return (
     <Ask danger title={title} answer={answer} action={remove} onClose={onClose}>
-      <Notice kind="bad">{loser} {member.role === "owner" ? "access and the rights of an owner" : "access"} at once. API keys keep working: revoke those that are known.</Notice>
+      <Notice kind="bad">
+        {loser} {member.role === "owner" ? "access and the rights of an owner" : "access"} at once. API keys keep working
+        {theirs ? <>, also the <b>{theirs === 1 ? "one key" : `${theirs} keys`}</b> that {member.email} created</> : null}: revoke those that are known.
+      </Notice>
     </Ask>
   );
 }

@@ -1,4 +1,4 @@
-// What operators of the service did to an account.
+// What operators of the service did to an account, and its members to what it has.
 
 import type { LogItem } from "../schema";
 import { Time } from "./basics";
@@ -17,20 +17,37 @@ const SETTINGS: Record<string, string> = {
   accent: "Accent colour",
   fromName: "Sender's display name",
   shards: "Partitions",
+  role: "Role",
 };
 const LIMITS = ["perMinute", "perDay", "perMonth", "recipientsPerDay"];
-const ACTIONS = { approved: "Approved", changed: "Changed", suspended: "Suspended", resumed: "Resumed" };
-const KINDS = { approved: "delivered", changed: "sent", suspended: "failed", resumed: "delivered" };
+const ACTIONS: Record<LogItem["action"], [string, string]> = {
+  approved: ["Account approved", "delivered"],
+  changed: ["Account changed", "sent"],
+  suspended: ["Account suspended", "failed"],
+  resumed: ["Account resumed", "delivered"],
+  "key.created": ["Key created", "delivered"],
+  "key.revoked": ["Key revoked", "failed"],
+  "member.invited": ["Member invited", "delivered"],
+  "member.changed": ["Member changed", "sent"],
+  "member.removed": ["Member removed", "failed"],
+  "webhook.created": ["Webhook endpoint created", "delivered"],
+  "webhook.changed": ["Webhook endpoint changed", "sent"],
+  "webhook.deleted": ["Webhook endpoint deleted", "failed"],
+  "domain.added": ["Domain added", "delivered"],
+  "domain.removed": ["Domain removed", "failed"],
+  "domain.lost": ["The record OWNERSHIP is gone, and with it the domain", "failed"],
+};
 
-type Entry = LogItem & { by?: string; reason?: string | null };
+type Entry = LogItem & { reason?: string | null };
 type Value = LogItem["changes"][number]["before"];
 
 export function Log({ of: entries }: { of: Entry[] }) {
   return (
     <ol class="timeline">
-      {entries.map(({ id, at, action, changes, by, reason }) => (
-        <li key={id} class={`is-${KINDS[action]}`}>
-          <b>{ACTIONS[action]}</b> {by && `by ${by} `}
+      {entries.map(({ id, at, action, subject, changes, by, reason }) => (
+        <li key={id} class={`is-${ACTIONS[action][1]}`}>
+          <b>{ACTIONS[action][0]}</b> {subject && `${subject} `}
+          {by && `by ${by} `}
           <Time at={at} />
           {changes.map(({ name, before, after }) => (
             <p key={name}>

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from admin.use_cases.isolation import AccountIsolation
+from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
@@ -18,6 +19,7 @@ from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import ValidationFailed
@@ -64,6 +66,7 @@ class UseCases:
         self.keys = Keys(
             records=DynamoApiKeys(EngineTable("credentials", self.table)),
             accounts=self.account_records,
+            log=ChangeLog(DynamoAccountLog(self.table), clock),
             clock=clock,
         )
         self.tenants = FakeTenants()

@@ -8,12 +8,14 @@ from uuid import UUID
 
 import pytest
 
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes.builders import ACCOUNT, at, event, message
+from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.webhook_world import WebhookWorld
 
 OK, BUSY, GONE = (PostResult(status_code=code) for code in (200, 503, 410))
@@ -93,8 +95,11 @@ def test_an_enabled_endpoint_is_probed_by_any_clock(error: timedelta) -> None:
         healths=world.healths,
         poster=lambda: world.poster,
         queue=world.queue,
+        log=ChangeLog(FakeLogEntries(), lambda: world.now),
         clock=lambda: world.now,
     )
-    webhooks.change(ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True))
+    webhooks.change(
+        ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True), by="operator"
+    )
     world.settle()
     assert set(world.accepted) == world.expected()

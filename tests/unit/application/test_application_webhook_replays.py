@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.application.webhooks.replays import WebhookReplays
@@ -13,6 +14,7 @@ from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests.fakes.builders import ACCOUNT, at, event, message
+from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.webhook_world import WebhookWorld
 from tests.unit.application.test_application_webhooks import FakeLog
 
@@ -120,9 +122,12 @@ def test_an_enabled_endpoint_receives_what_waits() -> None:
         healths=world.healths,
         poster=lambda: world.poster,
         queue=world.queue,
+        log=ChangeLog(FakeLogEntries(), lambda: world.now),
         clock=lambda: world.now,
     )
-    webhooks.change(ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True))
+    webhooks.change(
+        ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True), by="operator"
+    )
     world.settle()
     assert dict(world.accepted) == dict.fromkeys(world.expected(), 1)
     assert world.healths.healths[key].open_since is None

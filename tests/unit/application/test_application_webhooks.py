@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
@@ -31,6 +32,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
+from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.webhooks import (
     FakeEndpointHealths,
     FakeWebhookDeliveries,
@@ -89,6 +91,7 @@ class UseCasesOfWebhooks:
             healths=self.healths,
             poster=FakeWebhookPoster,
             queue=self.queue,
+            log=ChangeLog(FakeLogEntries(), lambda: self.now),
             clock=lambda: self.now,
         )
         self.replays = WebhookReplays(
@@ -100,7 +103,7 @@ class UseCasesOfWebhooks:
         )
 
     def create(self, *types: str, account_id: str = ACCOUNT) -> UUID:
-        state = self.webhooks.create(account_id, URL, types or ["*"])
+        state = self.webhooks.create(account_id, URL, types or ["*"], by="operator")
         return UUID(state.endpoint.endpoint_id)
 
     @property
@@ -115,7 +118,7 @@ def of() -> UseCasesOfWebhooks:
 
 def test_an_endpoint_is_created_with_a_secret(of: UseCasesOfWebhooks) -> None:
     """A new endpoint is enabled, has one secret without an end, and is stored as it is shown."""
-    state = of.webhooks.create(ACCOUNT, URL, ["email.sent", "email.sent"])
+    state = of.webhooks.create(ACCOUNT, URL, ["email.sent", "email.sent"], by="operator")
     created = state.endpoint
     assert state.enabled
     assert (created.url, created.created_at) == (URL, NOW)
@@ -133,7 +136,7 @@ def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) ->
         mock.patch.object(of.healths, "remove", side_effect=Unavailable("data store")),
         pytest.raises(Unavailable),
     ):
-        of.webhooks.delete(ACCOUNT, endpoint_id)
+        of.webhooks.delete(ACCOUNT, endpoint_id, by="operator")
     assert of.healths.healths == {(ACCOUNT, str(endpoint_id)): failing}
     assert refusal(of.webhooks.delete, ACCOUNT, endpoint_id).code == "webhook_not_found"
     assert of.healths.healths == {}
@@ -146,7 +149,7 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
     refused = refusal(of.create)
     limit = {"limit": MAX_ENDPOINTS}
     assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
-    assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"]).enabled
+    assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
 
 
 @pytest.mark.parametrize(
@@ -179,7 +182,9 @@ def test_a_url_that_is_too_long_is_not_looked_up(of: UseCasesOfWebhooks) -> None
 def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
     """A change names some fields; a wrong one leaves all of them as they are."""
     endpoint_id = of.create()
-    changed = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=False))
+    changed = of.webhooks.change(
+        ACCOUNT, endpoint_id, EndpointChanges(enabled=False), by="operator"
+    )
     assert not changed.enabled
     wrong = EndpointChanges(url="http://10.0.0.1/", enabled=True)
     assert faults(of.webhooks.change, ACCOUNT, endpoint_id, wrong) == [("url", "invalid_url")]
@@ -200,7 +205,7 @@ def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
     state = of.queries.get(ACCOUNT, endpoint_id)
     assert (state.enabled, state.health.disabled_for) == (False, "failing")
     of.now = at(500)
-    enabled = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True))
+    enabled = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True), by="operator")
     assert enabled.enabled
     assert of.queued == [EndpointDrain(ACCOUNT, str(endpoint_id))]
     assert of.healths.healths[key] == EndpointHealth(open_since=at(60), probe_at=at(500))
@@ -211,7 +216,7 @@ def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) 
     endpoint_id = of.create()
     key = ACCOUNT, str(endpoint_id)
     of.healths.healths[key] = failing = EndpointHealth(failing_since=at(0), open_since=at(60))
-    state = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True))
+    state = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True), by="operator")
     assert (state.enabled, state.health) == (True, failing)
     assert of.healths.healths[key] == failing
 
@@ -220,7 +225,7 @@ def test_a_rotation_gives_a_new_secret(of: UseCasesOfWebhooks) -> None:
     """The new secret is the first; the old one ends after 24 hours."""
     endpoint_id = of.create()
     (old,) = of.queries.get(ACCOUNT, endpoint_id).endpoint.secrets
-    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id)
+    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id, by="operator")
     new, ending = rotated.endpoint.secrets
     assert new.text != old.text
     assert ending == replace(old, expires_at=NOW + timedelta(hours=24))
@@ -242,7 +247,7 @@ def test_rotations_at_the_same_time_are_both_kept(
         return replace_secrets(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(of.endpoints, "replace_secrets", meet)
-    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id)
+    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id, by="operator")
     assert len(rotated.endpoint.secrets) == 3
     assert of.queries.get(ACCOUNT, endpoint_id) == rotated
 
@@ -292,9 +297,9 @@ def test_the_endpoint_of_another_account_does_not_exist(of: UseCasesOfWebhooks) 
     for attempt in (
         lambda: of.queries.get(ACCOUNT, foreign),
         lambda: of.queries.newest_deliveries(ACCOUNT, foreign, 1, None),
-        lambda: of.webhooks.change(ACCOUNT, foreign, EndpointChanges(enabled=False)),
-        lambda: of.webhooks.rotate(ACCOUNT, foreign),
-        lambda: of.webhooks.delete(ACCOUNT, foreign),
+        lambda: of.webhooks.change(ACCOUNT, foreign, EndpointChanges(enabled=False), by="operator"),
+        lambda: of.webhooks.rotate(ACCOUNT, foreign, by="operator"),
+        lambda: of.webhooks.delete(ACCOUNT, foreign, by="operator"),
         lambda: of.replays.test(ACCOUNT, foreign),
         lambda: of.replays.replay(ACCOUNT, foreign, "x"),
         lambda: of.replays.replay_all(ACCOUNT, foreign, request),
@@ -376,7 +381,7 @@ def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebho
     replays = replace(of.replays, switched_on=False)
     webhooks = replace(of.webhooks, switched_on=False)
     for call in (
-        lambda: webhooks.create(ACCOUNT, URL, ["*"]),
+        lambda: webhooks.create(ACCOUNT, URL, ["*"], by="operator"),
         lambda: replays.test(ACCOUNT, endpoint_id),
         lambda: replays.replay(ACCOUNT, endpoint_id, "x"),
         lambda: replays.replay_all(ACCOUNT, endpoint_id, ReplayRequest(since=NOW, until=at(1))),
@@ -385,7 +390,7 @@ def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebho
         assert (refused.status, refused.code) == (404, "route_not_found")
         assert "operator" in refused.message
     assert (of.queued, len(of.endpoints.endpoints)) == ([], 1)
-    webhooks.delete(ACCOUNT, endpoint_id)
+    webhooks.delete(ACCOUNT, endpoint_id, by="operator")
     assert of.endpoints.endpoints == {}
 
 

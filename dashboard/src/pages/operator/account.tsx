@@ -65,7 +65,7 @@ export default function Account() {
       {detail && (
         <section class="card">
           <h2>Log</h2>
-          {detail.log.length ? <Log of={detail.log} /> : <p class="hint">No operator has changed this account.</p>}
+          {detail.log.length ? <Log of={detail.log} /> : <p class="hint">Nobody has changed this account.</p>}
           <p class="hint">Members of the account see it on their account page, without names and reasons.</p>
         </section>
       )}

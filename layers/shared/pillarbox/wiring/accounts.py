@@ -37,6 +37,7 @@ class AccountWiring(Stores):
         return Keys(
             records=DynamoApiKeys(self.credentials),
             accounts=self.account_store,
+            log=self.change_log,
             clock=utc_now,
         )
 
@@ -89,6 +90,7 @@ class AccountWiring(Stores):
             check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
+            log=self.change_log,
             clock=utc_now,
         )
 

@@ -158,5 +158,6 @@ class SignInWiring(ServiceMailWiring):
             domains=lambda: self.mail_domains,
             send_mail=self.send_mail,
             base_url=self.service_address.read,
+            log=self.change_log,
             clock=utc_now,
         )

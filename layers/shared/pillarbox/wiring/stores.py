@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dns import DnsMailDomains
     from pillarbox.adapters.dns_records import DnsRecords
     from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
+    from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
     from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
     from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
     from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.sqs.jobs import SqsJobs
+    from pillarbox.application.change_log import ChangeLog
 
 
 class _Store:
@@ -70,6 +72,7 @@ class Stores:
     """Holds the settings and makes each store once."""
 
     account_domain_store: "DynamoAccountDomains" = _store("accounts.account_domains", "table")
+    account_log_store: "DynamoAccountLog" = _store("accounts.account_log", "table")
     account_store: "DynamoAccounts" = _store("accounts.accounts", "table")
     delivery_store: "DynamoWebhookDeliveries" = _store("webhooks.deliveries", "table")
     due_times: "DynamoDueTimes" = _store("webhooks.due_times", "table")
@@ -117,6 +120,12 @@ class Stores:
         from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 
         return DynamoServiceAddress(self.table, utc_now)
+
+    @cached_property
+    def change_log(self) -> "ChangeLog":
+        from pillarbox.application.change_log import ChangeLog
+
+        return ChangeLog(self.account_log_store, utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":

@@ -41,6 +41,7 @@ class WebhookWiring(ServiceMailWiring):
             healths=self.endpoint_healths,
             poster=lambda: self.webhook_poster,
             queue=self.webhooks_queue,
+            log=self.change_log,
             clock=utc_now,
             switched_on=self.settings.webhooks,
         )

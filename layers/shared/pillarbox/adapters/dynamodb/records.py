@@ -62,7 +62,7 @@ _AGENT: Final = Row(
 )
 _KEY: Final = Row(
     ApiKey,
-    *("name", "digest"),
+    *("name", "digest", "created_by?"),
     key_id="id",
     account_id="account",
     type=("type", one_of(KeyType)),

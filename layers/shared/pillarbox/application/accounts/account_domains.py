@@ -31,8 +31,10 @@ from pillarbox.application.accounts.ports import (
     unregistered,
 )
 from pillarbox.application.accounts.senders import AccountSender, Senders
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
+from pillarbox.domain.accounts.account_log import SERVICE, AccountAction
 from pillarbox.domain.accounts.limits import MAX_ADDED_DOMAINS, MAX_DOMAINS, limit_exceeded
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
@@ -61,7 +63,7 @@ class CheckedDomain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountDomains:
-    """The domains of all accounts."""
+    """The domains of all accounts. `by` is who adds or removes one: see `LogEntry`."""
 
     records: AccountDomainRecords
     accounts: AccountRecords
@@ -70,9 +72,10 @@ class AccountDomains:
     count: Callable[[str, timedelta, int, datetime], bool]
     #: Returns the part of a domain that somebody registered; None if many owners share it.
     registrable_domain: Callable[[str], str | None]
+    log: ChangeLog
     clock: Clock
 
-    def add(self, account_id: str, name: str) -> AccountDomain:
+    def add(self, account_id: str, name: str, *, by: str) -> AccountDomain:
         """Add a domain to an account, or return the one that it has.
 
         Raises:
@@ -92,11 +95,13 @@ class AccountDomains:
         if not self.count(f"domains#{account_id}", _DAY, MAX_ADDED_DOMAINS, now):
             message = f"An account can add {MAX_ADDED_DOMAINS} domains a day. Try again tomorrow."
             raise ServiceError("rate_limit_exceeded", message)
-        return self.records.add(
+        added = self.records.add(
             AccountDomain(
                 account_id=account_id, identity=unregistered(name), added_at=now, checked_at=now
             )
         )
+        self.log.note(account_id, AccountAction.DOMAIN_ADDED, name, by=by)
+        return added
 
     def of_account(self, account_id: str) -> Sequence[AccountDomain]:
         """Read an account's domains, sorted by name, and ask about the stalest one."""
@@ -148,7 +153,7 @@ class AccountDomains:
         self.records.update(replace(domain, identity=identity, checked_at=now))
         return self.show(account_id, name)
 
-    def remove(self, account_id: str, name: str) -> None:
+    def remove(self, account_id: str, name: str, *, by: str) -> None:
         """Remove a domain from an account.
 
         The provider keeps it if it is verified, because the operator may use it, or if another
@@ -174,6 +179,7 @@ class AccountDomains:
                 self.check.identities.remove(name)
         if not self.records.remove(account_id, name):
             raise _domain_not_found()
+        self.log.note(account_id, AccountAction.DOMAIN_REMOVED, name, by=by)
 
     def has_verified(self, account_id: str, name: str) -> bool:
         """Return whether an account can send from a domain: it or a parent domain is verified."""
@@ -226,6 +232,7 @@ class AccountDomains:
         ended = self.records.end_proof(domain)
         if ended is None:
             return domain
+        self.log.note(domain.account_id, AccountAction.DOMAIN_LOST, domain.name, by=SERVICE)
         senders = find_account(self.accounts, domain.account_id).senders
         for address in senders:
             name = domain_of(address)

@@ -6,9 +6,11 @@ from datetime import datetime
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_log import COMMAND, AccountAction
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
@@ -33,10 +35,11 @@ from pillarbox.domain.ids import is_token, new_token
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The API keys of all accounts."""
+    """The API keys of all accounts. `by` is who creates or revokes one: see `LogEntry`."""
 
     records: KeyRecords
     accounts: AccountRecords
+    log: ChangeLog
     clock: Clock
 
     def issue_preview(self, account_id: str, name: str, *, self_service: bool = False) -> IssuedKey:
@@ -52,13 +55,15 @@ class Keys:
             account, name, KeyType.PREVIEW, None, PREVIEW_SCOPES, self_service=self_service
         )
 
-    def issue_live(
+    def issue_live(  # noqa: PLR0913  what a key has, and who makes it
         self,
         account_id: str,
         name: str,
         preset: Preset,
         scopes: Iterable[str] = (),
         agent: AgentSettings | None = None,
+        *,
+        by: str = COMMAND,
     ) -> IssuedKey:
         """Create a live key with the scopes of a preset, or with `scopes` for the preset `custom`.
 
@@ -79,7 +84,7 @@ class Keys:
                 refusal(account.plan, refused),
                 details={"scopes": details, "plan": account.plan.value},
             )
-        return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent)
+        return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent, by=by)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, oldest first, including the last revoked ones.
@@ -112,12 +117,13 @@ class Keys:
         )
         raise ServiceError("key_not_found", message)
 
-    def revoke(self, key_id: str, only_of: str | None = None) -> ApiKey:
+    def revoke(self, key_id: str, only_of: str | None = None, *, by: str = COMMAND) -> ApiKey:
         """Revoke a key. It stops working at once, and this cannot be undone.
 
         Args:
             key_id: the id of the key.
             only_of: the only account whose keys the caller may revoke; None for an operator.
+            by: who revokes it.
 
         Raises:
             ServiceError: `key_not_found`.
@@ -129,6 +135,7 @@ class Keys:
             revoked = self.records.revoke(account_id, key_id, self.clock())
         if revoked is None:
             raise ServiceError("key_not_found", "There is no such key.")
+        self.log.note(revoked.account_id, AccountAction.KEY_REVOKED, revoked.title, by=by)
         return revoked
 
     def _issue(  # noqa: PLR0913  what two kinds of keys have
@@ -141,6 +148,7 @@ class Keys:
         *,
         self_service: bool = False,
         agent: AgentSettings | None = None,
+        by: str = COMMAND,
     ) -> IssuedKey:
         self._make_room(account.account_id)
         text = new_key_text(account.account_id, key_type)
@@ -155,8 +163,10 @@ class Keys:
             created_at=self.clock(),
             self_service=self_service,
             agent=agent,
+            created_by=by,
         )
         self.records.add(record)
+        self.log.note(account.account_id, AccountAction.KEY_CREATED, record.title, by=by)
         return IssuedKey(record, text)
 
     def _make_room(self, account_id: str) -> None:

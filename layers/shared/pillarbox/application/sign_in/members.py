@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock, MailDomains, SendMail, ServiceAddress
 from pillarbox.application.sign_in.domain_check import refuse_domain
 from pillarbox.application.sign_in.invitation_mail import Invitation
@@ -20,6 +21,7 @@ from pillarbox.application.sign_in.ports import (
     Users,
 )
 from pillarbox.application.validation import normalize_address
+from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
 from pillarbox.domain.address import domain_of, fold_address, mailbox_key
 from pillarbox.domain.errors import ServiceError, Unavailable
@@ -58,6 +60,7 @@ class AccountMembers:
     domains: Callable[[], MailDomains]
     send_mail: SendMail
     base_url: ServiceAddress
+    log: ChangeLog
     clock: Clock
 
     def of_account(self, principal: MemberPrincipal) -> Sequence[Member]:
@@ -104,6 +107,7 @@ class AccountMembers:
             base_url=base_url,
             link=link,
         ).send(self.send_mail)
+        self._note(principal, AccountAction.MEMBER_INVITED, member, None, role)
         return member
 
     def _count(self, account_id: str, address: str, now: datetime) -> None:
@@ -170,8 +174,27 @@ class AccountMembers:
             # Two owners may remove each other at the same time; one of them must stay.
             changed = self.members.change(member, role, keeper)
             if changed:
+                action = AccountAction.MEMBER_CHANGED if role else AccountAction.MEMBER_REMOVED
+                self._note(principal, action, member, member.role, role)
                 return changed
         raise Unavailable("data store", "Others change the members at the same time. Try again.")
+
+    def _note(
+        self,
+        principal: MemberPrincipal,
+        action: AccountAction,
+        member: Member,
+        before: Role | None,
+        after: Role | None,
+    ) -> None:
+        """Add an entry about a member's role to the log."""
+        self.log.note(
+            member.account_id,
+            action,
+            member.address,
+            by=principal.actor,
+            changes={"role": (before and before.value, after and after.value)},
+        )
 
 
 def _member_exists() -> ServiceError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.application.webhooks.ports import (
@@ -15,6 +16,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookPoster,
     WebhookQueue,
 )
+from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS, limit_exceeded
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
 from pillarbox.domain.ids import new_id
@@ -121,18 +123,19 @@ class WebhookQueries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhooks:
-    """Write the endpoints of accounts."""
+    """Write the endpoints of accounts. `by` is who does it: see `LogEntry`."""
 
     endpoints: WebhookEndpoints
     healths: EndpointHealths
     #: Called for new URLs alone, because it takes long to load.
     poster: Callable[[], WebhookPoster]
     queue: WebhookQueue
+    log: ChangeLog
     clock: Clock
     #: False if the operator switched webhooks off: then nothing would be posted.
     switched_on: bool = True
 
-    def create(self, account_id: str, url: str, types: Sequence[str]) -> EndpointState:
+    def create(self, account_id: str, url: str, types: Sequence[str], *, by: str) -> EndpointState:
         """Create an endpoint with a new secret.
 
         Once it exists, all messages are announced that are accepted by who reads the account from
@@ -157,9 +160,12 @@ class Webhooks:
         )
         if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
             raise limit_exceeded("webhook_limit_exceeded", MAX_ENDPOINTS, "webhook endpoints")
+        self.log.note(account_id, AccountAction.WEBHOOK_CREATED, endpoint.title, by=by)
         return EndpointState(endpoint, EndpointHealth())
 
-    def change(self, account_id: str, endpoint_id: UUID, changes: EndpointChanges) -> EndpointState:
+    def change(
+        self, account_id: str, endpoint_id: UUID, changes: EndpointChanges, *, by: str
+    ) -> EndpointState:
         """Change an endpoint. To enable it also ends that the service disabled it.
 
         The events that wait are then posted, if a first one succeeds.
@@ -172,25 +178,28 @@ class Webhooks:
         endpoint = self.endpoints.change(account_id, str(endpoint_id), changes)
         if endpoint is None:
             raise webhook_not_found()
+        self.log.note(account_id, AccountAction.WEBHOOK_CHANGED, endpoint.title, by=by)
         if changes.enabled:
             health = self._enable_again(endpoint)
             self.queue.put_all([EndpointDrain(account_id, endpoint.endpoint_id)])
             return EndpointState(endpoint, health)
         return EndpointState(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
 
-    def delete(self, account_id: str, endpoint_id: UUID) -> None:
+    def delete(self, account_id: str, endpoint_id: UUID, *, by: str) -> None:
         """Delete an endpoint for good. No event is sent to it any more.
 
         Raises:
             ServiceError: `webhook_not_found`.
         """
+        endpoint = self.endpoints.get(account_id, str(endpoint_id))
         existed = self.endpoints.remove(account_id, str(endpoint_id))
         # Also if there was no endpoint: an earlier request may have failed here.
         self.healths.remove(account_id, str(endpoint_id))
-        if not existed:
+        if endpoint is None or not existed:
             raise webhook_not_found()
+        self.log.note(account_id, AccountAction.WEBHOOK_DELETED, endpoint.title, by=by)
 
-    def rotate(self, account_id: str, endpoint_id: UUID) -> EndpointState:
+    def rotate(self, account_id: str, endpoint_id: UUID, *, by: str) -> EndpointState:
         """Give an endpoint a new secret; the old one also signs for 24 hours.
 
         Raises:
@@ -203,6 +212,7 @@ class Webhooks:
             now = self.clock()
             secrets = rotated(endpoint.secrets, new_secret(now), now)
             if self._replace_secrets(endpoint, secrets):
+                self.log.note(account_id, AccountAction.WEBHOOK_CHANGED, endpoint.title, by=by)
                 health = self.healths.get(account_id, endpoint.endpoint_id)
                 return EndpointState(replace(endpoint, secrets=secrets), health)
         raise _busy()

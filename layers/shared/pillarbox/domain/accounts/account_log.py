@@ -1,4 +1,4 @@
-"""The log of an account: what operators of the service did to it."""
+"""The log of an account: what operators of the service and its members did to it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,22 +10,43 @@ from pillarbox.domain.accounts.account import Account
 
 #: Who changes accounts with the operator's command. AWS decides who may run it.
 COMMAND: Final = "operator"
+#: What nobody decided.
+SERVICE: Final = "service"
 #: What a setting of an account can be. None means that it is not set, or the plan's.
 type SettingValue = str | int | bool | None
 
 
 class AccountAction(StrEnum):
-    """What an operator did."""
+    """What was done. The first four are for operators of the service alone."""
 
     APPROVED = "approved"
     CHANGED = "changed"
     SUSPENDED = "suspended"
     RESUMED = "resumed"
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
+    MEMBER_INVITED = "member.invited"
+    MEMBER_CHANGED = "member.changed"
+    MEMBER_REMOVED = "member.removed"
+    WEBHOOK_CREATED = "webhook.created"
+    WEBHOOK_CHANGED = "webhook.changed"
+    WEBHOOK_DELETED = "webhook.deleted"
+    DOMAIN_ADDED = "domain.added"
+    DOMAIN_REMOVED = "domain.removed"
+    DOMAIN_LOST = "domain.lost"
+
+    @property
+    def of_operators(self) -> bool:
+        """Whether operators did it, whose addresses members of the account do not see."""
+        return "." not in self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """One action. `by` is the address of an operator, or `COMMAND`; `reason` is for operators."""
+    """One action. `reason` is for operators.
+
+    `by` is the address of an operator or a member, the id of a key, `COMMAND` or `SERVICE`.
+    """
 
     entry_id: str
     at: datetime
@@ -34,6 +55,8 @@ class LogEntry:
     #: The changed settings, with the value before and the value after.
     changes: Mapping[str, tuple[SettingValue, SettingValue]] = field(default_factory=dict)
     reason: str | None = None
+    #: The key, member, endpoint or domain, as people know it. None: the account itself.
+    subject: str | None = None
 
 
 def settings_of(account: Account) -> Mapping[str, SettingValue]:

@@ -91,6 +91,13 @@ class ApiKey:
     self_service: bool = False
     #: The limits of a key that an agent uses; None for every other key.
     agent: AgentSettings | None = None
+    #: The address of the member who made it, or who else did (`account_log.LogEntry`).
+    created_by: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The name with the id, because names need not differ."""
+        return f"{self.name} ({self.key_id})"
 
 
 def new_key_text(account_id: str, key_type: KeyType) -> str:

@@ -127,6 +127,11 @@ class Principal:
     account: Account
 
     @property
+    def actor(self) -> str:
+        """Who it is in the log of the account."""
+        return self.key.key_id
+
+    @property
     def kind(self) -> KeyKind:
         """Return the kind of the key."""
         if self.key.self_service:

@@ -123,6 +123,11 @@ class MemberPrincipal(SessionPrincipal):
     role: Role
 
     @property
+    def actor(self) -> str:
+        """Who it is in the log of the account."""
+        return self.session.address
+
+    @property
     def limits(self) -> Limits:
         """Return the limits that apply to this caller's sends."""
         return self.account.limits

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from pillarbox.domain.timing import milliseconds
@@ -61,6 +62,11 @@ class WebhookEndpoint:
     secrets: tuple[WebhookSecret, ...]
     enabled: bool
     created_at: datetime
+
+    @property
+    def title(self) -> str:
+        """The host with the id. The rest of the URL may be a secret."""
+        return f"{urlsplit(self.url).hostname} ({self.endpoint_id})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

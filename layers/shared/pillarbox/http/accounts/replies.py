@@ -43,7 +43,9 @@ def key_list(
 ) -> account_types.KeyList:
     """Return the keys of an account, and what a new one may be under its plan."""
     return {
-        "items": [key_item(key, uses.get(key.key_id)) for key in keys],
+        "items": [
+            {**key_item(key, uses.get(key.key_id)), "createdBy": key.created_by} for key in keys
+        ],
         "presets": [_preset_item(preset, plan) for preset in Preset],
         "upgradeUrl": upgrade_url,
         "smtp": {"host": relay[0], "port": relay[1]} if relay else None,
@@ -176,6 +178,8 @@ def log_item(entry: LogEntry) -> account_types.LogItem:
         "id": entry.entry_id,
         "at": timestamp(entry.at),
         "action": entry.action,
+        "by": None if entry.action.of_operators else entry.by,
+        "subject": entry.subject,
         "changes": [
             {"name": name, "before": before, "after": after}
             for name, (before, after) in entry.changes.items()

@@ -84,10 +84,19 @@ class SmtpServer(TypedDict):
     port: int
 
 
+class ListedKey(KeyItem):
+    """An API key in the list of its account."""
+
+    createdBy: Annotated[
+        str | None,
+        Field(description="The member who made it, or `operator`; null if that is not known."),
+    ]
+
+
 class KeyList(TypedDict):
     """The keys of an account, the oldest first, and what a new one may be."""
 
-    items: list[KeyItem]
+    items: list[ListedKey]
     presets: list[PresetItem]
     upgradeUrl: Annotated[str, Field(description="The page about paid plans.")]
     smtp: Annotated[SmtpServer | None, Field(description="Null if the service has no SMTP relay.")]
@@ -160,7 +169,7 @@ class AccountDetail(TypedDict):
 
 
 class ChangedSetting(TypedDict):
-    """A setting before and after a change. Null if it is not set, or the plan's."""
+    """A setting, or a role, before and after a change. Null if it is not set, or the plan's."""
 
     name: str
     before: str | int | bool | None
@@ -168,11 +177,23 @@ class ChangedSetting(TypedDict):
 
 
 class LogItem(TypedDict):
-    """What an operator of the service did to the account."""
+    """What was done to the account, or to what it has."""
 
     id: Uuid
     at: Timestamp
     action: AccountAction
+    by: Annotated[
+        str | None,
+        Field(
+            description="The address of a member, the id of a key, `operator` for the operator's"
+            " command or `service` for the service itself. Members do not see which operator it"
+            " was: null."
+        ),
+    ]
+    subject: Annotated[
+        str | None,
+        Field(description="The key, member, endpoint or domain; null for the account itself."),
+    ]
     changes: list[ChangedSetting]
 
 

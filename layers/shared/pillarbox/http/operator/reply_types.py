@@ -49,9 +49,8 @@ class OwnLimitValues(TypedDict):
 
 
 class OperatorLogItem(LogItem):
-    """What an operator did to the account, as other operators see it."""
+    """What was done to the account, as operators see it: with the operator's address."""
 
-    by: OperatorName
     reason: Annotated[str | None, Field(description="Members of the account do not see it.")]
 
 
