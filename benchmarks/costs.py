@@ -129,7 +129,7 @@ def million(
     queue_requests = 3 + 3 * 2 / batch
     counting = max(1 / (1 + rate * _WINDOW), _CHANGES / _RECORDS)
     invocations = 1 + 3 / batch + counting
-    gb_seconds = 1.0 * 0.040 + 0.5 * 0.130 + 0.5 * 0.015 * 2
+    gb_seconds = 1.0 * 0.040 + 0.5 * (0.100 / batch + 0.030) + 0.5 * 0.015 * 2
     gb_seconds += 1.0 * (counting * _COUNTING + _CHANGES * _COUNTING_EACH)
     started = exp(-rate * _IDLE) * _LIFE_GB + _RESTARTS * (1 + 0.5 * 3 / batch + counting)
     return {

@@ -94,10 +94,11 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
         _postpone(record, result.retry_after)
     counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
+    why = {} if result.provider_error is None else {"aws_error": result.provider_error}
     return RecordResult(
         outcome=result.outcome,
         retry_after=result.retry_after,
-        ids=ids,
+        ids=ids | why,
         counts=counts,
         durations={} if time_to_send is None else {"time_to_send": time_to_send},
     )

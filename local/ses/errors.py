@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse
 
 #: Status codes from the service model of SES v2; every other error is a 400.
 _STATUSES: Final[Mapping[str, int]] = {
+    "AccessDeniedException": 403,
     "NotFoundException": 404,
     "UnknownOperationException": 404,
     "TooManyRequestsException": 429,
@@ -15,6 +16,7 @@ _STATUSES: Final[Mapping[str, int]] = {
 #: What SES may accept in a later try: they concern the account or SES, not the email.
 _PASSING: Final = frozenset(
     {
+        "AccessDeniedException",
         "AccountSuspendedException",
         "InternalFailure",
         "LimitExceededException",

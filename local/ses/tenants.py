@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from local.ses.errors import SesError, bad_request, not_found
+from local.ses.errors import SesError, not_found
 
 if TYPE_CHECKING:
     from local.ses.store import MailStore
@@ -111,7 +111,7 @@ class TenantStore:
         """Check that a tenant may send an email, with its own identity and configuration set.
 
         Raises:
-            SesError: NotFoundException, BadRequestException or SendingPausedException.
+            SesError: NotFoundException, AccessDeniedException or SendingPausedException.
         """
         tenant = self.get(name)
         if tenant.status == "DISABLED":
@@ -119,8 +119,9 @@ class TenantStore:
         used = {f"{self.start}:identity/{_identity_of(mailbox, source)}"}
         if configuration_set:
             used.add(f"{self.start}:configuration-set/{configuration_set}")
-        for arn in sorted(used - tenant.resources.keys()):
-            raise bad_request(f"Resource {arn} is not associated with tenant <{name}>.")
+        if missing := sorted(used - tenant.resources.keys()):
+            message = f"Tenant not associated with resources [{', '.join(missing)}]"
+            raise SesError("AccessDeniedException", message)
 
 
 def _identity_of(mailbox: "MailStore", source: str) -> str:

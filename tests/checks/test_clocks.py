@@ -53,8 +53,8 @@ REASONS: Final = {
     "adapters/dynamodb/webhooks/due_times.py": "tasks are put in two minutes ahead or more",
     "adapters/dynamodb/webhooks/endpoints.py": _SOON,
     "adapters/s3_spool.py": "objects are deleted days after the last job for them",
-    "adapters/sqs/event_queue.py: _queue_may_hold_older_than:"
-    " min(reports) > now - LONGEST_STAY": _SLACK,
+    "adapters/sqs/event_queue.py: _queue_may_hold_older_than: at <= now - LONGEST_STAY": _SLACK,
+    "adapters/sqs/event_queue.py: _queue_may_hold_older_than: at >= since": _ONE_CLOCK,
     "application/accounts": _SOON,
     "application/delivery/deliver.py: _hand_over: now >= job.deadline": _SOON,
     "application/delivery/deliver.py: _is_quiet: latest < due": "event_due has the margin",

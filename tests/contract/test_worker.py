@@ -176,6 +176,20 @@ def test_only_a_repeated_hand_over_is_counted_as_one(
     assert ("ambiguous_resend" in capsys.readouterr().out) is resent
 
 
+def test_the_log_says_why_email_waits(
+    service: Service, live: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It has the code of SES's error, and not SES's words, which may have an address."""
+    service.ses.failure = (403, "AccessDeniedException")
+    live.send(otp())
+    (job,) = receive(service, live)
+    with mock.patch.object(service.ses, "message", "not for ann@example.com"):
+        assert work([job]) == [job["messageId"]]
+    line = vars(caplog.records[-1])
+    assert (line["outcome"], line["aws_error"]) == ("throttled", "AccessDeniedException")
+    assert "ann@example.com" not in str(line)
+
+
 def test_tokens_are_taken_in_one_try(service: Service) -> None:
     """The SDK does not repeat a write to the bucket: its first try may have taken the tokens."""
     assert service.queue_url

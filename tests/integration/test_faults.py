@@ -18,7 +18,7 @@ from verification.faults.system import System
 from verification.faults.webhook_runs import random_webhook_faults
 
 #: Seconds for each test; the long run takes every fault, and schedules for ten minutes.
-_SECONDS = 5
+_SECONDS = 3
 
 
 # Per module: while it exists, this whole process talks to the engine.

@@ -113,6 +113,10 @@ LONG_AGO = 70
         # An old age prolongs the wait, however long ago it was reported.
         ({46: 60 * LONG_AGO, 20: 0, 1: 0}, LONG_AGO, True),
         ({46: 0, 20: 60 * LONG_AGO, 1: 0}, LONG_AGO, True),
+        # What was reported before the last report of that time does not matter any more.
+        ({58: 0, 46: 0, 1: 0}, 50, False),
+        ({58: 60 * 20, 46: 0, 1: 0}, LONG_AGO, False),
+        ({58: 0, 46: 60 * 5, 1: 0}, 50, True),
         # The reports must be of the time after the hand-over, by more than clocks may differ.
         ({46: 0, 1: 0}, 46, True),
         ({46: 0, 1: 0}, 48, False),

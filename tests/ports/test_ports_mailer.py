@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
+from local.ses.checks import check_message
+from local.ses.errors import SesError
 from local.ses.events import records
 from local.ses.sending import accept, parse
 from local.ses.store import MailStore
@@ -171,27 +173,50 @@ def test_a_tenant_is_named(provider: Provider) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"),
+    ("status", "kind", "message"),
     [
-        ("NotFoundException", b"said by SES"),
-        ("BadRequestException", b"Resource x is not associated with tenant <t>."),
-        ("SendingPausedException", b"said by SES"),
+        (403, "AccessDeniedException", "Tenant not associated with resources [arn:x]"),
+        (404, "NotFoundException", "said by SES"),
+        (400, "BadRequestException", "said by SES"),
+        (400, "BadRequestException", "Tenant <t> has no identity: Illegal filename 'x.exe'."),
+        (400, "MessageRejected", "Email address is not verified."),
+        (400, "MailFromDomainNotVerifiedException", "said by SES"),
+        (400, "SomethingNewException", ""),
+        (400, "SendingPausedException", "said by SES"),
     ],
 )
-def test_a_missing_or_paused_tenant_is_retryable(
-    provider: Provider, kind: str, message: bytes
+def test_an_unknown_error_of_a_tenant_is_retryable(
+    provider: Provider, status: int, kind: str, message: str
 ) -> None:
-    """The email is not the cause, and an operator or SES repairs it."""
-    provider.response = (400, kind, b'{"message": "%b"}' % message)
-    with pytest.raises(SendThrottled):
+    """It may be about the tenant, whatever its words, and the log gets its code."""
+    provider.response = (status, kind, json.dumps({"message": message}).encode())
+    with pytest.raises(SendThrottled) as throttled:
         send("pillarbox-shop")
+    assert (throttled.value.code, throttled.value.too_fast) == (kind, False)
 
 
-def test_other_rejections_of_a_tenant_are_final(provider: Provider) -> None:
-    """An email that SES never takes fails at once, with a tenant too."""
-    provider.response = (400, "BadRequestException", b'{"message": "said by SES"}')
-    with pytest.raises(SendRejected):
+#: Emails that SES never takes. The stand-in has its words for them.
+ABOUT_THE_MAIL = {
+    "too large": b"From: a@b.example\r\n\r\n" + b"x\r\n" * (14 * 1024 * 1024),
+    "no author": b"Subject: x\r\n\r\n",
+    "two subjects": b"From: a@b.example\r\nSubject: x\r\nSubject: y\r\n\r\n",
+    "no header": b"From: a@b.example\r\nno header\r\n\r\n",
+    "no domain": b"From: a@b.example\r\nTo: ann\r\n\r\n",
+    "dots": b"From: a@b.example\r\nTo: a..b@c.example\r\n\r\n",
+    "blocked": b"From: a@b.example\r\nContent-Type: x/y; name=run.exe\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("raw", ABOUT_THE_MAIL.values(), ids=ABOUT_THE_MAIL)
+def test_an_error_about_the_mail_is_final_with_a_tenant(provider: Provider, raw: bytes) -> None:
+    """An email that SES never takes fails at once, with SES's words."""
+    with pytest.raises(SesError) as refusal:
+        check_message(raw)
+    said = refusal.value.message
+    provider.response = (400, "BadRequestException", json.dumps({"message": said}).encode())
+    with pytest.raises(SendRejected) as rejection:
         send("pillarbox-shop")
+    assert (rejection.value.code, rejection.value.reason) == ("bad_request", said)
 
 
 @pytest.mark.parametrize("broken", [None, "hang", "cut", (200, "", b"no JSON"), (200, "", b"{}")])

@@ -6,6 +6,7 @@ before or after the call took effect: its memory and open connections are lost a
 handlers runs. Clock, queue and provider stay in the harness, which a process asks through a pipe.
 """
 
+import faulthandler
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,8 @@ from verification.faults.wire import Fault, Killed, Kind
 EXITS: Final = (Fault(Kind.KILL, "before"), Fault(Kind.KILL, "after"))
 #: The exit code of a process that died.
 DIED: Final = 9
+#: A process that stands still for so many seconds prints its stacks and ends; the run then fails.
+_STANDSTILL: Final = 120.0
 
 
 def exits(system: System, paths: Sequence[Path] = PATHS) -> Iterator[RunResult]:
@@ -110,6 +113,7 @@ class RealProcess(Process):
 
 def _run_child(system: System, pipe: Connection, work: Callable[[], Any]) -> None:
     """Run the work in the child process and exit."""
+    faulthandler.dump_traceback_later(_STANDSTILL, exit=True)
     one_question = Lock()  # a batch is delivered in threads
 
     def remote(question: str) -> Callable[..., Any]:

@@ -216,8 +216,10 @@ class System:
         """Use other hooks within a `with` block."""
         before = {name: getattr(self, name) for name in hooks}
         vars(self).update(hooks)
-        yield
-        vars(self).update(before)
+        try:
+            yield
+        finally:  # whoever has seen enough runs closes their generator here
+            vars(self).update(before)
 
     def run_until_idle(self) -> bool:
         """Run until nothing is due; return False if that takes too long."""

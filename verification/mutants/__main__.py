@@ -54,6 +54,7 @@ _ERASURE: Final = (
 )
 _SIGN_IN: Final = (
     "tests/contract/test_sign_in.py tests/contract/test_sessions.py"
+    " tests/contract/test_session_ends.py"
     " tests/contract/test_attacks_sign_in.py"
 )
 _SIGN_UP: Final = (

@@ -196,8 +196,8 @@ BUGS: Final = (
     SeededBug(
         "a young age of the oldest event ends the wait",
         f"{_LAYER}/adapters/sqs/event_queue.py",
-        "if not reports or min(reports) > now - LONGEST_STAY:",
-        "if not reports:",
+        "if at <= now - LONGEST_STAY",
+        "if at <= now",
         "tests/ports/test_ports_event_queue.py",
     ),
     SeededBug(

@@ -44,6 +44,7 @@ class RecordResult:
 
     outcome: str
     retry_after: timedelta | None = None
+    #: What the line in the log has besides the outcome: ids, and the code of AWS's error.
     ids: Mapping[str, str]
     #: What to count in addition to the outcome.
     counts: tuple[str, ...] = ()

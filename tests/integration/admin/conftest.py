@@ -128,6 +128,7 @@ def mailbox(
     """The local SES of a stack that has a state file."""
     environment = {
         "PILLARBOX_API_URL": "https://mail.example",
+        "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "us-east-1",

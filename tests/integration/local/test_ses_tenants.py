@@ -89,8 +89,9 @@ def test_email_of_a_tenant(adapter: SesTenants, ses: SESV2Client, local_ses: Loc
     with pytest.raises(SendThrottled):
         send("shop")
     adapter.create("shop", Isolation.STRICT)
-    with pytest.raises(SendThrottled):
+    with pytest.raises(SendThrottled) as not_associated:
         send("shop")
+    assert not_associated.value.code == "AccessDeniedException"
     adapter.associate("shop", [SENDER])
     taken = local_ses.mailbox.get(send("shop"))
     assert taken is not None

@@ -186,6 +186,16 @@ def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
     assert world.found(ANN) == []
 
 
+def test_an_erasure_counts_what_waits_to_be_sent() -> None:
+    """All pending messages of the person are counted, and no other one."""
+    world = world_with_mail()
+    for _ in range(2):
+        world.send_to(ANN)
+    world.send_to("bob@example.com")
+    erased = erase(world)
+    assert (erased.messages, erased.pending) == (6, 3)
+
+
 def test_an_erasure_deletes_webhook_records_of_the_address() -> None:
     """Deliveries and waiting events that name the person are gone; those of others stay."""
     world = world_with_mail()

@@ -879,8 +879,8 @@ def test_email_names_the_tenant_of_its_acceptance(world: World, job: Job) -> Non
 def test_email_that_waits_names_the_present_tenant(world: World, job: Job) -> None:
     """An account that lost its tenant loses no email that was accepted before."""
     job = replace(job, tenant="shop")
-    world.mailer.answers = [SendThrottled()]
-    world.delivery.deliver(job)
+    world.mailer.answers = [SendThrottled("NotFoundException")]
+    assert world.delivery.deliver(job).provider_error == "NotFoundException"
     advance(world, minutes=1)
     assert world.delivery.deliver(job).outcome is Outcome.SENT
     assert world.mailer.tenants == ["shop", None]

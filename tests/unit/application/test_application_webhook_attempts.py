@@ -62,6 +62,25 @@ def failed(world: WebhookWorld, delivery: WebhookDelivery, attempts: int = 1) ->
     return AttemptResult("failed", replace(delivery, attempts=(attempt,) * attempts))
 
 
+def test_a_post_is_slow_from_a_second_on() -> None:
+    """Only the POST of the event counts, while it runs; before and after it is not slow."""
+    world, endpoint, delivery = one_event()
+    attempts = Attempts(ports_of(world))
+    seen: list[bool] = []
+
+    def answer(*_: object) -> PostResult:
+        for wait in (timedelta(0), timedelta(milliseconds=999), MILLISECOND):
+            world.now += wait
+            seen.append(attempts.is_slow(delivery.event))
+        return OK
+
+    world.answer = answer
+    assert not attempts.is_slow(delivery.event)
+    attempts.post(endpoint, EndpointHealth(), delivery)
+    assert seen == [False, False, True]
+    assert not attempts.is_slow(delivery.event)
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [

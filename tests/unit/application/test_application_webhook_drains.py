@@ -260,3 +260,17 @@ def test_a_test_is_posted_although_events_wait() -> None:
     test = webhook_test(endpoint.account_id, NOW).for_endpoint(endpoint.endpoint_id)
     assert WebhookWorker(world.ports, one_after_another).handle([test]) == ["delivered"]
     assert world.queue.tasks == []
+
+
+def test_an_event_that_begins_to_wait_has_no_planned_time() -> None:
+    """A drain posts it, so its record forgets the time of the retry that was planned."""
+    opened = EndpointHealth(open_since=NOW, probe_at=LATER)
+    world, endpoint, (waiting,) = waiting_world(opened, 1)
+    attempt = DeliveryAttempt(at=NOW, status_code=503, milliseconds=1)
+    tried = WebhookDelivery(
+        event=waiting, state=DeliveryState.WAITING, attempts=(attempt,), next_at=NOW
+    )
+    world.deliveries.put(tried)
+    worker = WebhookWorker(world.ports, one_after_another)
+    assert worker.handle([replace(waiting, attempts=1)]) == ["waiting"]
+    assert world.deliveries_of(endpoint) == [replace(tried, next_at=None)]

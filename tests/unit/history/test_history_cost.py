@@ -12,11 +12,11 @@ from pillarbox.application.history.page import SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.messages.statistics import Subset
 from pillarbox.domain.timing import milliseconds
-from tests.examples import DEEP
 
 pytestmark = pytest.mark.slow
 
-FEW, SOME, MANY = 600, 12_000 if DEEP else 4_800, 12_000
+#: `benchmarks.history` and `benchmarks.search` have many more.
+FEW, SOME, MANY = 600, 4_800, 7_200
 
 #: Made once for each size: the tests only read, and `cost` counts each request by itself.
 account_with = cache(make_account_with)

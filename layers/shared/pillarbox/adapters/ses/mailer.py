@@ -1,5 +1,6 @@
 """Hand emails to SES (API v2)."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -61,6 +62,13 @@ _RETRYABLE: Final = frozenset(
 _TOO_FAST: Final = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException"})
 #: The same applies to every error about the caller's permissions or rate, with any code.
 _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
+#: What SES says of an email that it never takes: its size, its header, its addresses, a blocked
+#: attachment. With a tenant every other error may be about the tenant.
+_ABOUT_THE_MAIL: Final = re.compile(
+    r"message length is more than|illegal filename|(duplicate|missing required|illegal) header"
+    r"|missing final '@domain'|(domain|local address) (starts|ends|contains)",
+    re.IGNORECASE,
+)
 
 
 class _OfTenant(TypedDict, total=False):
@@ -141,10 +149,10 @@ def _failure(error: ClientError, tenant: str | None) -> Exception:
         return SendUncertain()
     if code in _RETRYABLE or status in _RETRYABLE_STATUSES:
         too_fast = code in _TOO_FAST or status == HTTPStatus.TOO_MANY_REQUESTS
-        return SendThrottled(too_fast=too_fast)
+        return SendThrottled(code, too_fast=too_fast)
     reason = error.response["Error"].get("Message", "")
-    # The tenant, or one of its associations, is missing: the email is not the cause, and the next
-    # try names the tenant that the account has by then.
-    if tenant and (code == "NotFoundException" or "tenant" in reason.lower()):
-        return SendThrottled()
+    # SES does not document its errors of a tenant. The next try names the tenant that the account
+    # has by then.
+    if tenant and not _ABOUT_THE_MAIL.match(reason):
+        return SendThrottled(code)
     return SendRejected(snake_case(code), reason)

@@ -53,16 +53,18 @@ class SqsEventQueue(SqsQueue):
 
         SQS leaves an event that was received three times out of the age of the oldest one. So a
         young age shows only that older events have been received so often; from then on they
-        have `LONGEST_STAY`. An old age prolongs the wait.
+        have `LONGEST_STAY`. The last report before that time and all later ones must be young:
+        an old age prolongs the wait. What was reported still earlier says nothing about now.
         """
         if self._is_empty(self._queue_url):
             return False
         now = self._clock()
         with service_errors("metrics"):
             reports = reported_ages(self._cloudwatch, self._queue_url, now - _REPORTED, now)
-        if not reports or min(reports) > now - LONGEST_STAY:
+        since = max((at for at in reports if at <= now - LONGEST_STAY), default=None)
+        if since is None:
             return True
-        oldest = min(at - timedelta(seconds=age) for at, age in reports.items())
+        oldest = min(at - timedelta(seconds=age) for at, age in reports.items() if at >= since)
         return oldest <= moment + CLOCK_MARGIN
 
     def _is_empty(self, queue_url: str) -> bool:

@@ -77,7 +77,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """How one run ended, and after which time to receive the job again (None: never)."""
+    """How one run ended, after which time to receive the job again (None: never), and why then."""
 
     outcome: Outcome
     retry_after: timedelta | None = None
@@ -85,6 +85,7 @@ class DeliveryResult:
     resent: bool = False
     #: From acceptance to the provider's response, if the message was sent.
     time_to_send: timedelta | None = field(default=None, compare=False)
+    provider_error: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,18 +294,15 @@ class Delivery:
                 self.rate.slow_down()
             first = _FIRST_WAIT if throttled.too_fast else _FIRST_BACKOFF
             wait = backoff(message.attempt, job.deadline - self.clock(), first)
-            return DeliveryResult(Outcome.THROTTLED, wait)
+            return DeliveryResult(Outcome.THROTTLED, wait, provider_error=throttled.code)
         except SendRejected as rejection:
             events = [_failed_event(self.clock(), rejection.code, rejection.reason)]
             self._settle(job, message, _result(message, events))
             return DeliveryResult(Outcome.FAILED)
         except SendUncertain:
             return DeliveryResult(Outcome.UNCERTAIN, RETRY_SOON)
-        events = [Event(kind=EventKind.SENT, at=now)]
-        events += [
-            _failed_event(now, code, MEANINGS[code], recipient)
-            for recipient, code in refused.items()
-        ]
+        failed = (_failed_event(now, code, MEANINGS[code], to) for to, code in refused.items())
+        events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))
         return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)
 

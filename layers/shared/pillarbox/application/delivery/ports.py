@@ -113,11 +113,13 @@ class SendThrottled(Exception):
     """The provider did not accept the message now, and may accept it later.
 
     Args:
+        code: the provider's error for the log; None if it gave no answer.
         too_fast: the reason is the rate of the account's emails.
     """
 
-    def __init__(self, *, too_fast: bool = False) -> None:
+    def __init__(self, code: str | None = None, *, too_fast: bool = False) -> None:
         super().__init__()
+        self.code = code
         self.too_fast = too_fast
 
 
