@@ -11,6 +11,7 @@ from admin.progress import progress
 from admin.tables import Record
 from admin.times import HELP, parse_time
 from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES, ReplayRequest
 from pillarbox.http.webhooks.replies import (
     delivery_page,
@@ -55,7 +56,7 @@ def create(
     --type email.bounced --type email.complained`
     """
     connection = _checked(ctx, account)
-    state = connection.wiring.webhooks.create(account, url, types or [ALL_TYPES])
+    state = connection.wiring.webhooks.create(account, url, types or [ALL_TYPES], by=COMMAND)
     connection.show(webhook_with_secret(state), hint=_SAVE)
 
 
@@ -109,7 +110,8 @@ def change(  # noqa: PLR0913  one parameter for each option
     changes = EndpointChanges(
         url=url, types=None if types is None else frozenset(types), enabled=enabled
     )
-    connection.show(webhook_item(connection.wiring.webhooks.change(account, webhook_id, changes)))
+    state = connection.wiring.webhooks.change(account, webhook_id, changes, by=COMMAND)
+    connection.show(webhook_item(state))
 
 
 @app.command("remove")
@@ -128,7 +130,7 @@ def remove(
     connection = _checked(ctx, account)
     state = connection.wiring.webhook_queries.get(account, webhook_id)
     confirm(connection, f"Remove the endpoint {state.endpoint.url}?", yes=yes)
-    connection.wiring.webhooks.delete(account, webhook_id)
+    connection.wiring.webhooks.delete(account, webhook_id, by=COMMAND)
     connection.show({"id": str(webhook_id), "removed": True})
 
 
@@ -139,9 +141,8 @@ def rotate(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> No
     Example: `pillarbox webhook rotate 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     connection = _checked(ctx, account)
-    connection.show(
-        webhook_with_secret(connection.wiring.webhooks.rotate(account, webhook_id)), hint=_SAVE
-    )
+    state = connection.wiring.webhooks.rotate(account, webhook_id, by=COMMAND)
+    connection.show(webhook_with_secret(state), hint=_SAVE)
 
 
 @app.command("test")

@@ -10,6 +10,7 @@ from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
 from local.ses.store import MailStore
 from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -102,7 +103,7 @@ def _point_at(receiver: str, wiring: OperatorWiring, account_id: str) -> None:
     endpoints = wiring.webhooks.endpoints
     kept = endpoints.of_account(account_id)
     if not kept:
-        wiring.webhooks.create(account_id, receiver, [ALL_TYPES])
+        wiring.webhooks.create(account_id, receiver, [ALL_TYPES], by=COMMAND)
     path = urlsplit(receiver).path
     for endpoint in kept:
         if endpoint.url != receiver and urlsplit(endpoint.url).path == path:

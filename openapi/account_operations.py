@@ -46,7 +46,7 @@ _KEY: Final = {
     "revokedAt": None,
 }
 _KEYS: Final = {
-    "items": [_KEY],
+    "items": [_KEY | {"createdBy": "ada@shop.example"}],
     "presets": [
         {
             "preset": "send",
@@ -89,6 +89,8 @@ LOG_ITEM: Final = {
     "id": "019b7a2e-3f80-7c41-9d5e-0a1b2c3d4e5f",
     "at": _AT,
     "action": "changed",
+    "by": None,
+    "subject": None,
     "changes": [{"name": "plan", "before": "free", "after": "standard"}],
 }
 _LIMIT: Final = {"remaining": 59, "resetsAt": "2026-01-01T12:01:00.000+00:00"}

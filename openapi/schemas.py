@@ -39,7 +39,7 @@ _PUBLISHED_NAMES: Final = {
     "RecordItem": "DnsRecord",
     "CheckedRecord": "CheckedDnsRecord",
     "SenderItem": "Sender",
-    "KeyItem": "Key",
+    "ListedKey": "Key",
     "PresetItem": "KeyPreset",
     "SuppressionItem": "Suppression",
     "MemberItem": "Member",

@@ -64,7 +64,8 @@ def test_a_key_is_shown_once_and_sends(owner: Owner) -> None:
     listed = owner.api.raw("GET", "/keys")
     assert key not in listed.text
     (item,) = listed.json["items"]
-    assert item == {name: value for name, value in created.json.items() if name != "key"}
+    shown = {name: value for name, value in created.json.items() if name != "key"}
+    assert item == shown | {"createdBy": _ADA}
     assert (item["name"], item["scopes"]) == (_HOSTILE, ["emails:read", "emails:send"])
     assert owner.api.raw("DELETE", f"/keys/{item['id']}").status == 204
     assert Api(key).send(otp()).code == "invalid_api_key"

@@ -244,7 +244,8 @@ def test_each_action_is_in_the_log(service: Service, operator: Api, account: str
     ]
     shown = Api(session=service.session(account, Role.VIEWER)).raw("GET", "/account/log")
     assert shown.json["items"] == [
-        {name: one[name] for name in ("id", "at", "action", "changes")} for one in log
+        {name: one[name] for name in ("id", "at", "action", "subject", "changes")} | {"by": None}
+        for one in log
     ]
     assert not any(text in shown.text for text in ("Secret", _ROOT))
 

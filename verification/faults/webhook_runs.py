@@ -34,6 +34,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
 )
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind, SendRoute
@@ -347,7 +348,8 @@ class _Run:
                 system.after(60, self._enable)
 
         system.start(
-            lambda: services().webhooks.change(system.account_id, endpoint_id, changes), on_end
+            lambda: services().webhooks.change(system.account_id, endpoint_id, changes, by=COMMAND),
+            on_end,
         )
 
     def _judge(self, expected: list[tuple[str, ...]], *, disturbed: bool) -> Verdict:

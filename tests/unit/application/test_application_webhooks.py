@@ -138,7 +138,9 @@ def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) ->
     ):
         of.webhooks.delete(ACCOUNT, endpoint_id, by="operator")
     assert of.healths.healths == {(ACCOUNT, str(endpoint_id)): failing}
-    assert refusal(of.webhooks.delete, ACCOUNT, endpoint_id).code == "webhook_not_found"
+    assert (
+        refusal(of.webhooks.delete, ACCOUNT, endpoint_id, by="operator").code == "webhook_not_found"
+    )
     assert of.healths.healths == {}
 
 
@@ -164,7 +166,7 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
 )
 def test_wrong_types_are_refused(of: UseCasesOfWebhooks, types: list[str], code: str) -> None:
     """The types are "*" alone, or known ones; the error is short and nothing is stored."""
-    refused = refusal(of.webhooks.create, ACCOUNT, "http://shop.example/", types)
+    refused = refusal(of.webhooks.create, ACCOUNT, "http://shop.example/", types, by="operator")
     assert isinstance(refused, ValidationFailed)
     assert [(error.field, error.code) for error in refused.errors] == [
         ("url", "invalid_url"),
@@ -176,7 +178,9 @@ def test_wrong_types_are_refused(of: UseCasesOfWebhooks, types: list[str], code:
 
 def test_a_url_that_is_too_long_is_not_looked_up(of: UseCasesOfWebhooks) -> None:
     """A URL has at most 2,048 characters."""
-    assert faults(of.webhooks.create, ACCOUNT, URL + "x" * 2048, ["*"]) == [("url", "invalid_url")]
+    assert faults(of.webhooks.create, ACCOUNT, URL + "x" * 2048, ["*"], by="operator") == [
+        ("url", "invalid_url")
+    ]
 
 
 def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
@@ -187,7 +191,9 @@ def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
     )
     assert not changed.enabled
     wrong = EndpointChanges(url="http://10.0.0.1/", enabled=True)
-    assert faults(of.webhooks.change, ACCOUNT, endpoint_id, wrong) == [("url", "invalid_url")]
+    assert faults(of.webhooks.change, ACCOUNT, endpoint_id, wrong, by="operator") == [
+        ("url", "invalid_url")
+    ]
     assert of.queries.get(ACCOUNT, endpoint_id) == changed
 
 
@@ -243,7 +249,7 @@ def test_rotations_at_the_same_time_are_both_kept(
     def meet(*arguments: object) -> bool:
         for rotate in others:
             monkeypatch.setattr(of.endpoints, "replace_secrets", replace_secrets)
-            rotate(ACCOUNT, endpoint_id)
+            rotate(ACCOUNT, endpoint_id, by="operator")
         return replace_secrets(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(of.endpoints, "replace_secrets", meet)
