@@ -1,7 +1,10 @@
 // The pages that few visits open, and that of templates with its own styles.
 
 export { default as Account } from "./pages/account";
+export { default as DomainPage } from "./pages/domain";
+export { default as Domains } from "./pages/domains";
 export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";
 export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";
+export { default as Suppressions } from "./pages/suppressions";
 export { TemplateList, TemplatePage } from "./templates";

@@ -3,12 +3,9 @@
 import lazy from "preact-iso/lazy";
 
 import Activity from "./pages/activity";
-import DomainPage from "./pages/domain";
-import Domains from "./pages/domains";
 import Endpoint from "./pages/endpoint";
 import Keys from "./pages/keys";
 import Overview from "./pages/overview";
-import Suppressions from "./pages/suppressions";
 import Webhooks from "./pages/webhooks";
 import type { IconName } from "./parts/icon";
 import { LoadFailed } from "./parts/notice";
@@ -49,11 +46,11 @@ export const ROUTES = [
   { path: "/app/activity/:id?", component: Activity },
   { path: "/app/templates", component: later("TemplateList") },
   { path: "/app/templates/:id", component: later("TemplatePage") },
-  { path: "/app/domains", component: Domains },
-  { path: "/app/domains/:domain", component: DomainPage },
+  { path: "/app/domains", component: later("Domains") },
+  { path: "/app/domains/:domain", component: later("DomainPage") },
   { path: "/app/webhooks", component: Webhooks },
   { path: "/app/webhooks/:id", component: Endpoint },
-  { path: "/app/suppressions", component: Suppressions },
+  { path: "/app/suppressions", component: later("Suppressions") },
   { path: "/app/keys", component: Keys },
   { path: "/app/members", component: later("Members") },
   { path: "/app/account", component: later("Account") },

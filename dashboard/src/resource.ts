@@ -39,6 +39,26 @@ const CHECKED = "checkedAt"; // says only when the service looked at what may be
 
 const responses = keepAnswers<unknown>();
 
+const underWay = new Map<string, { answer: Promise<unknown>; controller: AbortController; users: number }>();
+
+/** Ask once for what several parts of a page ask for at the same time; give up when all of them have. */
+function shared<T>(key: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  let request = underWay.get(key);
+  if (!request) {
+    const controller = new AbortController();
+    const answer = ask(controller.signal).finally(() => underWay.get(key)?.answer === answer && underWay.delete(key));
+    underWay.set(key, (request = { answer, controller, users: 0 }));
+  }
+  const { answer, controller } = request;
+  request.users += 1;
+  signal.addEventListener("abort", () => {
+    if (--request.users > 0) return;
+    controller.abort();
+    underWay.delete(key);
+  });
+  return answer as Promise<T>;
+}
+
 /**
  * Load what an operation returns, whenever its path or query changes; null loads nothing.
  *
@@ -53,7 +73,7 @@ export function useResource<N extends Get>(
   return useAnswers(
     responses as Answers<Operations[N]["response"]>,
     key,
-    (signal) => call(name as N, { ...place, signal }),
+    (signal) => shared(key ?? "", signal, (signal) => call(name as N, { ...place, signal })),
     live,
   );
 }

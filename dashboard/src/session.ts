@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 
 import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
+import { forgetKept, keep, recall } from "./kept";
 import type { AccessToken, Operations, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
@@ -32,13 +33,13 @@ export function renew(): Promise<Session | null> {
 }
 
 async function exchangeCookie(): Promise<Session | null> {
-  const account = sessionStorage.getItem(CHOSEN);
+  const account = recall(CHOSEN, "sessionStorage");
   try {
     return begin(await post("POST /v1/session/token", account ? { accountId: account } : {}));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (account && error.status === 422) {
-      sessionStorage.removeItem(CHOSEN); // the user has left this account
+      keep(CHOSEN, null, "sessionStorage"); // the user has left this account
       return exchangeCookie();
     }
     if (error.status !== 401) throw error;
@@ -67,13 +68,13 @@ export async function signOut(): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) throw error; // it has ended already
   }
-  sessionStorage.clear(); // also drafts
+  forgetKept(); // also drafts
   end();
   farewell.value = "";
 }
 
 export async function chooseAccount(id: string): Promise<void> {
-  sessionStorage.setItem(CHOSEN, id);
+  keep(CHOSEN, id, "sessionStorage");
   await renew();
 }
 
@@ -88,7 +89,7 @@ function begin(answer: Session): Session {
   // Also if another user has signed in, in another tab.
   if (before?.account?.id !== answer.account?.id || before?.user.id !== answer.user.id) forgetAnswers();
   expires = Date.now() + answer.expiresIn * 1000;
-  if (answer.account) sessionStorage.setItem(CHOSEN, answer.account.id);
+  if (answer.account) keep(CHOSEN, answer.account.id, "sessionStorage");
   session.value = answer;
   return answer;
 }

@@ -2,13 +2,15 @@
 
 import { effect, signal } from "@preact/signals";
 
+import { keep, recall } from "./kept";
+
 export type Theme = "system" | "light" | "dark";
 export const THEMES: Theme[] = ["system", "light", "dark"];
 const NAME = "pillarbox.theme";
 
-export const theme = signal<Theme>(THEMES.find((known) => known === localStorage.getItem(NAME)) ?? "system");
+export const theme = signal<Theme>(THEMES.find((known) => known === recall(NAME)) ?? "system");
 
 effect(() => {
-  localStorage.setItem(NAME, theme.value);
+  keep(NAME, theme.value);
   document.documentElement.dataset.theme = theme.value;
 });

@@ -3,11 +3,12 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { count, percent, relative } from "../src/format";
+import { count, percent, relative, roundUp } from "../src/format";
 import { isBroken, isNearlyUsed } from "../src/pages/attention";
+import { held, neighbour, toQuery } from "../src/pages/emails";
 import { barsOf, windowOf } from "../src/pages/figures";
 import { stepsOf } from "../src/parts/steps";
-import type { Analytics } from "../src/schema";
+import type { Analytics, Message } from "../src/schema";
 import { anew } from "./browser";
 
 beforeEach(anew);
@@ -53,8 +54,35 @@ test("a webhook that fails or is disabled, and a quota above 80 %, need attentio
   equal(isNearlyUsed({ limit: null, used: 10 ** 9 }), false);
 });
 
-test("numbers have separators, and a small percentage two digits", () => {
-  deepEqual([count(1_234_567), percent(0.5), percent(0.98765), percent(0.00012)], ["1,234,567", "50 %", "98.8 %", "0.01 %"]);
+test("numbers have separators, and a percentage close to 0 or 100 two digits", () => {
+  deepEqual([count(1_234_567), percent(0.5), percent(0.98765), percent(0.00012)], ["1,234,567", "50%", "98.8%", "0.01%"]);
+  deepEqual([0.99962, 0.9999999, 1, 0].map(percent), ["99.96%", "99.99%", "100%", "0%"]);
+});
+
+test("the scale of the bars ends at the next whole number that is easy to read", () => {
+  deepEqual([1, 2.2, 11, 13, 125, 1_250, 1_251, 2_600].map(roundUp), [1, 3, 15, 15, 125, 1_250, 1_500, 3_000]);
+});
+
+test("a bar leads to the emails of its time, of the chosen template and key", () => {
+  const [first] = barsOf(figures(7 * 24), "7d", { template: "welcome" });
+  equal(first?.href, "/app/activity?template=welcome&from=2026-05-01T00%3A00%3A00.000Z&to=2026-05-01T06%3A00%3A00.000Z");
+  const query = toQuery({ from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T06:00:00.000Z" }, 1);
+  deepEqual([query.from, query.to], ["2026-05-01T00:00:00.000Z", "2026-05-01T06:00:00.000Z"]);
+});
+
+test("the range before ends where the range begins", () => {
+  equal(windowOf("7d", 1).to, windowOf("7d").from);
+});
+
+const row = (messageId: string, status = "sent") => ({ messageId, status }) as Message;
+
+test("while a list is read its rows stay, with their new status, and others are counted", () => {
+  deepEqual(held([row("b"), row("a")], [row("c"), row("b", "delivered")]), { items: [row("b", "delivered"), row("a")], fresh: 1 });
+});
+
+test("the email before and after one is known, unless the list ends or lacks it", () => {
+  const list = ["c", "b", "a"].map((id) => row(id));
+  deepEqual([neighbour(list, "b", 1), neighbour(list, "b", -1), neighbour(list, "a", 1), neighbour(list, "x", 1)], ["a", "c", undefined, undefined]);
 });
 
 test("a time is written as how long ago it was, and as a date after a week", () => {

@@ -122,7 +122,7 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
     page = user.go("/app/")
     items = page.locator(".attention li")
     expect(items.filter(has_text="acme.example")).to_contain_text("no longer has the DKIM records")
-    expect(items.filter(has_text="81 %")).to_contain_text("Emails this month")
+    expect(items.filter(has_text="81%")).to_contain_text("Emails this month")
     items.get_by_role("link", name="See the records").click()
     expect(page).to_have_url(f"{user.base}/app/domains/acme.example")
 

@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
 import { search } from "../api";
-import { count } from "../format";
+import { count, minute } from "../format";
+import { useKeys } from "../keys";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice } from "../parts/choices";
 import { Icon } from "../parts/icon";
@@ -12,8 +13,8 @@ import { Head } from "../parts/list";
 import { Progress } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
-import type { Message } from "../schema";
-import { isMessageId, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import type { Message, Status } from "../schema";
+import { held, isMessageId, isTime, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { MessageDrawer } from "./message";
 
 const LIST = "/app/activity";
@@ -28,18 +29,31 @@ export default function Activity() {
   const query = toQuery(filters, page);
   const list = useResource("GET /v1/emails", { query }, page === 1);
   const filtered = ["recipient", "status", "key", "template", "tag", "from", "to"].some((name) => filters[name]);
+  const { items, fresh, release } = useHeld(list.data?.items ?? [], `${search(filters)} ${list.stale}`);
+  const { id } = params;
+  const step = (by: 1 | -1) => (id ? neighbour(items, id, by) : undefined);
+  const show = (next?: string) => next && route(`${LIST}/${next}${search(filters)}`, true);
+  useKeys({ j: () => show(step(1)), ArrowDown: () => show(step(1)), k: () => show(step(-1)), ArrowUp: () => show(step(-1)) }, id !== undefined);
   function close() {
     if (opened) back();
     else route(LIST + search(filters), true);
     opened = false;
+  }
+  function turn(next: number) {
+    change({ page: next === 1 ? "" : String(next) });
+    scrollTo(0, 0);
   }
   return (
     <Page title="Activity">
       <FilterBar filters={filters} onChange={(changes) => change({ ...changes, page: "" })} />
       <Progress of={list} />
       {list.data?.items.length === 0 && (
-        <Empty icon="search" title={filtered ? "No email matches" : "No emails yet"}>
-          {filtered ? (
+        <Empty icon="search" title={page > 1 ? "This page is past the last email" : filtered ? "No email matches" : "No emails yet"}>
+          {page > 1 ? (
+            <button type="button" class="button" onClick={() => turn(1)}>
+              Show the first page
+            </button>
+          ) : filtered ? (
             <button type="button" class="button" onClick={() => route(LIST)}>
               Show all emails
             </button>
@@ -50,30 +64,54 @@ export default function Activity() {
       )}
       {!!list.data?.items.length && (
         <div class={list.stale ? "stale" : undefined}>
-          <table class="list emails">
+          {fresh > 0 && (
+            <button type="button" class="button fresh" onClick={release}>
+              {count(fresh)} new
+            </button>
+          )}
+          <table class="list emails" data-held>
             <Head columns={["Status", "To", "Subject", "Accepted"]} />
             <tbody>
-              {list.data.items.map((message) => (
+              {items.map((message) => (
                 <Row key={message.messageId} message={message} query={search(filters)} onOpen={() => (opened = true)} />
               ))}
             </tbody>
           </table>
-          <Pager page={page} total={list.data.total} onChange={(next) => change({ page: next === 1 ? "" : String(next) })} />
+          <Pager page={page} total={list.data.total} onChange={turn} />
         </div>
       )}
-      {params["id"] && <MessageDrawer key={params["id"]} id={params["id"]} onClose={close} />}
+      {id && <MessageDrawer id={id} newer={step(-1)} older={step(1)} onShow={show} onClose={close} />}
     </Page>
   );
 }
 
+/** Keep the rows where they are while the reader is among them; new ones wait. */
+function useHeld(now: Message[], of: string) {
+  const [shown, setShown] = useState<{ of: string; items: Message[] }>();
+  const reading = scrollY > 0 || document.querySelector("[data-held]:hover, dialog[open]");
+  const same = shown?.of === of && shown.items.length > 0;
+  useEffect(() => {
+    if (!same || !reading) setShown({ of, items: now });
+  }, [now, of]);
+  return { ...(same ? held(shown.items, now) : { items: now, fresh: 0 }), release: () => setShown({ of, items: now }) };
+}
+
+const ORDINARY: Status[] = ["pending", "sent", "delivered"];
+
+/** A row opens its email where one clicks, unless a text was selected. */
 function Row({ message, query, onOpen }: { message: Message; query: string; onOpen: () => void }) {
+  const link = useRef<HTMLAnchorElement>(null);
+  function open(event: MouseEvent) {
+    const own = (event.target as Element).closest("a");
+    if (!own && !String(getSelection())) link.current?.click();
+  }
   return (
-    <tr>
+    <tr onClick={open}>
       <td>
-        <Badge status={message.status} />
+        <Badge status={message.status} quiet={ORDINARY.includes(message.status)} />
       </td>
       <td class="who">
-        <a class="row" href={`${LIST}/${message.messageId}${query}`} onClick={onOpen}>
+        <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} onClick={onOpen}>
           {message.recipientEmail}
         </a>
       </td>
@@ -93,16 +131,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useTyped(filters["recipient"]);
   const [tag, setTag] = useTyped(filters["tag"]);
-  useEffect(() => {
-    function focus(event: KeyboardEvent) {
-      const typing = (event.target as HTMLElement).closest("input, select, textarea, dialog");
-      if (event.key !== "/" || typing) return;
-      event.preventDefault();
-      field.current?.focus();
-    }
-    document.addEventListener("keydown", focus);
-    return () => document.removeEventListener("keydown", focus);
-  }, []);
+  useKeys({ "/": () => field.current?.focus() });
   function find(event: Event) {
     event.preventDefault();
     const wanted = text.trim();
@@ -115,8 +144,9 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
     setText(next);
     if (!next && filters["recipient"]) onChange({ recipient: "" });
   }
+  const { from = "", to = "" } = filters;
   const input = (name: string) => ({
-    value: filters[name] ?? "",
+    value: isTime(filters[name]) ? "" : (filters[name] ?? ""),
     onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim() }),
   });
   return (
@@ -147,12 +177,22 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       </label>
       <label class="choice">
         <span>From</span>
-        <input type="date" max={filters["to"]} {...input("from")} />
+        <input type="date" max={isTime(to) ? undefined : to} {...input("from")} />
       </label>
       <label class="choice">
         <span>To</span>
-        <input type="date" min={filters["from"]} {...input("to")} />
+        <input type="date" min={isTime(from) ? undefined : from} {...input("to")} />
       </label>
+      {isTime(from) && isTime(to) && (
+        <p class="chips">
+          <span class="tag">
+            Accepted from {minute(from)} to {minute(to)}
+          </span>
+          <button type="button" class="link" onClick={() => onChange({ from: "", to: "" })}>
+            Show all times
+          </button>
+        </p>
+      )}
     </form>
   );
 }

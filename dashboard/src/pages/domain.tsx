@@ -8,6 +8,7 @@ import { call } from "../api";
 import { clock } from "../format";
 import { Ask } from "../parts/ask";
 import { Badge, Copy, Page } from "../parts/basics";
+import { Head } from "../parts/list";
 import { Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
@@ -51,11 +52,17 @@ export default function DomainPage() {
             {lead(data)} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 to 30 seconds while you look.`}
           </p>
-          <ul class="zone">
-            {data.records.map((record) => (
-              <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain} />
-            ))}
-          </ul>
+          <table class="list zone">
+            <Head caption="DNS records" columns={["Record", "Name", "Value", "Priority", "DNS says"]} />
+            <tbody>
+              {data.records.map((record) => (
+                <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain} />
+              ))}
+            </tbody>
+          </table>
+          <p class="hint">
+            Most providers add {data.domain} to a name by themselves. If yours wants whole names, copy those with <b>whole</b>.
+          </p>
         </>
       )}
     </Page>
@@ -93,44 +100,50 @@ const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
 
 function Record({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedDnsRecord; domain: string }) {
   const [kind, text] = ANSWERS[dns.status];
+  const label = labelOf(host, domain);
+  const { priority, target } = targetOf(type, value);
+  const which = `${purpose} ${label}`;
   return (
-    <li class="card">
-      <h2>
-        <span>
-          {purpose} <code>{type}</code>
+    <tr>
+      <td class="who">
+        {purpose} <code>{type}</code>
+        <p class="hint">{PURPOSES[purpose]}</p>
+      </td>
+      <td class="what" data-label="Name">
+        <code>{label}</code>
+        <span class="actions">
+          <Copy text={label} label={`Copy the name of ${which}`} />
+          <Copy text={host} label={`Copy the whole name of ${which}`}>
+            Whole
+          </Copy>
         </span>
+      </td>
+      <td class="what" data-label="Value">
+        <code>{target}</code>
+        <span class="actions">
+          <Copy text={target} label={`Copy the value of ${which}`} />
+        </span>
+      </td>
+      <td data-label={priority && "Priority"}>{priority}</td>
+      <td>
         <Badge status={kind}>{text}</Badge>
-      </h2>
-      <p class="hint">{PURPOSES[purpose]}</p>
-      <dl class="facts">
-        <Value name="Host" text={host} label={`Copy the host of ${purpose} ${labelOf(host, domain)}`} />
-        <Value name="Value" text={value} label={`Copy the value of ${purpose} ${labelOf(host, domain)}`} />
         {dns.status === "differs" && (
-          <div>
-            <dt>DNS says</dt>
-            <dd>
-              {dns.values.map((one) => (
-                <code key={one}>{one}</code>
-              ))}
-              {dns.advice && <p class="hint">{dns.advice}</p>}
-            </dd>
+          <div class="differs">
+            {dns.values.map((one) => (
+              <code key={one}>{one}</code>
+            ))}
+            {dns.advice && <p class="hint">{dns.advice}</p>}
           </div>
         )}
-      </dl>
-    </li>
+      </td>
+    </tr>
   );
 }
 
-function Value({ name, text, label }: { name: string; text: string; label: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="value">
-        <code>{text}</code>
-        <Copy text={text} label={label} />
-      </dd>
-    </div>
-  );
+/** Return what an MX record points at, and its priority, which providers ask for on its own. */
+function targetOf(type: string, value: string): { priority?: string; target: string } {
+  const [, priority, target] = (type === "MX" && /^(\d+) (.+)$/.exec(value)) || [];
+  return target ? { priority, target } : { target: value };
 }
 
 /** Return the part of a host before the domain: many DNS providers want only that. */

@@ -11,6 +11,7 @@ import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
+import { domainAt } from "../places";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Domain, Sender } from "../schema";
@@ -40,7 +41,7 @@ export default function Domains() {
             {list.data.items.map((one) => (
               <tr key={one.domain}>
                 <td class="who">
-                  <a class="row" href={placeOf(one.domain)}>
+                  <a class="row" href={domainAt(one.domain)}>
                     {one.domain}
                   </a>
                 </td>
@@ -56,12 +57,10 @@ export default function Domains() {
         </table>
       )}
       {list.data && <Senders domains={list.data.items} />}
-      {adding && <AddDomain onClose={() => setAdding(false)} onAdded={(name) => route(placeOf(name))} />}
+      {adding && <AddDomain onClose={() => setAdding(false)} onAdded={(name) => route(domainAt(name))} />}
     </Page>
   );
 }
-
-export const placeOf = (domain: string) => `/app/domains/${encodeURIComponent(domain)}`;
 
 const BADGES: Record<Domain["status"], string> = { verified: "delivered", pending: "pending", failed: "failed" };
 
@@ -75,10 +74,15 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain
   return (
     <Ask title="Add a domain" answer="Add domain" action={add} onClose={onClose}>
       <Field label="Domain" hint="You need access to its DNS. Addresses of its subdomains need no domain of their own.">
-        <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
+        <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(hostOf(event.currentTarget.value))} />
       </Field>
     </Ask>
   );
+}
+
+/** Return the host of a pasted URL or email address; other text is as it is. */
+export function hostOf(text: string): string {
+  return text.trim().replace(/^(https?:\/\/)?([^/@\s]*@)?([^/?#:\s]+)([/?#:].*)?$/i, "$3");
 }
 
 function Senders({ domains }: { domains: Domain[] }) {

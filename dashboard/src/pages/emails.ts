@@ -1,7 +1,7 @@
 // What the filters of the list of emails ask the service for.
 
 import type { Filters } from "../query";
-import type { Status } from "../schema";
+import type { Message, Status } from "../schema";
 
 export const STATUSES: Status[] = ["pending", "sent", "delivered", "bounced", "complained", "failed"];
 /** The emails of a page. */
@@ -17,7 +17,20 @@ export function pageOf(filters: Filters): number {
   return Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
 }
 
-/** Return the parameters of the API; dates are whole days of the reader's own time. */
+/** Return what a list shows while it is read: the rows that it has, as they are now, and how many are new. */
+export function held(shown: Message[], now: Message[]): { items: Message[]; fresh: number } {
+  const known = new Set(shown.map(({ messageId }) => messageId));
+  const current = new Map(now.map((one) => [one.messageId, one]));
+  return { items: shown.map((one) => current.get(one.messageId) ?? one), fresh: now.filter(({ messageId }) => !known.has(messageId)).length };
+}
+
+/** Return the id of the email before or after one in a list. */
+export function neighbour(items: Message[], id: string, step: 1 | -1): string | undefined {
+  const place = items.findIndex(({ messageId }) => messageId === id);
+  return place < 0 ? undefined : items[place + step]?.messageId;
+}
+
+/** Return the parameters of the API; dates are whole days of the reader's own time, times are as they are. */
 export function toQuery(filters: Filters, page: number) {
   const { status, key, template, tag, from, to } = filters;
   return {
@@ -38,7 +51,11 @@ function recipient(text: string): string {
   return text.endsWith("*") || /@[^@]+\.[a-z]{2,}$/i.test(text) ? text : `${text}*`;
 }
 
+/** Whether a filter is a time of its own, as a bar of the overview has it, and no day. */
+export const isTime = (text = "") => text.includes("T");
+
 function midnight(date: string, days: number): string | undefined {
+  if (isTime(date)) return date;
   const time = new Date(`${date}T00:00:00`);
   if (Number.isNaN(time.getTime())) return undefined;
   time.setDate(time.getDate() + days);

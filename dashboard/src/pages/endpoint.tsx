@@ -15,7 +15,7 @@ import { useFilters } from "../query";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Webhook, WebhookDelivery } from "../schema";
-import { describeTypes, EndpointState } from "./webhooks";
+import { describeTypes, EndpointState, SecretWindow } from "./webhooks";
 
 const SIZE = 50;
 
@@ -71,7 +71,10 @@ function About({ of: endpoint }: { of: Webhook }) {
 function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onChange: () => void; onTest: () => void }) {
   const { route } = useLocation();
   const [deleting, setDeleting] = useState(false);
+  const [rotating, setRotating] = useState(false);
+  const [secret, setSecret] = useState<string>();
   const path = { endpoint_id: id };
+  const rotate = async () => setSecret((await call("POST /v1/webhooks/{endpoint_id}/rotate", { path })).secret);
   const test = () =>
     attempt(async () => {
       await call("POST /v1/webhooks/{endpoint_id}/test", { path });
@@ -94,12 +97,21 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
       <button type="button" class="button" onClick={test} disabled={!enabled}>
         Send a test
       </button>
+      <button type="button" class="button" onClick={() => setRotating(true)}>
+        New secret
+      </button>
       <button type="button" class="button" onClick={toggle}>
         {enabled ? "Disable" : "Enable"}
       </button>
       <button type="button" class="button danger" onClick={() => setDeleting(true)}>
         Delete
       </button>
+      {rotating && (
+        <Ask title="Make a new secret?" answer="Make the secret" action={rotate} onClose={() => setRotating(false)}>
+          <p>For 24 hours events are signed with the old secret too, so that your application can change it without a gap.</p>
+        </Ask>
+      )}
+      {secret && <SecretWindow secret={secret} onSaved={() => setSecret(undefined)} />}
       {deleting && (
         <Ask danger title="Delete this endpoint?" answer="Delete the endpoint" action={remove} onClose={() => setDeleting(false)}>
           <Notice kind="bad">It gets no more events, and its deliveries can no longer be sent again.</Notice>

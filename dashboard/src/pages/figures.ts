@@ -2,6 +2,7 @@
 
 import { clock } from "../format";
 import type { Bar } from "../parts/bars";
+import { type Chosen, emailsAt } from "../places";
 import type { Analytics, AnalyticsRow } from "../schema";
 
 const HOUR = 3_600_000; // milliseconds
@@ -17,16 +18,16 @@ const STATUSES = ["pending", "sent", "delivered", "bounced", "complained", "fail
 export const SERIES = [
   { name: "Delivered", kind: "delivered" },
   { name: "On the way", kind: "pending" },
-  { name: "Complaints", kind: "complained" },
-  { name: "Bounced", kind: "bounced" },
-  { name: "Failed", kind: "failed" },
+  { name: "Complaints", kind: "complained", bad: true },
+  { name: "Bounced", kind: "bounced", bad: true },
+  { name: "Failed", kind: "failed", bad: true },
 ];
 
-/** Return the range, to the full hour, so that one hour has one answer. */
-export function windowOf(range: RangeName): { from: string; to: string; bucket: "hour" | "day" } {
+/** Return the range, or one before it, to the full hour, so that one hour has one answer. */
+export function windowOf(range: RangeName, before = 0): { from: string; to: string; bucket: "hour" | "day" } {
   const [hours, step] = RANGES[range];
   const size = step === 24 ? DAY : HOUR;
-  const to = Math.ceil((Date.now() + 1) / size) * size;
+  const to = Math.ceil((Date.now() + 1) / size) * size - before * hours * HOUR;
   return {
     from: new Date(to - hours * HOUR).toISOString(),
     to: new Date(to).toISOString(),
@@ -34,9 +35,13 @@ export function windowOf(range: RangeName): { from: string; to: string; bucket: 
   };
 }
 
-/** Return the bars of a range. */
-export function barsOf(figures: Analytics, range: RangeName): Bar[] {
-  return merge(figures, RANGES[range][1]).map((row) => bar(row, range));
+/** Return the bars of a range, each with the page of its emails. */
+export function barsOf(figures: Analytics, range: RangeName, chosen: Chosen = {}): Bar[] {
+  const size = figures.bucket === "day" ? DAY : RANGES[range][1] * HOUR;
+  return merge(figures, RANGES[range][1]).map((row) => {
+    const end = new Date(Date.parse(row.timestamp) + size).toISOString();
+    return { ...bar(row, range), href: emailsAt(chosen, row.timestamp, end) };
+  });
 }
 
 /** Add up the hours that one bar covers. */
@@ -52,7 +57,7 @@ function merge(figures: Analytics, step: number): Row[] {
 }
 
 /** Count each email once, by the status that it has now, as Activity lists it. */
-function bar({ timestamp, statuses }: Row, range: RangeName): Bar {
+function bar({ timestamp, statuses }: Row, range: RangeName): Omit<Bar, "href"> {
   const { pending, sent, delivered, complained, bounced, failed } = statuses;
   return { ...names(timestamp, range), parts: [delivered, pending + sent, complained, bounced, failed] };
 }

@@ -4,6 +4,7 @@ import { exact } from "../format";
 import { ApiError } from "../http";
 import { Badge, Copy, Facts, Tags } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
 import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
@@ -27,13 +28,33 @@ const ROUTES: Record<SendRoute, string> = {
   notice: "a notice of the service",
 };
 
-export function MessageDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+interface Properties {
+  id: string;
+  /** The emails beside it in the list. */
+  newer?: string;
+  older?: string;
+  onShow: (id: string) => void;
+  onClose: () => void;
+}
+
+export function MessageDrawer({ id, newer, older, onShow, onClose }: Properties) {
   const message = useResource("GET /v1/emails/{message_id}", { path: { message_id: id } }, true);
+  const shown = message.data?.messageId === id ? message.data : undefined;
   const missing = message.error instanceof ApiError && message.error.status === 404;
   return (
-    <Dialog drawer title={message.data?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
-      {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={message} />}
-      {message.data && <Detail of={message.data} />}
+    <Dialog drawer title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
+      {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={{ ...message, data: shown }} />}
+      {shown && <Detail of={shown} />}
+      {(newer || older) && (
+        <p class="actions">
+          <button type="button" class="button small" disabled={!newer} title="K or ↑" onClick={() => onShow(newer ?? "")}>
+            <Icon name="left" /> Newer email
+          </button>
+          <button type="button" class="button small" disabled={!older} title="J or ↓" onClick={() => onShow(older ?? "")}>
+            Older email <Icon name="right" />
+          </button>
+        </p>
+      )}
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 // The figures of a day, a week or a month, what failed, and how much of the quota is left.
 
-import { count, percent } from "../format";
+import { count, percent, zone } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Segments, Time } from "../parts/basics";
 import { Checklist } from "../parts/checklist";
@@ -8,18 +8,20 @@ import { TemplateChoice } from "../parts/choices";
 import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
+import { domainAt, emailsAt } from "../places";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Analytics, LimitState, Webhook } from "../schema";
 import { isBroken, isNearlyUsed } from "./attention";
-import { placeOf } from "./domains";
 import { barsOf, RANGES, type RangeName, SERIES, windowOf } from "./figures";
 
 export default function Overview() {
   const [filters, change] = useFilters();
   const range = (filters["range"] ?? "") in RANGES ? (filters["range"] as RangeName) : "24h";
   const { template, key } = filters;
-  const figures = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range), template, keyId: key } }, true);
+  const period = windowOf(range);
+  const figures = useResource("GET /v1/emails/analytics", { query: { ...period, template, keyId: key } }, true);
+  const before = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range, 1), template, keyId: key } });
   return (
     <Page
       title="Overview"
@@ -44,13 +46,14 @@ export default function Overview() {
       {!figures.data && !figures.error && <Loading />}
       {figures.data && (
         <div class={figures.stale ? "stale" : undefined}>
-          <Figures of={figures.data} />
+          <Figures of={figures.data} before={before.stale ? undefined : before.data} listOf={(status) => emailsAt({ template, key }, period.from, period.to, status)} />
           {figures.data.totalMessages === 0 && !template && !key ? (
             <FirstEmail />
           ) : (
             <section class="card">
               <h2>Emails by the time they were accepted</h2>
-              <Bars summary={summary(figures.data)} series={SERIES} bars={barsOf(figures.data, range)} />
+              <Bars summary={summary(figures.data)} series={SERIES} bars={barsOf(figures.data, range, { template, key })} />
+              <p class="hint">{range === "31d" ? "Days are those of UTC." : `Times are those of ${zone()}.`} A bar leads to its emails.</p>
             </section>
           )}
           <div class="columns">
@@ -153,7 +156,7 @@ function Attention() {
           <span>
             DNS no longer has the DKIM records of <b>{domain}</b>
           </span>
-          <a href={placeOf(domain)}>See the records</a>
+          <a href={domainAt(domain)}>See the records</a>
         </li>
       ))}
       {broken.map((endpoint) => (

@@ -6,6 +6,7 @@ import { useLocation } from "preact-iso/router";
 import { attempt, useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
+import { keep as keepText, recall } from "../kept";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { farewell, renew, requestCode, signIn } from "../session";
@@ -23,8 +24,12 @@ interface Flow {
 
 /** Return the flow that this browser has begun, unless its code has expired. */
 function begun(): Flow | null {
-  const flow: Flow | null = JSON.parse(localStorage.getItem(FLOW) ?? "null");
-  return flow && Date.now() - flow.at < VALID ? flow : null;
+  try {
+    const flow: Flow | null = JSON.parse(recall(FLOW) ?? "null");
+    return flow && Date.now() - flow.at < VALID ? flow : null;
+  } catch {
+    return null; // not what this page has written
+  }
 }
 
 export default function SignIn() {
@@ -48,8 +53,7 @@ export default function SignIn() {
   }, []);
 
   function keep(next: Flow | null) {
-    if (next) localStorage.setItem(FLOW, JSON.stringify(next));
-    else localStorage.removeItem(FLOW);
+    keepText(FLOW, next && JSON.stringify(next));
     setFlow(next);
   }
   async function enter(proof: Parameters<typeof signIn>[0]) {

@@ -81,6 +81,21 @@ const TYPES = [
   "account.paused",
 ] satisfies CreateWebhookRequest["types"];
 
+/** Show a secret, once, until the reader says that it is saved. */
+export function SecretWindow({ secret, onSaved }: { secret: string; onSaved: () => void }) {
+  return (
+    <Dialog title="Save the secret now">
+      <p>Your application checks the signature of each event with it. It is shown only once.</p>
+      <Code text={secret} />
+      <p class="actions">
+        <button type="button" class="button primary" onClick={onSaved}>
+          I have saved it
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
 function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const { route } = useLocation();
   const [url, setUrl] = useState("");
@@ -90,19 +105,7 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
     setAdded(await call("POST /v1/webhooks", { body: { url, types } as CreateWebhookRequest }));
     onAdded();
   });
-  if (added) {
-    return (
-      <Dialog title="Save the secret now">
-        <p>Your application checks the signature of each event with it. It is shown only once.</p>
-        <Code text={added.secret} />
-        <p class="actions">
-          <button type="button" class="button primary" onClick={() => route(`/app/webhooks/${added.id}`)}>
-            I have saved it
-          </button>
-        </p>
-      </Dialog>
-    );
-  }
+  if (added) return <SecretWindow secret={added.secret} onSaved={() => route(`/app/webhooks/${added.id}`)} />;
   const all = types.includes("*");
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>

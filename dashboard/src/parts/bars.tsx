@@ -1,8 +1,9 @@
 // Stacked bars, drawn as SVG, with the same figures as a table.
 
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 
-import { count } from "../format";
+import { count, roundUp } from "../format";
 
 export interface Bar {
   /** The name of the bar in the table and in the box next to the pointer. */
@@ -10,60 +11,85 @@ export interface Bar {
   /** The text below the axis; empty for most bars. */
   tick: string;
   parts: number[];
+  /** The page with what the bar counts. */
+  href: string;
 }
 
 interface Properties {
   summary: string;
-  /** The name and the CSS class of each part, from the bottom up. */
-  series: { name: string; kind: string }[];
+  /** The name and the CSS class of each part, from the bottom up; `bad` ones are too few to see among all. */
+  series: { name: string; kind: string; bad?: boolean }[];
   bars: Bar[];
 }
 
 const HEIGHT = 190;
+const STRIP = 34; // the bad parts alone, on a scale of their own
 const TOP = 12;
 const FOOT = 24;
 const GAP = 0.22; // of the width of a bar
 
 export function Bars({ summary, series, bars }: Properties) {
   const [shown, setShown] = useState<number>();
+  const { route } = useLocation();
   const totals = bars.map((bar) => bar.parts.reduce((sum, part) => sum + part, 0));
   const most = roundUp(Math.max(1, ...totals));
   const unit = (HEIGHT - TOP - FOOT) / most;
   const width = 100 / bars.length;
   const lines = [0, 0.5, 1].map((part) => part * most).filter(Number.isInteger);
   const bar = shown === undefined ? undefined : bars[shown];
+  const bad = series.flatMap((one, which) => (one.bad ? [which] : []));
+  const worst = Math.max(...bars.map(({ parts }) => bad.reduce((sum, which) => sum + (parts[which] ?? 0), 0)));
+  const stack = (parts: number[], of: number[], left: number, bottom: number, unit: number) => {
+    let y = bottom;
+    return of.map((which) => {
+      const height = (parts[which] ?? 0) * unit;
+      const kind = series[which]?.kind;
+      y -= height;
+      return height > 0 ? <rect key={kind} class={`fill-${kind}`} x={`${left}%`} y={y} width={`${width * (1 - GAP)}%`} height={height} /> : null;
+    });
+  };
   return (
     <figure class="bars">
       <div class="plot">
-        <svg height={HEIGHT} width="100%" role="img" aria-label={summary} onPointerLeave={() => setShown(undefined)}>
+        <svg height={worst > 0 ? HEIGHT + STRIP + 1 : HEIGHT} width="100%" role="img" aria-label={summary} onPointerLeave={() => setShown(undefined)}>
+          {worst > 0 && (
+            <>
+              <line class="grid" x1="0" x2="100%" y1={HEIGHT + STRIP} y2={HEIGHT + STRIP} />
+              <text class="axis" x="-8" y={HEIGHT + 9} text-anchor="end">
+                {count(worst)}
+              </text>
+            </>
+          )}
           {lines.map((value) => (
             <g key={value}>
               <line class="grid" x1="0" x2="100%" y1={HEIGHT - FOOT - value * unit} y2={HEIGHT - FOOT - value * unit} />
               {value > 0 && (
-                <text class="axis" x="0" y={HEIGHT - FOOT - value * unit - 4}>
+                <text class="axis" x="-8" y={HEIGHT - FOOT - value * unit + 4} text-anchor="end">
                   {count(value)}
                 </text>
               )}
             </g>
           ))}
           {bars.map((bar, index) => {
-            let y = HEIGHT - FOOT;
             const left = width * (index + GAP / 2);
             return (
               <g key={bar.label} class={index === shown ? "shown" : undefined}>
-                {bar.parts.map((part, which) => {
-                  y -= part * unit;
-                  const kind = series[which]?.kind;
-                  return part > 0 ? (
-                    <rect key={kind} class={`fill-${kind}`} x={`${left}%`} y={y} width={`${width * (1 - GAP)}%`} height={part * unit} />
-                  ) : null;
-                })}
+                {stack(bar.parts, [...series.keys()], left, HEIGHT - FOOT, unit)}
+                {worst > 0 && stack(bar.parts, bad, left, HEIGHT + STRIP, STRIP / worst)}
                 {bar.tick && (
                   <text class="axis" x={`${width * (index + 0.5)}%`} y={HEIGHT - 6} text-anchor="middle">
                     {bar.tick}
                   </text>
                 )}
-                <rect class="hit" x={`${width * index}%`} y="0" width={`${width}%`} height={HEIGHT - FOOT} onPointerEnter={() => setShown(index)} />
+                <rect
+                  class="hit"
+                  x={`${width * index}%`}
+                  y="0"
+                  width={`${width}%`}
+                  height={worst > 0 ? HEIGHT + STRIP : HEIGHT - FOOT}
+                  onPointerEnter={() => setShown(index)}
+                  onClick={() => route(bar.href)}
+                />
               </g>
             );
           })}
@@ -83,6 +109,7 @@ export function Bars({ summary, series, bars }: Properties) {
           </div>
         )}
       </div>
+      {worst > 0 && <p class="hint">The lower row has {bad.map((which) => series[which]?.name.toLowerCase()).join(", ")} alone, on a scale of its own.</p>}
       <figcaption>
         {series.map(({ name, kind }) => (
           <span key={kind}>
@@ -107,7 +134,9 @@ export function Bars({ summary, series, bars }: Properties) {
             <tbody>
               {bars.map((bar) => (
                 <tr key={bar.label}>
-                  <th scope="row">{bar.label}</th>
+                  <th scope="row">
+                    <a href={bar.href}>{bar.label}</a>
+                  </th>
                   {bar.parts.map((part, which) => (
                     <td class="number" key={series[which]?.kind}>
                       {count(part)}
@@ -121,10 +150,4 @@ export function Bars({ summary, series, bars }: Properties) {
       </details>
     </figure>
   );
-}
-
-/** Return the next number that is easy to read. */
-function roundUp(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value) ?? value;
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { exact, relative } from "../format";
 import { Icon, type IconName } from "./icon";
+import { toast } from "./toast";
 
 /** The head of a page; its heading gets the focus when a link has led here. */
 export function Page(props: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {
@@ -26,8 +27,9 @@ export function Page(props: { title: string; actions?: ComponentChildren; childr
   );
 }
 
-export function Badge({ status, children }: { status: string; children?: ComponentChildren }) {
-  return <span class={`badge is-${status}`}>{children ?? status}</span>;
+/** A state; a quiet one is a dot and a word, for lists in which most rows have the same. */
+export function Badge({ status, quiet, children }: { status: string; quiet?: boolean; children?: ComponentChildren }) {
+  return <span class={`badge is-${status}${quiet ? " quiet" : ""}`}>{children ?? status}</span>;
 }
 
 export function Time({ at }: { at: string }) {
@@ -64,7 +66,12 @@ const SHOWN = 1_500; // milliseconds
 export function Copy({ text, label, children = "Copy" }: { text: string; label?: string; children?: ComponentChildren }) {
   const [copied, setCopied] = useState(false);
   async function copy() {
-    await navigator.clipboard.writeText(text);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      toast("The browser did not let the page copy. Select the text, and copy it yourself.");
+      return;
+    }
     setCopied(true);
     setTimeout(() => setCopied(false), SHOWN);
   }

@@ -1,7 +1,7 @@
 // How many emails were accepted, and what became of them.
 
 import { count, percent } from "../format";
-import type { Analytics } from "../schema";
+import type { Analytics, Status } from "../schema";
 import { Icon } from "./icon";
 
 /** Providers look closer at a sender above these rates. */
@@ -10,25 +10,44 @@ const HIGH_COMPLAINTS = 0.001;
 
 type Totals = Pick<Analytics, "totalMessages" | "deliveryRate" | "bounceRate" | "complaintRate">;
 
-export function Figures({ of: figures }: { of: Totals }) {
+interface Properties {
+  of: Totals;
+  /** The figures of the time before, to compare with. */
+  before?: Totals;
+  /** Return the page with the emails that a figure counts. */
+  listOf?: (status?: Status) => string;
+}
+
+export function Figures({ of: figures, before, listOf }: Properties) {
   const { totalMessages, deliveryRate, bounceRate, complaintRate } = figures;
-  const none = totalMessages === 0;
+  const rates = totalMessages > 0 ? percent : () => "–";
+  const than = before && before.totalMessages > 0 ? before : undefined;
   return (
     <dl class="figures">
-      <Figure name="Accepted" value={count(totalMessages)} />
-      <Figure name="Delivered" value={none ? "–" : percent(deliveryRate)} />
-      <Figure name="Bounced" value={none ? "–" : percent(bounceRate)} limit={HIGH_BOUNCES} rate={bounceRate} />
-      <Figure name="Complaints" value={none ? "–" : percent(complaintRate)} limit={HIGH_COMPLAINTS} rate={complaintRate} />
+      <Figure name="Accepted" value={count(totalMessages)} before={than && count(than.totalMessages)} href={listOf?.()} />
+      <Figure name="Delivered" value={rates(deliveryRate)} before={than && percent(than.deliveryRate)} href={listOf?.("delivered")} />
+      <Figure name="Bounced" value={rates(bounceRate)} before={than && percent(than.bounceRate)} href={listOf?.("bounced")} limit={HIGH_BOUNCES} rate={bounceRate} />
+      <Figure name="Complaints" value={rates(complaintRate)} before={than && percent(than.complaintRate)} href={listOf?.("complained")} limit={HIGH_COMPLAINTS} rate={complaintRate} />
     </dl>
   );
 }
 
-function Figure({ name, value, limit, rate = 0 }: { name: string; value: string; limit?: number; rate?: number }) {
+interface FigureProperties {
+  name: string;
+  value: string;
+  before?: string;
+  href?: string;
+  limit?: number;
+  rate?: number;
+}
+
+function Figure({ name, value, before, href, limit, rate = 0 }: FigureProperties) {
   const high = limit !== undefined && rate >= limit;
   return (
     <div class={high ? "high" : undefined}>
       <dt>{name}</dt>
-      <dd>{value}</dd>
+      <dd>{href ? <a href={href}>{value}</a> : value}</dd>
+      {before && <dd class="hint">{before === value ? "the same" : before} before</dd>}
       {limit !== undefined && (
         <dd class="hint">
           {high && <Icon name="warning" />} {high ? "Above" : "Keep it below"} {percent(limit)}

@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 
 import { call } from "../api";
 import { ApiError } from "../http";
+import { keep, recall } from "../kept";
 import type { SaveDraftRequest, TemplateDraft } from "../schema";
 import { session } from "../session";
 
@@ -134,7 +135,7 @@ export class Draft {
     clearTimeout(this.#timer);
     this.content.value = contentOf(this.stored.value);
     drafts.delete(this.id);
-    sessionStorage.removeItem(this.#name);
+    keep(this.#name, null, "sessionStorage");
   }
 
   /** Save soon what has changed. */
@@ -217,16 +218,9 @@ function owner(): string {
 }
 
 function read(name: string): Kept | undefined {
-  const text = sessionStorage.getItem(name);
+  const text = recall(name, "sessionStorage");
   return text ? (JSON.parse(text) as Kept) : undefined;
 }
 
 /** Return false if there is no room. */
-function store(name: string, kept: Kept): boolean {
-  try {
-    sessionStorage.setItem(name, JSON.stringify(kept));
-    return true;
-  } catch {
-    return false;
-  }
-}
+const store = (name: string, kept: Kept) => keep(name, JSON.stringify(kept), "sessionStorage");

@@ -1,0 +1,20 @@
+// Keys of a page, which do nothing while one types.
+
+import { useEffect, useRef } from "preact/hooks";
+
+/** Run an action when its key is pressed alone; in a window only if the page says so. */
+export function useKeys(actions: Record<string, () => void>, inWindow = false): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  useEffect(() => {
+    function press(event: KeyboardEvent) {
+      const action = latest.current[event.key];
+      const elsewhere = (event.target as Element).closest(`input, select, textarea${inWindow ? "" : ", dialog"}`);
+      if (!action || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      action();
+    }
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, [inWindow]);
+}

@@ -1,0 +1,16 @@
+// Where the pages about something are.
+
+import { search } from "./api";
+import type { Status } from "./schema";
+
+export const domainAt = (domain: string) => `/app/domains/${encodeURIComponent(domain)}`;
+
+/** Which of the account's emails a page is about. */
+export interface Chosen {
+  template?: string;
+  key?: string;
+}
+
+/** The emails of a time, also those of one status. */
+export const emailsAt = (chosen: Chosen, from: string, to: string, status?: Status) =>
+  `/app/activity${search({ ...chosen, status, from, to })}`;
