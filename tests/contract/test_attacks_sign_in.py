@@ -13,11 +13,17 @@ from unittest import mock
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, digest_of
+from pillarbox.domain.sign_in.session import (
+    SERVICE_ACCOUNT_ID,
+    TOKENS_PER_MINUTE,
+    digest_of,
+    parse_access_token,
+)
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
@@ -257,3 +263,18 @@ def test_the_address_that_the_edge_saw_counts(service: Service) -> None:
         assert [ask(number, "new") for number in range(5)] == [202] * 5
         assert [ask(number, "no") for number in range(5)] == [202] * 3 + [429] * 2
     service.codes()
+
+
+def test_signing_out_everywhere_reads_no_tokens(service: Service, address: str) -> None:
+    """Exchanges have a budget, and tokens are apart from the sessions that end."""
+    browser = signed_in(service, address)
+    with service.at(wiring.utc_now().replace(second=30)):
+        answers = [browser.token() for _ in range(TOKENS_PER_MINUTE + 2)]
+        assert [one.status for one in answers] == [200] * TOKENS_PER_MINUTE + [429] * 2
+        token = answers[0].json["token"]
+        bounds = keys.sessions(parse_access_token(token).user_id)
+        assert len([*services().credentials.query(*bounds)]) == 1
+        ended = Api(session=token).raw("DELETE", "/session", query={"all": "true"})
+        assert ended.status == 204
+        assert [*services().credentials.query(*bounds)] == []
+        assert browser.token().code == "invalid_session"

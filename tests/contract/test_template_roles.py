@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any, Final
 from unittest import mock
 from uuid import uuid4
@@ -111,8 +111,11 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         run = recorded.handler(function)
 
         def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
-            for name, value in _FROM_EDGE.items():
-                event["multiValueHeaders"][name] = [value]
+            # A network of its own each time, because each may ask for three codes a minute.
+            event["multiValueHeaders"] |= {
+                "X-Pillarbox-Client": [f"2001:db8:{next(_networks):x}::1"],
+                "X-Pillarbox-Edge": ["edge"],
+            }
             return run(event, context)
 
         return handle
@@ -120,7 +123,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
     boto3.client("secretsmanager").create_secret(Name="edge", SecretString="edge secret")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseClient, "_make_api_call", recording)
-        patch.setitem(vars(services()), "edge_secret", EdgeSecret("edge", wiring.utc_now))
+        patch.setitem(vars(wiring.services()), "edge_secret", EdgeSecret("edge", wiring.utc_now))
         patch.setattr(secret_store, "_REMEMBERED", timedelta(0))
         # Each function reads the address, though all run in one process here.
         patch.setattr(service_address, "_REMEMBERED", timedelta(0))
@@ -142,7 +145,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
 
 
 _SERVICE: Final = service.__name__
-_FROM_EDGE: Final = {"X-Pillarbox-Client": "127.0.0.1", "X-Pillarbox-Edge": "edge"}
+_networks: Final = count()
 
 
 def _accept(service: Service) -> None:
