@@ -234,12 +234,11 @@ def bill(operator: Operator) -> Bill:
     kept = 11 * each["DynamoDB, kept for a month"]
     relay_cost = sum(relay(operator.relay, operator.tasks).values()) if operator.relay else 0.0
     if operator.relay and fixed:
-        fixed -= PRICES["secret"].dollars  # the relay's bill has it already
         fixed += PRICES["acl"].dollars + 2 * PRICES["rule"].dollars  # the front's
     standing = idle(all_alarms=operator.all_alarms, metrics=operator.metrics)
     return {
         "emails": millions * (sum(each.values()) + kept + inspected),
-        "alarms, polling, metrics, timers": sum(standing.values()),
+        "alarms, polling, metrics, timers, a secret": sum(standing.values()),
         "firewall, by the month": fixed,
         "relay and large requests": relay_cost,
     }

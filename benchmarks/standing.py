@@ -60,6 +60,7 @@ def idle(
         "Timer of webhooks": ticks * _tick(),
         "Sweep": _HOURS * _PASS_GB_SECONDS * PRICES["gb-second"].dollars,
         "CloudWatch dashboard": all_alarms * PRICES["dashboard"].dollars,
+        "The edge's secret": PRICES["secret"].dollars,
     }
 
 
@@ -115,7 +116,7 @@ def relay(size: str = "small", tasks: int = 1, *, front: bool = True) -> Bill:
         * PRICES["balancer"].dollars
         * _HOURS,
         "Public IPv4 addresses": (2 + tasks) * PRICES["address"].dollars * _HOURS,
-        "Secrets of certificate and edge": (1 + front) * PRICES["secret"].dollars,
+        "Secret of the certificate": PRICES["secret"].dollars,
         "Alarm": front * alarm_metrics("WithFront") * PRICES["alarm"].dollars,
     }
 
@@ -123,6 +124,5 @@ def relay(size: str = "small", tasks: int = 1, *, front: bool = True) -> Bill:
 def firewall(kind: str) -> tuple[float, float]:
     """Return what a firewall costs a month in us-east-1, and a million requests of it."""
     acls, rules = {"none": (0, 0), "basic": (1, 3), "managed": (2, 7)}[kind]
-    secret = PRICES["secret"].dollars if acls else 0.0
-    fixed = acls * PRICES["acl"].dollars + rules * PRICES["rule"].dollars + secret
+    fixed = acls * PRICES["acl"].dollars + rules * PRICES["rule"].dollars
     return fixed, acls * PRICES["waf"].dollars

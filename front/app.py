@@ -1,6 +1,5 @@
 """The ASGI application: checks a request's origin, route, key and size, then runs its handler."""
 
-import hmac
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from front.events import FUNCTIONS, event_of, route_of
 from front.turns import Owners
 from front.uploads import BODY_LIMIT, Receive, Uploads, busy, too_large
 from front.workers import NoWorkerFree, WorkerDied
+from pillarbox.domain.client_address import is_of_edge
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.http.messages.replies import common_headers, reply_error
 from pillarbox.http.requests import parse_api_key
@@ -48,7 +48,7 @@ class Front:
             memory: the bytes that all large bodies in progress may occupy.
         """
         self._handlers = handlers
-        self._edge_secrets = edge_secret.encode().split()
+        self._edge_secret = edge_secret
         self._uploads = Uploads(memory)
         self._logger = make_logger()
 
@@ -74,7 +74,7 @@ class Front:
 
     async def _answer(self, scope: Scope, receive: Receive, request_id: str) -> Mapping[str, Any]:
         secret = b"".join(value for name, value in scope["headers"] if name == b"x-pillarbox-edge")
-        if not any(hmac.compare_digest(secret, known) for known in self._edge_secrets):
+        if not is_of_edge(secret.decode("latin-1"), self._edge_secret):
             raise ServiceError("client_blocked", "Send requests to the service's public address.")
         function = _function(scope["method"], route_of(scope["path"]))
         event = event_of(scope, request_id)

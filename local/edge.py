@@ -197,7 +197,6 @@ class Edge:
         client = request.client.host if request.client else "127.0.0.1"
         headers = [item for item in headers if item[0] != "x-forwarded-for"]
         headers.append(("x-forwarded-for", client))
-        headers.append(("x-pillarbox-client", client))
         headers.append(("x-pillarbox-host", request.headers.get("host", "")))
         headers.append((KEY_HEADER, self._access_key_id))
         target = f"{self._stage.raw_path.decode()}{path.removeprefix('/api')}"

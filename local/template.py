@@ -8,6 +8,7 @@ import copy
 import json
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -276,10 +277,16 @@ def for_engine(translated: Template) -> Template:
             environment["Variables"] = {
                 name: value
                 for name, value in environment.get("Variables", {}).items()
-                if '"WithRelay"' not in json.dumps(value)
+                if not _names(value, _EXCLUDED_CONDITIONS)
             }
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:
+                document = policy["PolicyDocument"]
+                document["Statement"] = [
+                    one
+                    for one in document["Statement"]
+                    if not ("Fn::If" in one and _names(one, _EXCLUDED_CONDITIONS))
+                ]
                 for statement in policy["PolicyDocument"]["Statement"]:
                     if "Fn::If" in statement:  # none of these is about a queue
                         continue
@@ -293,3 +300,9 @@ def for_engine(translated: Template) -> Template:
         if output.get("Condition") not in _EXCLUDED_CONDITIONS and '"Edge' not in json.dumps(output)
     }
     return translated | {"Resources": resources, "Outputs": outputs}
+
+
+def _names(value: Any, conditions: AbstractSet[str]) -> bool:  # noqa: ANN401  JSON
+    """Return whether a value depends on a condition."""
+    text = json.dumps(value)
+    return any(f'"{condition}"' in text for condition in conditions)

@@ -86,6 +86,7 @@ DOMAINS: Final = (
         " senders of the domain are no longer verified.",
         response=DomainDetail,
         response_example=_CHECKED,
+        errors=("rate_limit_exceeded",),
     ),
     _write(
         id="restart_domain",
@@ -96,6 +97,7 @@ DOMAINS: Final = (
         " change. The account needs the record `OWNERSHIP` first.",
         response=DomainDetail,
         response_example=_CHECKED,
+        errors=("rate_limit_exceeded",),
     ),
     _write(
         id="remove_domain",

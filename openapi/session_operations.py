@@ -107,6 +107,7 @@ SESSIONS: Final = (
         body_examples=example("default", "For the first account", {}),
         response=AccessItem,
         response_example=_ACCESS,
+        errors=("rate_limit_exceeded",),
     ),
     _of_session(
         id="list_sessions",

@@ -51,7 +51,7 @@ WEBHOOKS: Final = (
         response=WebhookWithSecret,
         status=201,
         response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=("webhook_limit_exceeded", "route_not_found"),
+        errors=("webhook_limit_exceeded", "rate_limit_exceeded", "route_not_found"),
         links={"test_webhook": {"endpoint_id": "$response.body#/id"}},
     ),
     _read(
@@ -73,6 +73,7 @@ WEBHOOKS: Final = (
         body_examples=examples.WEBHOOK_CHANGES,
         response=WebhookItem,
         response_example=examples.WEBHOOK,
+        errors=("rate_limit_exceeded",),
     ),
     _write(
         id="delete_webhook",

@@ -204,9 +204,8 @@ def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Fi
 def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
     """Check that no firewall asks for the edge's secret while the edge does not send it.
 
-    CloudFormation changes the edge first and deletes last. Without a relay the edge then sends no
-    secret any more, and until the firewall is gone every request would get 403. A firewall that
-    exists is changed before the edge, so it would refuse every request until there is an edge.
+    A firewall that exists is changed before the edge is created. Until then it would refuse every
+    request.
     """
     former = deployed.get("Firewall", "none")
     if former != "none" and chosen["Firewall"] in _BLOCKING and _adds_edge(deployed, chosen):
@@ -216,16 +215,6 @@ def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding
             "The firewall would refuse every request until CloudFormation has created the edge.",
             "Deploy with Firewall=count first, which lets all requests pass, then with"
             f" Firewall={chosen['Firewall']}.",
-        )
-    removed = chosen["Firewall"] == "none" and deployed.get("Firewall", "none") != "none"
-    edge = "none" not in (deployed.get("EdgeService"), chosen["EdgeService"])
-    if removed and deployed["Firewall"] != "count" and edge and not chosen["RelayImage"]:
-        yield Finding(
-            "firewall",
-            Verdict.FAIL,
-            "The firewall would refuse every request while CloudFormation removes it.",
-            "Deploy with Firewall=count first, which lets all requests pass, then with"
-            " Firewall=none.",
         )
 
 

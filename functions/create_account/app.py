@@ -23,7 +23,7 @@ def get_sign_up() -> Reply:
 def sign_up() -> Reply:
     principal = _principal()
     name, proof = read_sign_up(app.current_event)
-    client = client_address(app.current_event)
+    client = client_address(app.current_event, services().edge_secret.is_sent)
     offer = services().sign_up.create(principal, name, proof, client)
     return reply(sign_up_item(offer), 201)
 

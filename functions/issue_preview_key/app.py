@@ -27,14 +27,14 @@ def request_challenge() -> Reply:
 def request_code() -> Reply:
     refuse_other_sites(app.current_event)
     address, proof = read_code_request(app.current_event)
-    client = client_address(app.current_event)
+    client = client_address(app.current_event, services().edge_secret.is_sent)
     return reply(flow_item(services().preview_keys.request_code(address, proof, client)), 202)
 
 
 @app.post("/v1/preview-keys")
 def issue() -> Reply:
     body = read_body(app.current_event, PreviewKeyRequest)
-    client = client_address(app.current_event)
+    client = client_address(app.current_event, services().edge_secret.is_sent)
     issued, address = services().preview_keys.issue(parse_flow(body.flow), body.code, client)
     return reply(preview_key_item(issued, address), 201)
 

@@ -29,7 +29,9 @@ app = build_app()
 def request_code() -> Reply:
     refuse_other_sites(app.current_event)
     address = read_body(app.current_event, CodeRequestBody).email
-    flow = services().sign_in.request_code(address, client_address(app.current_event))
+    flow = services().sign_in.request_code(
+        address, client_address(app.current_event, services().edge_secret.is_sent)
+    )
     return reply(flow_item(flow), 202)
 
 

@@ -21,6 +21,7 @@ SERVICES: Final = {
     "dynamodb": "dynamodb",
     "lambda": "lambda",
     "s3": "s3",
+    "secretsmanager": "secretsmanager",
     "sesv2": "email",
     "sqs": "sqs",
 }

@@ -77,7 +77,7 @@ def test_an_operator_changes_and_suspends_an_account(
     member = User(browser, stack, session(stack["base_url"], address, account_id, "viewer"))
     log = member.go("/app/account").get_by_role("listitem")
     expect(log).to_have_count(3)
-    expect(log.first).to_contain_text("Resumed")
+    expect(log.first).to_contain_text("Account resumed")
     expect(log.last).to_contain_text("Plan: free → standard")
     assert "bounces" not in member.page.content()
     page = member.go("/app/operator/accounts")

@@ -90,8 +90,9 @@ class Api:
         headers: Mapping[str, str | list[str]] | None = None,
         *,
         query: Mapping[str, str | list[str]] | None = None,
+        client: str = "127.0.0.1",
     ) -> ApiResponse:
-        """Send anything."""
+        """Send anything, from the address `client`."""
         sent = {"User-Agent": "shop/1.0"} | ({} if self.key is None else {"X-API-Key": self.key})
         sent |= {} if self.session is None else {"Authorization": f"Bearer {self.session}"}
         several = _several(sent | dict(headers or {}))
@@ -116,7 +117,11 @@ class Api:
             "multiValueQueryStringParameters": asked or None,
             "pathParameters": parameters or None,
             "stageVariables": None,
-            "requestContext": {"requestId": request_id, "stage": "api"},
+            "requestContext": {
+                "requestId": request_id,
+                "stage": "api",
+                "identity": {"sourceIp": client},
+            },
             "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
             "isBase64Encoded": isinstance(body, bytes),
         }

@@ -26,19 +26,21 @@ class Browser:
 
     cookie: str | None = None
 
-    def post(self, path: str, body: Any, **headers: str | None) -> ApiResponse:
+    def post(
+        self, path: str, body: Any, client: str = "127.0.0.1", **headers: str | None
+    ) -> ApiResponse:
         """Send a POST of a page; a header of None is left out."""
         changed = {name.replace("_", "-"): value for name, value in headers.items()}
         sent = {**SAME_ORIGIN, **changed}
         if self.cookie is not None:
             sent["Cookie"] = f"other=1; __Host-pillarbox={self.cookie}"
         given = {name: value for name, value in sent.items() if value is not None}
-        response = Api().raw("POST", f"/session{path}", json.dumps(body), given)
+        response = Api().raw("POST", f"/session{path}", json.dumps(body), given, client=client)
         self._store(response)
         return response
 
     def request_code(self, address: str, client: str = "127.0.0.1") -> ApiResponse:
-        return self.post("/codes", {"email": address}, **{"x-pillarbox-client": client})
+        return self.post("/codes", {"email": address}, client)
 
     def sign_in(self, flow: str, code: str) -> ApiResponse:
         return self.post("", {"flow": flow, "code": code})

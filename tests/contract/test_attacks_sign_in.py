@@ -8,19 +8,28 @@ from datetime import timedelta
 from email import message_from_bytes, policy
 from itertools import count
 from typing import Final
+from unittest import mock
 
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, digest_of
+from pillarbox.domain.sign_in.session import (
+    SERVICE_ACCOUNT_ID,
+    TOKENS_PER_MINUTE,
+    digest_of,
+    parse_access_token,
+)
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user, signed_in
 from tests.contract.test_messages import event
+from verification.attacks import addresses
 
 _numbers: Final = count(1)
 
@@ -77,7 +86,7 @@ def test_several_flows_share_no_code(service: Service, address: str) -> None:
 def test_parallel_sign_ins_make_one_session(service: Service, address: str) -> None:
     """Of 20 calls with the right code at once, or with the same link, one signs in."""
     sign_in = services().sign_in
-    flow = sign_in.request_code(address, "")
+    flow = sign_in.request_code(address, "127.0.0.1")
     (queued,) = service.codes()
     link = services().team.new_link(address)
 
@@ -230,3 +239,42 @@ def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> No
     boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
     refused = boss.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
     assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+
+
+def test_a_forged_address_gets_no_more_codes(service: Service) -> None:
+    """One network gets the codes of one, whatever it says about its address."""
+    tally = addresses.attack(service, 6)
+    assert not tally.failed, tally.report()
+
+
+def test_the_address_that_the_edge_saw_counts(service: Service) -> None:
+    """With the edge's secret, one server of the edge asks for many networks."""
+
+    def ask(number: int, secret: str) -> int:
+        headers = {"X-Pillarbox-Client": f"203.0.{number}.1", "X-Pillarbox-Edge": secret}
+        address = f"n{next(_numbers)}@shop.example"
+        return Browser().post("/codes", {"email": address}, "192.0.2.77", **headers).status
+
+    edge = EdgeSecret("arn", wiring.utc_now, lambda _: "old new")
+    with (
+        mock.patch.dict(vars(services()), {"edge_secret": edge}),
+        service.at(wiring.utc_now().replace(second=30)),
+    ):
+        assert [ask(number, "new") for number in range(5)] == [202] * 5
+        assert [ask(number, "no") for number in range(5)] == [202] * 3 + [429] * 2
+    service.codes()
+
+
+def test_signing_out_everywhere_reads_no_tokens(service: Service, address: str) -> None:
+    """Exchanges have a budget, and tokens are apart from the sessions that end."""
+    browser = signed_in(service, address)
+    with service.at(wiring.utc_now().replace(second=30)):
+        answers = [browser.token() for _ in range(TOKENS_PER_MINUTE + 2)]
+        assert [one.status for one in answers] == [200] * TOKENS_PER_MINUTE + [429] * 2
+        token = answers[0].json["token"]
+        bounds = keys.sessions(parse_access_token(token).user_id)
+        assert len([*services().credentials.query(*bounds)]) == 1
+        ended = Api(session=token).raw("DELETE", "/session", query={"all": "true"})
+        assert ended.status == 204
+        assert [*services().credentials.query(*bounds)] == []
+        assert browser.token().code == "invalid_session"

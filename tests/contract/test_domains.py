@@ -1,7 +1,7 @@
 """Domains and senders: what members do, and what no account can take from another."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from time import monotonic
 from typing import Any, Final
@@ -10,12 +10,14 @@ from urllib.parse import quote
 import pytest
 
 from pillarbox import wiring
+from pillarbox.application.look_up_budget import PER_MINUTE
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.name_server import RECORDS
 from tests.contract.service import Service
+from verification.attacks import slow_names
 
 _numbers: Final = count()
 
@@ -469,3 +471,22 @@ def test_a_sender_of_a_tenant_is_associated_first(
     start = "arn:aws:ses:eu-west-1:123456789012"
     assert {f"{start}:identity/{domain}"} <= {*service.ses.domains.associated}
     assert any(":configuration-set/" in arn for arn in service.ses.domains.associated)
+
+
+@pytest.mark.slow
+def test_a_fast_viewer_of_a_slow_domain_costs_others_nothing(service: Service) -> None:
+    """A silent name server is waited for once, and an account has a budget of looks a minute."""
+    tally = slow_names.attack(service, PER_MINUTE + 10, 5)
+    assert tally["refused"] == 10
+    assert not tally.failed, str(tally)
+
+
+def test_checks_of_webhook_hosts_count_in_the_same_budget(service: Service) -> None:
+    """Beyond the budget of its account nobody asks for the host of a new endpoint."""
+    account = service.account()
+    api = member(service, account)
+    with service.at(datetime.now(UTC).replace(second=1)):
+        for _ in range(PER_MINUTE):
+            wiring.services().look_up_budget.take(account)
+        body = json.dumps({"url": "https://hooks.slow.example/", "types": ["*"]})
+        assert api.raw("POST", "/webhooks", body).code == "rate_limit_exceeded"

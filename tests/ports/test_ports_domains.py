@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import dns.exception
 import pytest
 
-from pillarbox.adapters.dns import MAX_WAIT, UNKNOWN_KEPT, DnsMailDomains
+from pillarbox.adapters.answer_memory import UNKNOWN_KEPT
+from pillarbox.adapters.dns import MAX_WAIT, DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
 
 VERDICTS = {
@@ -100,8 +101,8 @@ def test_a_bounded_number_of_unknown_domains_is_remembered() -> None:
     """With ever new domains the memory keeps the last 10,000."""
     domains, server, _ = counted()
     for number in range(10_001):
-        domains._remember_unknown(f"d{number}.example")
-    assert len(domains._unknown) == 10_000
+        domains._unanswered.add(f"d{number}.example")
+    assert len(domains._unanswered._until) == 10_000
     domains.look_up(["d0.example"])
     domains.look_up(["d10000.example"])
     assert server.asked == ["d0.example."]

@@ -217,7 +217,7 @@ def test_each_program_has_its_own_health_check(stage: str, role: str) -> None:
 def test_the_image_holds_what_it_needs(site: Path) -> None:
     """It has the data of the services that it calls, and nothing that an installer left."""
     data = {path.name for path in (site / "botocore/data").iterdir() if path.is_dir()}
-    assert data == {*SERVICES, "secretsmanager"}
+    assert data == {*SERVICES}
     assert not {"bin", ".lock"} & {path.name for path in site.iterdir()}
 
 

@@ -48,6 +48,7 @@ _EVERYTHING: Final = {
     **_DOMAIN,
     "AlarmSet": "all",
     "DeliveryReserve": "20",
+    "EditorConcurrency": "5",
     "Firewall": "managed",
     "SignUp": "open",
     "SignUpDomains": "example.com,example.org",

@@ -2,9 +2,11 @@
 """Source bombs: templates made to grow or to be slow when they are compiled.
 
 Each has a fresh process, which shows it to its author as the API does: compiled in a process of its
-own. Whatever the source is, that process lives and answers. The figures are those of both.
+own. Whatever the source is, that process lives and answers. The figures are those of both. Then a
+viewer sends each as a request.
 """
 
+import json
 import multiprocessing
 import resource
 import time
@@ -17,9 +19,12 @@ from typing import Final
 
 from pillarbox.application.templates.rendered_source import render_source
 from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.templates.draft import MAX_SOURCE, Source, SourceKind
 from pillarbox.wiring.templates import compile_in_child
-from verification.attacks.tally import Options, Tally
+from tests.contract.client import Api
+from tests.contract.service import Service
+from verification.attacks.tally import Options, Tally, service_alone
 
 #: The function that compiles has 1,024 MB for both processes.
 MAX_MEMORY: Final = 512 * 1024 * 1024
@@ -163,6 +168,27 @@ def count(results: Iterable[Result]) -> Tally:
     return tally
 
 
+def ask(service: Service, names: Iterable[str]) -> Tally:
+    """Let a viewer preview each source; whatever it is, it gets an answer, and the next one too."""
+    tally = Tally("5xx over HTTP")
+    viewer = Api(session=service.session(service.account(), Role.VIEWER))
+    for name in names:
+        source = SOURCES[name]()
+        body = {"kind": source.kind, "subject": source.subject, "source": source.source}
+        answer = viewer.raw("POST", "/templates/render", json.dumps(body | {"variables": {}}))
+        tally["asked over HTTP"] += 1
+        tally["answered"] += answer.status == 200
+        if answer.status >= 500:
+            tally.find("5xx over HTTP", name)
+    return tally
+
+
 def run(_: Options) -> Tally:
     """Try every source."""
-    return count(explode(SOURCES))
+    tally = count(explode(SOURCES))
+    with service_alone() as service:
+        asked = ask(service, SOURCES)
+    both = Tally("deaths", "over 512 MB", "over 5 s of CPU", "5xx over HTTP")
+    both.update(tally)
+    both.update(asked)
+    return both

@@ -403,6 +403,12 @@ class Settings:
         "what the edge sends in X-Pillarbox-Edge; two values with a blank between while it changes",
         ("front", "local"),
     )
+    edge_secret_id = Setting(
+        str,
+        "the edge's secret in Secrets Manager; without one X-Pillarbox-Client means nothing",
+        ("functions",),
+        default="",
+    )
     front_host = Setting(
         str, "the address on which the front listens", ("local",), default=ANY_HOST
     )

@@ -287,6 +287,14 @@ def test_requests_take_no_function_from_delivery() -> None:
         assert {key: one[name] for key, one in functions.items() if name in one} == reserved
 
 
+def test_the_dashboard_takes_few_functions_from_sending() -> None:
+    """What can take long has a maximum if the operator chooses one: an account with ten cannot."""
+    functions = of_type("AWS::Serverless::Function", "prod", EditorConcurrency="5")
+    name = "ReservedConcurrentExecutions"
+    limited = {key: one[name] for key, one in functions.items() if name in one}
+    assert limited == dict.fromkeys(("EditTemplates", "ManageDomains", "WriteWebhooks"), "5")
+
+
 @for_each(
     ("parameters", "without"),
     [

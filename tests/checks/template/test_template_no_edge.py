@@ -39,18 +39,25 @@ def test_the_stage_counts_the_callers_own_address() -> None:
 @for_each(
     ("chosen", "parameters", "exists"),
     [
-        ("prod", {}, False),
+        ("prod", {}, True),
         ("basic", {}, True),
         ("relay-and-front", {}, True),
-        ("relay-without-front", {}, False),
+        ("relay-without-front", {}, True),
         ("everything", _NO_EDGE, False),
     ],
 )
-def test_the_secret_exists_only_where_something_compares_it(
+def test_the_secret_exists_with_the_edge(
     chosen: str, parameters: dict[str, str], *, exists: bool
 ) -> None:
-    """The front and a firewall behind the edge compare it; without them it would only cost."""
-    assert ("EdgeSecret" in resources(chosen, **parameters)) is exists
+    """Functions that limit networks compare it, and so do the front and the firewalls."""
+    found = resources(chosen, **parameters)
+    assert ("EdgeSecret" in found) is exists
+    for name in ("SignIn", "CreateAccount", "IssuePreviewKey"):
+        variables = found[name]["Properties"]["Environment"]["Variables"]
+        expected = {"Ref": "EdgeSecret"} if exists else ""
+        assert variables["PILLARBOX_EDGE_SECRET_ID"] == expected
+        may_read = "secretsmanager:GetSecretValue" in str(found[f"{name}Role"])
+        assert may_read is exists
 
 
 def test_parameters_that_need_each_other_are_asked_for() -> None:

@@ -501,21 +501,25 @@ def test_a_rotation_of_the_edge_comes_first(
     assert len(script.ran) == before
 
 
-def test_a_firewall_is_not_removed_in_one_step(
+def test_a_firewall_waits_for_the_edge(
     script: Script,
     rolled_out: RollOut,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Requests would get 403 while it goes, so nothing is built, and the remedy has two steps."""
+    """Requests would get 403 until the edge is there, so nothing is built."""
     rolled_out()
     before = len(script.ran)
     stack = stacks.describe("pillarbox-dev")
     assert stack
-    with_firewall = replace(stack, parameters={**stack.parameters, "Firewall": "basic"})
+    with_firewall = replace(
+        stack, parameters={**stack.parameters, "Firewall": "basic", "EdgeService": "none"}
+    )
     monkeypatch.setattr(stacks, "describe", lambda _: with_firewall)
     with pytest.raises(ServiceError, match="not ready: firewall"):
-        roll_out(script, Environment.DEV, json=True)
+        roll_out(
+            script, Environment.DEV, json=True, sam=["--parameter-overrides", "Firewall=basic"]
+        )
     assert "Deploy with Firewall=count first" in capsys.readouterr().err
     assert len(script.ran) == before
 

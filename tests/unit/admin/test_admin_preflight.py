@@ -203,14 +203,10 @@ EDGE = {"EdgeService": "cloudfront", "RelayImage": ""}
 @pytest.mark.parametrize(
     ("before", "after", "verdict"),
     [
-        ({"Firewall": "basic"}, {"Firewall": "none"}, ["fail"]),
-        ({"Firewall": "managed"}, {"Firewall": "none"}, ["fail"]),
-        ({"Firewall": "basic"}, {"Firewall": "count"}, []),
-        ({"Firewall": "count"}, {"Firewall": "none"}, []),
+        # The edge sends the secret until the firewall is gone, and afterwards.
+        ({"Firewall": "basic"}, {"Firewall": "none"}, []),
         ({"Firewall": "none"}, {"Firewall": "none"}, []),
         ({"Firewall": "none"}, {"Firewall": "basic"}, []),
-        # The front needs the secret, so the edge goes on sending it.
-        ({"Firewall": "basic"}, {"Firewall": "none", "RelayImage": "image"}, []),
         # A firewall that exists is changed before the edge is there; a new one is used after it.
         ({"Firewall": "basic", "EdgeService": "none"}, {"Firewall": "basic"}, ["fail"]),
         ({"Firewall": "basic", "EdgeService": "none"}, {"Firewall": "count"}, []),

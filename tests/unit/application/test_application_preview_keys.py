@@ -88,13 +88,13 @@ class World:
             clock=lambda: self.now,
         )
 
-    def request(self, address: str = ADA, client: str = "") -> FlowToken:
+    def request(self, address: str = ADA, client: str = "127.0.0.1") -> FlowToken:
         return self.keys.request_code(address, self.proof(address), client)
 
     def proof(self, address: str = ADA) -> Proof:
         return solve(self.keys.challenge(address))
 
-    def issue(self, address: str = ADA, client: str = "") -> str:
+    def issue(self, address: str = ADA, client: str = "127.0.0.1") -> str:
         token = self.request(address)
         return self.keys.issue(token, self.queue.requests[-1].code, client)[0].text
 

@@ -18,7 +18,7 @@ from pillarbox.application.webhooks.replays import (
     WebhookReplays,
 )
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
-from pillarbox.domain.errors import Unavailable, ValidationFailed
+from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.webhooks.endpoint import (
@@ -33,6 +33,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
+from tests.fakes.look_ups import look_ups
 from tests.fakes.webhooks import (
     FakeEndpointHealths,
     FakeWebhookDeliveries,
@@ -90,6 +91,7 @@ class UseCasesOfWebhooks:
             endpoints=self.endpoints,
             healths=self.healths,
             poster=FakeWebhookPoster,
+            look_ups=look_ups(),
             queue=self.queue,
             log=ChangeLog(FakeLogEntries(), lambda: self.now),
             clock=lambda: self.now,
@@ -476,3 +478,17 @@ def test_a_replay_reads_no_more_than_it_may(
     assert (result.queued, of.log.read) == (0, 4)
     assert result.rest == at(96) + timedelta(milliseconds=1)
     assert MAX_REPLAYED == 10_000
+
+
+def test_only_a_new_url_needs_a_look_up() -> None:
+    """An account whose look-ups are used up can still change the rest of an endpoint."""
+    cases = UseCasesOfWebhooks()
+    endpoint_id = cases.create("*")
+    webhooks = replace(cases.webhooks, look_ups=look_ups(used_up=True))
+    moved = EndpointChanges(url="https://other.example/")
+    with pytest.raises(ServiceError) as refused:
+        webhooks.change(ACCOUNT, endpoint_id, moved, by="operator")
+    assert refused.value.code == "rate_limit_exceeded"
+    assert not webhooks.change(
+        ACCOUNT, endpoint_id, EndpointChanges(enabled=False), by="operator"
+    ).enabled

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from socket import gethostbyname
-from threading import Lock
 from time import monotonic
 from typing import Final
 
@@ -13,6 +12,7 @@ import dns.nameserver
 import dns.resolver
 from dns.rdtypes.ANY.MX import MX
 
+from pillarbox.adapters.answer_memory import Unanswered
 from pillarbox.application.ports import DomainVerdict
 
 #: For all domains of an email together, in seconds.
@@ -21,9 +21,6 @@ MAX_WAIT: Final = 2.0
 _TRY_TIMEOUT: Final = 0.9
 _MAX_PARALLEL: Final = 16
 _CACHE_SIZE: Final = 10_000
-#: How long a domain without an answer is not asked for again, in seconds. So a slow name server
-#: holds up one request of a process, not each.
-UNKNOWN_KEPT: Final = 60.0
 
 
 class DnsMailDomains:
@@ -38,10 +35,7 @@ class DnsMailDomains:
         self, servers: tuple[str, ...] = (), clock: Callable[[], float] = monotonic
     ) -> None:
         self._servers = servers
-        self._clock = clock
-        #: Until when each domain without an answer is not asked for again; the oldest comes first.
-        self._unknown: dict[str, float] = {}
-        self._lock = Lock()
+        self._unanswered = Unanswered(clock)
 
     @cached_property
     def _resolver(self) -> dns.resolver.Resolver:
@@ -52,8 +46,7 @@ class DnsMailDomains:
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
         """Look up all domains in parallel. A domain without a timely answer is `UNKNOWN`."""
         verdicts = dict.fromkeys(domains, DomainVerdict.UNKNOWN)
-        now = self._clock()
-        names = [name for name in verdicts if self._unknown.get(name, now) <= now]
+        names = [name for name in verdicts if name not in self._unanswered]
         if len(names) <= 1:
             return verdicts | {name: self._look_up_one(name) for name in names}
         pool = ThreadPoolExecutor(_MAX_PARALLEL, thread_name_prefix="mx")
@@ -71,20 +64,12 @@ class DnsMailDomains:
             return DomainVerdict.NO_MX
         except dns.exception.DNSException:
             # A time-out, SERVFAIL or a broken chain: only the delivery can show.
-            self._remember_unknown(domain)
+            self._unanswered.add(domain)
             return DomainVerdict.UNKNOWN
         exchangers = [record for record in answer if isinstance(record, MX)]
         if len(exchangers) == 1 and exchangers[0].exchange.to_text() == ".":
             return DomainVerdict.NULL_MX
         return DomainVerdict.ACCEPTS
-
-    def _remember_unknown(self, domain: str) -> None:
-        """Remember the domain. A thread whose caller gave up calls it too."""
-        with self._lock:
-            self._unknown.pop(domain, None)
-            self._unknown[domain] = self._clock() + UNKNOWN_KEPT
-            if len(self._unknown) > _CACHE_SIZE:
-                del self._unknown[next(iter(self._unknown))]
 
 
 def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:

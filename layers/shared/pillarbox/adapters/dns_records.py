@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pillarbox.adapters.answer_memory import Unanswered
+
 if TYPE_CHECKING:
     from dns.resolver import Resolver
 
@@ -21,6 +23,8 @@ class DnsRecords:
 
     def __init__(self, servers: tuple[str, ...] = ()) -> None:
         self._servers = servers
+        #: Answers are not remembered: who looks has often just changed them.
+        self._unanswered = Unanswered()
 
     @cached_property
     def _resolver(self) -> "Resolver":
@@ -33,6 +37,8 @@ class DnsRecords:
 
         They are empty if the name or the type does not exist, and None if the DNS gives no answer.
         """
+        if (name, kind) in self._unanswered:
+            return None
         from dns.exception import DNSException  # noqa: PLC0415  see above
         from dns.rdtypes.txtbase import TXTBase  # noqa: PLC0415
         from dns.resolver import NXDOMAIN, NoAnswer  # noqa: PLC0415
@@ -42,6 +48,7 @@ class DnsRecords:
         except (NXDOMAIN, NoAnswer):
             return ()
         except DNSException:
+            self._unanswered.add((name, kind))
             return None
         return tuple(
             # The strings of a TXT record are joined (RFC 7208 section 3.3).

@@ -24,6 +24,7 @@ import botocore
 import dns.exception
 import dns.resolver
 
+from pillarbox.adapters.answer_memory import Unanswered
 from pillarbox.adapters.dns import MAX_WAIT, make_resolver
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.public_address import is_public
@@ -85,6 +86,8 @@ class HttpsWebhookPoster:
         self._deadline = deadline
         self._clock = clock
         self._connect = connect
+        #: Only checks of new URLs heed it: a POST has a reason to ask again.
+        self._unanswered = Unanswered(clock)
 
     @cached_property
     def _resolver(self) -> dns.resolver.Resolver:
@@ -101,6 +104,8 @@ class HttpsWebhookPoster:
         """Check a URL's form and its host's addresses; return what is wrong: `must …`."""
         try:
             parsed = parse_webhook_url(url, allow_local=self._allow_local)
+            if parsed.host in self._unanswered:
+                raise _no_answer()
             self._addresses(parsed, self._time_left())
         except WebhookUrlError as error:
             return str(error)
@@ -159,9 +164,8 @@ class HttpsWebhookPoster:
         except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
             return []
         except dns.exception.DNSException:
-            raise WebhookUrlError(
-                "must have a host name that the DNS finds, and it gives no answer now"
-            ) from None
+            self._unanswered.add(host)
+            raise _no_answer() from None
         return [record.to_text() for record in answer]
 
     def _connected(self, url: WebhookUrl, left: _TimeLeft) -> socket:
@@ -182,6 +186,10 @@ class HttpsWebhookPoster:
             with suppress(OSError):
                 return self._connect((address, port), min(left(), _CONNECT))
         return self._connect((addresses[-1], port), left())
+
+
+def _no_answer() -> WebhookUrlError:
+    return WebhookUrlError("must have a host name that the DNS finds, and it gives no answer now")
 
 
 class _TimedSocket:

@@ -1,11 +1,14 @@
 """The address of a client, as limits count it."""
 
+import hmac
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
 #: Bits of the networks that a provider usually gives to one customer.
 _BLOCKS: Final = {4: 24, 6: 48}
+#: The block of what is no address: all such clients share it.
+_NOWHERE: Final = "nowhere"
 
 
 @lru_cache
@@ -23,12 +26,26 @@ def network_of(address: str) -> str:
 def block_of(address: str) -> str:
     """Return the block of a public address: 24 bits of IPv4 or 48 bits of IPv6.
 
-    This machine's own addresses have none, and neither has text that is no address.
+    This machine's own addresses have none: no request from elsewhere has one. Texts that are no
+    addresses share a block, so its limits are the strictest.
     """
     parsed = _parse(address)
-    if parsed is None or parsed.is_loopback:
+    if parsed is None:
+        return _NOWHERE
+    if parsed.is_loopback:
         return ""
     return str(ip_network((parsed, _BLOCKS[parsed.version]), strict=False))
+
+
+def is_of_edge(given: str, known: str) -> bool:
+    """Return whether a request has the edge's secret.
+
+    Args:
+        given: what the request has in X-Pillarbox-Edge.
+        known: the secret, or two with a blank between while it changes.
+    """
+    sent = given.encode(errors="replace")
+    return any(hmac.compare_digest(sent, one.encode()) for one in known.split())
 
 
 def _parse(address: str) -> IPv4Address | IPv6Address | None:

@@ -8,6 +8,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
 from pillarbox.wiring.accounts import AccountWiring
 from pillarbox.wiring.callers import CallerWiring
@@ -40,15 +41,6 @@ class Wiring(
     WebhookWiring,
 ):
     """The use cases that some settings describe; each is made once."""
-
-
-def read_secret(name: str) -> str:
-    """Return the newest text of a secret in Secrets Manager."""
-    from pillarbox.adapters.aws import make_client, service_errors
-
-    with service_errors("secret store"):
-        text: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
-        return text
 
 
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":

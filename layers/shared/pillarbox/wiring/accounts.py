@@ -88,6 +88,7 @@ class AccountWiring(Stores):
             records=self.account_domain_store,
             accounts=self.account_store,
             check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
+            look_ups=self.look_up_budget,
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
             log=self.change_log,

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pillarbox.adapters.code_requests import LambdaCodeRequests
+    from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.code_mail import CodeMail
     from pillarbox.application.sign_in.members import AccountMembers
@@ -39,6 +40,12 @@ class SignInWiring(ServiceMailWiring):
             policy=self.sign_up_policy,
             clock=utc_now,
         )
+
+    @cached_property
+    def edge_secret(self) -> "EdgeSecret":
+        from pillarbox.adapters.secret_store import EdgeSecret
+
+        return EdgeSecret(self.settings.edge_secret_id, utc_now)
 
     @cached_property
     def sign_up_policy(self) -> "SignUpPolicy":

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.change_log import ChangeLog
+    from pillarbox.application.look_up_budget import LookUpBudget
 
 
 class _Store:
@@ -126,6 +127,12 @@ class Stores:
         from pillarbox.application.change_log import ChangeLog
 
         return ChangeLog(self.account_log_store, utc_now)
+
+    @cached_property
+    def look_up_budget(self) -> "LookUpBudget":
+        from pillarbox.application.look_up_budget import LookUpBudget
+
+        return LookUpBudget(count=self.sign_in_counts.count, clock=utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":

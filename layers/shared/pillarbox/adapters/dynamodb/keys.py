@@ -13,7 +13,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | member      | TEAM#<account>      | <user>         |
 | membership  | OF#<user>           | <account>      |
 | session     | SESS#<user>         | <session>      |
-| access token | SESS#<user>        | <session>#<sha256> |
+| access token | SESS#<user>        | ~<session>#<sha256> |
 | flow        | FLOW#<digest of the address> | <digest of its secret> |
 | flow for a preview key | PREVIEW#<digest of the folded address> | <digest of its secret> |
 | link for one use | LINK#<sha256>     | -              |
@@ -168,7 +168,7 @@ template: Final = _of_list("TPL")
 template_draft: Final = _of_list("TPLD")
 member: Final = _of_list("TEAM")
 membership: Final = _of_list("OF")
-#: The list has the user's access tokens too.
+#: The partition has the user's access tokens too, after the sessions.
 session: Final = _of_list("SESS")
 
 account_list: Final = _common("ACCTS")
@@ -256,12 +256,12 @@ def account_and_endpoint(item: Item) -> tuple[str, str] | None:
 
 def access_token(user_id: str, session_id: str, digest: str) -> Item:
     """Return the key of an access token of a session."""
-    return _key(f"SESS#{user_id}", f"{session_id}#{digest}")
+    return _key(f"SESS#{user_id}", f"~{session_id}#{digest}")
 
 
-def is_session(item: Mapping[str, Any]) -> bool:
-    """Return whether an item of a user's sessions is one, and not an access token."""
-    return "#" not in item["sk"]
+def sessions(user_id: str) -> tuple[Item, Item]:
+    """Return the bounds of a user's sessions, beyond which the access tokens are."""
+    return session(user_id, "0"), session(user_id, "~")
 
 
 def sign_in_count(subject: str, seconds: int, window: int) -> Item:

@@ -32,6 +32,7 @@ from pillarbox.application.accounts.ports import (
 )
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.look_up_budget import LookUpBudget
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain, normalize_sender
 from pillarbox.domain.accounts.account_log import SERVICE, AccountAction
@@ -68,6 +69,7 @@ class AccountDomains:
     records: AccountDomainRecords
     accounts: AccountRecords
     check: DomainCheck
+    look_ups: LookUpBudget
     #: Counts something in a window of time; returns False if there were so many.
     count: Callable[[str, timedelta, int, datetime], bool]
     #: Returns the part of a domain that somebody registered; None if many owners share it.
@@ -115,8 +117,12 @@ class AccountDomains:
         """Read a domain of an account, and check its records in DNS.
 
         Raises:
-            ServiceError: `domain_not_found`.
+            ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
+        self.look_ups.take(account_id)
+        return self._show(account_id, name)
+
+    def _show(self, account_id: str, name: str) -> CheckedDomain:
         domain = self._refresh(self._get(account_id, name))
         records = records_of(domain)
         # The first record is the proof.
@@ -135,7 +141,7 @@ class AccountDomains:
 
         Raises:
             ValidationFailed: on `domain`, if the account has not proved it.
-            ServiceError: `domain_not_found`.
+            ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
         domain = self.show(account_id, name).domain
         if domain.proved_at is None:
@@ -151,7 +157,7 @@ class AccountDomains:
             identity = self.check.identity(domain.name)
         identity = identity or self._register(domain.name)
         self.records.update(replace(domain, identity=identity, checked_at=now))
-        return self.show(account_id, name)
+        return self._show(account_id, name)
 
     def remove(self, account_id: str, name: str, *, by: str) -> None:
         """Remove a domain from an account.

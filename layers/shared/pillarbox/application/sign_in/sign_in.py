@@ -22,11 +22,13 @@ from pillarbox.application.sign_in.ports import (
 )
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.sign_in.codes import (
     CODE_LENGTH,
     LONG_CODE_LENGTH,
     MAX_ATTEMPTS,
+    MINUTE,
     SHORT_PER_DAY,
     FlowToken,
     Link,
@@ -36,6 +38,7 @@ from pillarbox.domain.sign_in.codes import (
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
+    TOKENS_PER_MINUTE,
     Session,
     SessionPrincipal,
     SessionToken,
@@ -145,7 +148,7 @@ class SignIn:
             account_id: one of the user's accounts; by default the oldest membership.
 
         Raises:
-            ServiceError: `invalid_session`.
+            ServiceError: `invalid_session`, `rate_limit_exceeded`.
             ValidationFailed: on `account`: it is none of the user's.
         """
         now = self.clock()
@@ -155,6 +158,9 @@ class SignIn:
         user = self.users.get(session.address)
         if user is None or user.user_id != session.user_id:
             raise invalid_session()
+        if not self.counts.count(f"tokens#{user.user_id}", MINUTE, TOKENS_PER_MINUTE, now):
+            message = f"A user gets {TOKENS_PER_MINUTE} access tokens a minute."
+            raise too_many(message, TOKENS_PER_MINUTE, window_end("minute", now) - now)
         session = replace(session, used_at=now)
         if not self.sessions.touch(session):
             raise invalid_session()

@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.look_up_budget import LookUpBudget
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.application.webhooks.ports import (
@@ -129,6 +130,7 @@ class Webhooks:
     healths: EndpointHealths
     #: Called for new URLs alone, because it takes long to load.
     poster: Callable[[], WebhookPoster]
+    look_ups: LookUpBudget
     queue: WebhookQueue
     log: ChangeLog
     clock: Clock
@@ -143,11 +145,12 @@ class Webhooks:
 
         Raises:
             ValidationFailed: on `url` and `types`.
-            ServiceError: `webhook_limit_exceeded`; `route_not_found`, if webhooks are off.
+            ServiceError: `webhook_limit_exceeded`, `rate_limit_exceeded`; `route_not_found`, if
+                webhooks are off.
         """
         if not self.switched_on:
             raise webhooks_are_off()
-        self._check(url, types)
+        self._check(account_id, url, types)
         now = self.clock()
         endpoint = WebhookEndpoint(
             account_id=account_id,
@@ -174,7 +177,7 @@ class Webhooks:
             ValidationFailed: on `url` and `types`.
             ServiceError: `webhook_not_found`.
         """
-        self._check(changes.url, changes.types)
+        self._check(account_id, changes.url, changes.types)
         endpoint = self.endpoints.change(account_id, str(endpoint_id), changes)
         if endpoint is None:
             raise webhook_not_found()
@@ -224,12 +227,13 @@ class Webhooks:
             endpoint.account_id, endpoint.endpoint_id, endpoint.secrets, secrets
         )
 
-    def _check(self, url: str | None, types: Iterable[str] | None) -> None:
+    def _check(self, account_id: str, url: str | None, types: Iterable[str] | None) -> None:
         errors = [] if types is None else check_types("types", types)
         if url is not None:
             if len(url) > MAX_URL:
                 refused: str | None = f"must have at most {MAX_URL} characters"
             else:
+                self.look_ups.take(account_id)
                 refused = self.poster().check(url)
             if refused:
                 errors.insert(0, FieldError("url", refused, "invalid_url"))

@@ -30,6 +30,8 @@ SERVICE_ACCOUNT_ID: Final = "0" * ACCOUNT_ID_LENGTH
 ACCESS_TOKEN_PREFIX: Final = "pbs_"  # noqa: S105  not a secret
 #: How long an access token is valid.
 ACCESS_TIME: Final = timedelta(minutes=15)
+#: Of a user, with all their cookies. A page of the dashboard needs one in a quarter of an hour.
+TOKENS_PER_MINUTE: Final = 60
 #: A session ends after this time without use, and in any case after the longer one.
 IDLE_TIME: Final = timedelta(days=30)
 LONGEST_TIME: Final = timedelta(days=90)

@@ -84,9 +84,9 @@ class DynamoSessions:
         )
 
     def of_user(self, user_id: str) -> Sequence[Session]:
-        """Read a user's partition, which also has the access tokens of the last minutes."""
-        items = self._credentials.query(keys.session(user_id))
-        sessions = [_SESSION.read(item) for item in items if keys.is_session(item)]
+        """Read a user's sessions, and none of the access tokens."""
+        items = self._credentials.query(*keys.sessions(user_id))
+        sessions = [_SESSION.read(item) for item in items]
         return sorted(sessions, key=lambda one: (one.created_at, one.session_id), reverse=True)
 
     def remove(self, user_id: str, session_id: str) -> bool:

@@ -1,0 +1,51 @@
+"""Secrets Manager, and the edge's secret in it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.domain.client_address import is_of_edge
+
+if TYPE_CHECKING:
+    from pillarbox.application.ports import Clock
+
+#: Shorter than a rotation waits between storing a secret and sending it.
+_REMEMBERED: Final = timedelta(minutes=1)
+
+
+def read_secret(name: str) -> str:
+    """Return the newest text of a secret."""
+    with service_errors("secret store"):
+        text: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
+        return text
+
+
+class EdgeSecret:
+    """Knows the secret that shows that a request came through the edge.
+
+    Args:
+        name: of the secret; if it is empty, there is no edge.
+        clock: returns the present time.
+        read: returns the newest text of a secret.
+    """
+
+    def __init__(self, name: str, clock: "Clock", read: Callable[[str], str] = read_secret) -> None:
+        self._name = name
+        self._clock = clock
+        self._read = read
+        self._text = ""
+        self._read_at: datetime | None = None
+
+    def is_sent(self, given: str) -> bool:
+        """Return whether a request has the secret: what it has in X-Pillarbox-Edge.
+
+        Raises:
+            ServiceError: `service_unavailable`: the secret cannot be read now.
+        """
+        if not self._name or not given:
+            return False
+        now = self._clock()
+        if self._read_at is None or now - self._read_at >= _REMEMBERED:
+            self._text, self._read_at = self._read(self._name), now
+        return is_of_edge(given, self._text)

@@ -1,0 +1,30 @@
+"""The edge's secret, as functions remember it."""
+
+from datetime import UTC, datetime, timedelta
+
+from pillarbox.adapters.secret_store import EdgeSecret
+
+
+def test_a_rotation_is_followed_within_a_minute() -> None:
+    """The secret is read once a minute, and the old one means nothing afterwards."""
+    stored, reads, now = ["old"], list[str](), datetime(2026, 7, 22, tzinfo=UTC)
+
+    def read(name: str) -> str:
+        reads.append(name)
+        return " ".join(stored)
+
+    secret = EdgeSecret("arn", lambda: now, read)
+    assert [secret.is_sent(text) for text in ("old", "new", "")] == [True, False, False]
+    stored[:] = ["old", "new"]
+    assert not secret.is_sent("new")
+    now += timedelta(minutes=1)
+    assert [secret.is_sent(text) for text in ("old", "new")] == [True, True]
+    stored[:] = ["new"]
+    now += timedelta(minutes=1)
+    assert [secret.is_sent(text) for text in ("old", "new")] == [False, True]
+    assert reads == ["arn"] * 3
+
+
+def test_without_an_edge_no_secret_is_read() -> None:
+    """A stack without an edge has no secret, and no request is of an edge."""
+    assert not EdgeSecret("", lambda: datetime.now(UTC), lambda name: name).is_sent("x")

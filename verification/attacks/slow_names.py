@@ -1,0 +1,73 @@
+"""Let a viewer look at a domain whose name server is silent, again and again.
+
+The real functions run on emulated AWS in this process, with a real name server. Eight threads call
+for the viewer while another account sends. Each thread may wait for the silent server once; then
+the process knows better, and beyond the budget of a minute nobody is asked.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from statistics import median
+from threading import Event
+from time import perf_counter
+from typing import Final
+
+from pillarbox.application.look_up_budget import PER_MINUTE
+from pillarbox.domain.sign_in.role import Role
+from tests.contract.bodies import otp
+from tests.contract.client import Api
+from tests.contract.service import Service
+from verification.attacks.tally import Options, Tally, service_alone
+
+_THREADS: Final = 8
+#: Seconds; a silent server takes two.
+_SLOW: Final = 1.0
+
+
+def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
+    """Call as a viewer within one minute, and send with another account meanwhile."""
+    tally = Tally("slow calls too many", "answers over the budget", "others refused")
+    account = service.account()
+    domain = service.domain(account, f"{account}.slow.example", verified=False)
+    viewer = Api(session=service.session(account, Role.VIEWER, f"v-{account}@shop.example"))
+    other, is_over = Api(service.key(service.account())), Event()
+    with service.at(datetime.now(UTC).replace(second=1)):
+        alone = [_seconds_of_send(other, tally) for _ in range(sends)]
+
+        def look(_: int) -> tuple[int, float]:
+            began = perf_counter()
+            return viewer.raw("GET", f"/domains/{domain}").status, perf_counter() - began
+
+        def send() -> list[float]:
+            beside = list[float]()
+            while not is_over.is_set() or len(beside) < sends:
+                beside.append(_seconds_of_send(other, tally))
+            return beside
+
+        with ThreadPoolExecutor(_THREADS + 1) as pool:
+            sending = pool.submit(send)
+            looks = [*pool.map(look, range(calls))]
+            is_over.set()
+            beside = sending.result()
+    slow = sum(seconds > _SLOW for _, seconds in looks)
+    answered = sum(status == 200 for status, _ in looks)
+    tally |= {"calls": calls, "answered": answered, "slow": slow}
+    tally["refused"] = sum(status == 429 for status, _ in looks)
+    tally["seconds of functions"] = round(sum(seconds for _, seconds in looks))
+    tally["slow calls too many"] = max(slow - _THREADS, 0)
+    tally["answers over the budget"] = max(answered - PER_MINUTE, 0)
+    tally["ms of a send alone"] = round(1000 * median(alone))
+    tally["ms of a send beside them"] = round(1000 * median(beside))
+    return tally
+
+
+def _seconds_of_send(api: Api, tally: Tally) -> float:
+    began = perf_counter()
+    tally["others refused"] += api.send(otp()).status != 200
+    return perf_counter() - began
+
+
+def run(_: Options) -> Tally:
+    """Run the attack."""
+    with service_alone() as service:
+        return attack(service)
