@@ -68,6 +68,8 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     expect(page.get_by_role("heading", name="Webhooks")).to_be_visible()
     assert not [name for name in loaded if name.startswith(("later-", "codemirror"))]
     page.get_by_role("navigation").get_by_role("link", name="Templates").click()
+    # The rows of the page before stay until the new one is there.
+    expect(page.get_by_role("heading", name="Templates")).to_be_visible()
     expect(page.locator("a.row, .empty").first).to_be_visible()
     assert [name for name in loaded if name.startswith("later-")]
     assert not [name for name in loaded if name.startswith("codemirror")]
