@@ -39,24 +39,38 @@ const CHECKED = "checkedAt"; // says only when the service looked at what may be
 
 const responses = keepAnswers<unknown>();
 
-const underWay = new Map<string, { answer: Promise<unknown>; controller: AbortController; users: number }>();
+interface UnderWay {
+  answer: Promise<unknown>;
+  /** How many wait for the answer. */
+  users: number;
+  end: () => void;
+}
+
+const underWay = new Map<string, UnderWay>();
+
+function begin(key: string, ask: (signal: AbortSignal) => Promise<unknown>): UnderWay {
+  const controller = new AbortController();
+  const leave = () => {
+    if (underWay.get(key) === request) underWay.delete(key);
+  };
+  const end = () => {
+    controller.abort();
+    leave();
+  };
+  const request: UnderWay = { answer: ask(controller.signal).finally(leave), users: 0, end };
+  underWay.set(key, request);
+  return request;
+}
 
 /** Ask once for what several parts of a page ask for at the same time; give up when all of them have. */
 function shared<T>(key: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  let request = underWay.get(key);
-  if (!request) {
-    const controller = new AbortController();
-    const answer = ask(controller.signal).finally(() => underWay.get(key)?.answer === answer && underWay.delete(key));
-    underWay.set(key, (request = { answer, controller, users: 0 }));
-  }
-  const { answer, controller } = request;
+  const request = underWay.get(key) ?? begin(key, ask);
   request.users += 1;
   signal.addEventListener("abort", () => {
-    if (--request.users > 0) return;
-    controller.abort();
-    underWay.delete(key);
+    request.users -= 1;
+    if (request.users === 0) request.end();
   });
-  return answer as Promise<T>;
+  return request.answer as Promise<T>;
 }
 
 /**

@@ -60,7 +60,7 @@ def test_the_pages_of_domains_meet_wcag_aa(user: User) -> None:
     for answers, path, ready in (
         (empty, "/app/domains", ".empty"),
         (full, "/app/domains", ".senders tbody tr"),
-        (full, "/app/domains/acme.example", ".zone li"),
+        (full, "/app/domains/acme.example", ".zone td code"),
     ):
         user.interfere = answering(**answers)
         page = user.go(path)

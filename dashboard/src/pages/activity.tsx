@@ -98,25 +98,24 @@ function useHeld(now: Message[], of: string) {
 
 const ORDINARY: Status[] = ["pending", "sent", "delivered"];
 
-/** A row opens its email where one clicks, unless a text was selected. */
+/** A row opens its email where one clicks, unless a text was selected: a link's text cannot be, so the address is none. */
 function Row({ message, query, onOpen }: { message: Message; query: string; onOpen: () => void }) {
   const link = useRef<HTMLAnchorElement>(null);
   function open(event: MouseEvent) {
     const own = (event.target as Element).closest("a");
     if (!own && !String(getSelection())) link.current?.click();
   }
+  const subject = message.subject || "(no subject)";
   return (
     <tr onClick={open}>
       <td>
         <Badge status={message.status} quiet={ORDINARY.includes(message.status)} />
       </td>
-      <td class="who">
-        <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} onClick={onOpen}>
-          {message.recipientEmail}
-        </a>
-      </td>
+      <td class="who">{message.recipientEmail}</td>
       <td class="what">
-        <span>{message.subject || "(no subject)"}</span>
+        <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} aria-label={`${subject}, to ${message.recipientEmail}`} onClick={onOpen}>
+          {subject}
+        </a>
         <Tags tags={message.tags} />
       </td>
       <td class="when">

@@ -6,6 +6,7 @@ import { useLocation, useRoute } from "preact-iso/router";
 import { attempt } from "../action";
 import { call } from "../api";
 import { clock } from "../format";
+import { labelOf } from "../names";
 import { Ask } from "../parts/ask";
 import { Badge, Copy, Page } from "../parts/basics";
 import { Head } from "../parts/list";
@@ -144,11 +145,6 @@ function Record({ of: { purpose, type, host, value, dns }, domain }: { of: Check
 function targetOf(type: string, value: string): { priority?: string; target: string } {
   const [, priority, target] = (type === "MX" && /^(\d+) (.+)$/.exec(value)) || [];
   return target ? { priority, target } : { target: value };
-}
-
-/** Return the part of a host before the domain: many DNS providers want only that. */
-function labelOf(host: string, domain: string): string {
-  return host === domain ? "@" : host.slice(0, -domain.length - 1);
 }
 
 /** Return a file that a DNS provider can import (RFC 1035 section 5). */

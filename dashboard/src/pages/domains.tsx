@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
+import { hostOf } from "../names";
 import { Ask } from "../parts/ask";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Icon } from "../parts/icon";
@@ -78,11 +79,6 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain
       </Field>
     </Ask>
   );
-}
-
-/** Return the host of a pasted URL or email address; other text is as it is. */
-export function hostOf(text: string): string {
-  return text.trim().replace(/^(https?:\/\/)?([^/@\s]*@)?([^/?#:\s]+)([/?#:].*)?$/i, "$3");
 }
 
 function Senders({ domains }: { domains: Domain[] }) {

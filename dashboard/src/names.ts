@@ -1,0 +1,11 @@
+// Names of the DNS, as people paste them and as their providers ask for them.
+
+/** Return the host of a pasted URL or email address; other text is as it is. */
+export function hostOf(text: string): string {
+  return text.trim().replace(/^(https?:\/\/)?([^/@\s]*@)?([^/?#:\s]+)([/?#:].*)?$/i, "$3");
+}
+
+/** Return the part of a host before the domain: many DNS providers want only that. */
+export function labelOf(host: string, domain: string): string {
+  return host === domain ? "@" : host.slice(0, -domain.length - 1);
+}
