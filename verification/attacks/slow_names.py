@@ -40,7 +40,8 @@ def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
 
         def send() -> list[float]:
             beside = list[float]()
-            while not is_over.is_set() or len(beside) < sends:
+            # Time stands still, and an account may send 600 in a minute.
+            while len(beside) < sends or (not is_over.is_set() and len(beside) < 8 * sends):
                 beside.append(_seconds_of_send(other, tally))
             return beside
 
@@ -63,8 +64,11 @@ def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
 
 def _seconds_of_send(api: Api, tally: Tally) -> float:
     began = perf_counter()
-    tally["others refused"] += api.send(otp()).status != 200
-    return perf_counter() - began
+    answer = api.send(otp())
+    seconds = perf_counter() - began
+    if answer.status != 200:
+        tally.find("others refused", f"{answer.status} {answer.code}")
+    return seconds
 
 
 def run(_: Options) -> Tally:
