@@ -236,8 +236,12 @@ def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> T
         properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Serverless::Function":
             properties["CodeUri"] = str(ROOT / properties["CodeUri"])
-            variables = properties.get("Environment", {}).get("Variables", {})
-            variables |= {name: environment[name] for name in variables if name in environment}
+            own = properties.get("Environment", {})
+            own["Variables"] = {
+                name: environment.get(name, value)
+                for name, value in own.get("Variables", {}).items()
+                if name in environment or not _names(value, _EXCLUDED_CONDITIONS)
+            }
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             properties["ContentUri"] = str(layer)
             properties["CompatibleArchitectures"] = [architecture]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -260,7 +260,8 @@ def test_only_pages_of_the_dashboard_use_the_cookie(
     """A cross-site or same-site request, or one that is not JSON, is 403 cross_site_request."""
     browser = signed_in(service, _ADDRESS)
     for path, body in (("/token", {}), ("", {"link": services().team.new_link(_ADDRESS)})):
-        response = browser.post(path, body, **{name: value})
+        headers: dict[str, Any] = {name: value}
+        response = browser.post(path, body, **headers)
         assert (response.status, response.code) == (403, "cross_site_request")
         assert "set-cookie" not in response.headers
 

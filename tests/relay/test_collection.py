@@ -51,7 +51,8 @@ async def _submit(service: ThreadedService, size: int) -> None:
 def test_a_large_message_is_freed(accepts: bool) -> None:  # noqa: FBT001  a case
     """After a message of 1 MiB its request is gone, accepted or not; after a smaller one not.
 
-    The thread that raised an error may hold it for a moment, as `submission.error` does here.
+    The thread that raised an error may hold it for a moment, as `submission.error` does here: what
+    it held is freed after the next one.
     """
     submission: Any = Submission(accepts=accepts)
     service = ThreadedService(lambda: submission)
@@ -59,7 +60,10 @@ def test_a_large_message_is_freed(accepts: bool) -> None:  # noqa: FBT001  a cas
     try:
         asyncio.run(_submit(service, 1024 * 1024 - 1))
         assert submission.requests[0]() is not None
-        asyncio.run(_submit(service, 1024 * 1024))
-        assert [request() for request in submission.requests] == [None, None]
+        for _ in range(10):
+            asyncio.run(_submit(service, 1024 * 1024))
+            if not any(request() for request in submission.requests[:-1]):
+                break
+        assert not any(request() for request in submission.requests[:-1])
     finally:
         gc.enable()

@@ -1,8 +1,9 @@
 """Let a viewer look at a domain whose name server is silent, again and again.
 
 The real functions run on emulated AWS in this process, with a real name server. Eight threads call
-for the viewer while another account sends. Each thread may wait for the silent server once; then
-the process knows better, and beyond the budget of a minute nobody is asked.
+for the viewer while another account sends. A thread may wait for the silent server twice, since the
+first look may end before all questions were asked; then the process knows better. Beyond the budget
+of a minute nobody is asked.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +41,8 @@ def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
 
         def send() -> list[float]:
             beside = list[float]()
-            while not is_over.is_set() or len(beside) < sends:
+            # Time stands still, and an account may send 600 in a minute.
+            while len(beside) < sends or (not is_over.is_set() and len(beside) < 8 * sends):
                 beside.append(_seconds_of_send(other, tally))
             return beside
 
@@ -54,7 +56,7 @@ def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
     tally |= {"calls": calls, "answered": answered, "slow": slow}
     tally["refused"] = sum(status == 429 for status, _ in looks)
     tally["seconds of functions"] = round(sum(seconds for _, seconds in looks))
-    tally["slow calls too many"] = max(slow - _THREADS, 0)
+    tally["slow calls too many"] = max(slow - 2 * _THREADS, 0)
     tally["answers over the budget"] = max(answered - PER_MINUTE, 0)
     tally["ms of a send alone"] = round(1000 * median(alone))
     tally["ms of a send beside them"] = round(1000 * median(beside))
@@ -63,8 +65,11 @@ def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
 
 def _seconds_of_send(api: Api, tally: Tally) -> float:
     began = perf_counter()
-    tally["others refused"] += api.send(otp()).status != 200
-    return perf_counter() - began
+    answer = api.send(otp())
+    seconds = perf_counter() - began
+    if answer.status != 200:
+        tally.find("others refused", f"{answer.status} {answer.code}")
+    return seconds
 
 
 def run(_: Options) -> Tally:

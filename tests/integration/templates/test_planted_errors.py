@@ -160,7 +160,7 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
     "JobsNew: Its queue may take every function of the account": {
         "Resources JobsNew": _of("Lambda::EventSourceMapping", **_MAPPING)
     },
-    "Resources: DeliverMessage and RecordFeedback reserve .* 100 must stay unreserved": {
+    "Resources: DeliverMessage and .* reserve .* 100 must stay unreserved": {
         "DeliveryReserve": "895"
     },
     "ThirdReader: It is one of 3 readers of a stream, which allows 2": {
