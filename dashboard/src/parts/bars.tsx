@@ -109,7 +109,7 @@ export function Bars({ summary, series, bars }: Properties) {
           </div>
         )}
       </div>
-      {worst > 0 && <p class="hint">The lower row has {bad.map((which) => series[which]?.name.toLowerCase()).join(", ")} alone, on a scale of its own.</p>}
+      {worst > 0 && <p class="hint">Lower row, on a scale of its own: {bad.map((which) => series[which]?.name.toLowerCase()).join(", ")}.</p>}
       <figcaption>
         {series.map(({ name, kind }) => (
           <span key={kind}>
