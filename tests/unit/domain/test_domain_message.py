@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.messages.message import Event, EventKind, Message, Status, plain_reason
+from pillarbox.domain.messages.message import (
+    MAX_CODE,
+    MAX_REASON,
+    Event,
+    EventKind,
+    Message,
+    Status,
+    plain_reason,
+)
 from tests.fakes import builders
 from tests.fakes.builders import at, event
 
@@ -178,3 +186,13 @@ def test_each_recipient_is_listed_once() -> None:
 def test_a_reason_is_shown_without_its_type(reason: str, plain: str) -> None:
     """The `smtp;` of a diagnostic code (RFC 3464) says nothing to people and is left out."""
     assert plain_reason(reason) == plain
+
+
+@given(st.characters(exclude_categories=["Cs"]), st.integers(1, 600))
+def test_codes_and_reasons_are_bounded_in_octets(letter: str, times: int) -> None:
+    """DynamoDB counts octets of UTF-8, of which a letter has up to four."""
+    reported = replace(event(EventKind.BOUNCED, 1, ANN), code=letter * times, reason=letter * times)
+    kept = MESSAGE.with_events([reported]).events[-1]
+    for text, most in ((kept.code, MAX_CODE), (kept.reason, MAX_REASON)):
+        size = len((text or "").encode())
+        assert most - 3 <= size <= most or text == letter * times
