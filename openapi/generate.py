@@ -45,7 +45,9 @@ def _errors(page: str) -> str:
     page = _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
     meanings = [f"| `{code}` | {meaning} |" for code, meaning in sorted(MEANINGS.items())]
     return _replaced(
-        page, r"(?s)(?<=\| code of an email \| meaning \|\n\|---\|---\|\n).*\Z", [*meanings, ""]
+        page,
+        r"(?s)(?<=\| code of an email \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*",
+        [*meanings, ""],
     )
 
 
