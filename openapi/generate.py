@@ -46,7 +46,7 @@ def _errors(page: str) -> str:
     meanings = [f"| `{code}` | {meaning} |" for code, meaning in sorted(MEANINGS.items())]
     return _replaced(
         page,
-        r"(?s)(?<=\| code of an email \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*",
+        r"(?<=\| code of an email \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*",
         [*meanings, ""],
     )
 
