@@ -29,7 +29,7 @@ from moto.sqs.models import SQSBackend
 from local import template
 from pillarbox.adapters import aws as sdk
 from pillarbox.wiring import services
-from tests.direct_dynamodb import direct_dynamodb, transact
+from tests.direct_dynamodb import direct_dynamodb, insert_all, transact
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 REGION: Final = "eu-west-1"
@@ -131,6 +131,7 @@ def _fast_tables() -> Iterator[None]:
 
     with (
         mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
+        mock.patch.object(DynamoDBBackend, "batch_execute_statement", insert_all),
         mock.patch.object(Table, "query", query_partition),
         # The validators change a copy of what was parsed.
         mock.patch.object(UpdateExpressionParser, "make", cache(UpdateExpressionParser.make)),

@@ -137,9 +137,9 @@ BUGS: Final = (
     ),
     SeededBug(
         "an expired key replays its old response",
-        f"{_DYNAMODB}/messages/claims.py",
-        'condition="attribute_not_exists(pk) OR expires_at <= :now"',
-        'condition="attribute_not_exists(pk) OR expires_at <= :now AND expires_at > :now"',
+        f"{_SENDING}/claiming.py",
+        "        if now >= stored.expires_at:",
+        "        if now >= stored.expires_at.replace(year=9999):",
         "tests/ports/test_ports_claims.py",
     ),
     SeededBug(
