@@ -206,6 +206,16 @@ def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> 
     return value
 
 
+def _check_template_with_variables(
+    value: dict[str, Any] | None, info: "ValidationInfo"
+) -> dict[str, Any] | None:
+    if value and info.data.get("html") is not None:
+        raise invalid(
+            "not_allowed", "html is sent as it is; save it as a template to fill in values"
+        )
+    return value
+
+
 def _check_one_name(value: str | None, info: "ValidationInfo") -> str | None:
     if value is not None and info.data.get("from_name") is not None and parse_sender(value)[0]:
         raise invalid("not_allowed", "has a name, and so has fromName; give one of them")
@@ -334,7 +344,7 @@ class SendEmailRequest(WireModel):
     template_id = optional(after(text(), check_uuid))
     html = optional(after(text(least=1), _check_html))
     own_text = optional(after(text(least=1), _check_text), name="text")
-    variables = optional(VARIABLES)
+    variables = optional(VARIABLES, check=_check_template_with_variables)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
     from_name = optional(_header_text(most=MAX_SENDER_NAME))
     sender = optional(
