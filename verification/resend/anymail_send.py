@@ -28,7 +28,7 @@ def main() -> None:
     message.attach_alternative("<p>Thank you</p>", "text/html")
     message.attach("receipt.pdf", b"%PDF-1.7", "application/pdf")
     message.extra_headers["X-Entity-Ref-ID"] = "1"
-    message.tags = ["receipt"]  # type: ignore[attr-defined]
+    message.tags = ["receipt"]
     message.send()
     refused = EmailMultiAlternatives("x", "x", "a@elsewhere.example", ["ada@customer.example"])
     try:
@@ -36,7 +36,7 @@ def main() -> None:
         error = ""
     except AnymailRequestsAPIError as failed:
         error = str(failed)
-    status = message.anymail_status  # type: ignore[attr-defined]
+    status = message.anymail_status
     print(
         json.dumps(
             {

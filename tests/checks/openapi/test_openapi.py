@@ -27,7 +27,7 @@ from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import is_canonical_base64
 from pillarbox.domain.messages.filename import FILENAME_PATTERN
 from pillarbox.domain.messages.header_text import is_header_safe
-from pillarbox.http.messages.wire import AttachmentModel
+from pillarbox.http.messages.parts import AttachmentModel
 from pillarbox.http.routes import ROUTES
 from pillarbox.http.validation import validate
 from tests.loops import for_each
