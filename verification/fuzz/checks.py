@@ -34,6 +34,7 @@ _BEYOND_SCHEMA: Final = frozenset(
         "not_after_from",
         "not_with_key",  # two parameters of one query
         "unverified_domain",  # of this account
+        "unknown_extension",  # of a file without a type
         "unknown_queue",  # in the path
         "unknown_variable",  # of a starter
         "too_deep",

@@ -183,8 +183,11 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (attached(content="-_-_"), {"attachments.0.content": "invalid_base64"}),
     (attached(content="ÄÄÄÄ"), {"attachments.0.content": "invalid_base64"}),
     (attached(contentType=5), {"attachments.0.contentType": "wrong_type"}),
-    (attached(contentType=None, filename="a"), {"attachments.0.contentType": "required"}),
-    (attached(contentType=None, filename="a.exe"), {"attachments.0.contentType": "required"}),
+    (attached(contentType=None, filename="a"), {"attachments.0.contentType": "unknown_extension"}),
+    (
+        attached(contentType=None, filename="a.exe"),
+        {"attachments.0.contentType": "unknown_extension"},
+    ),
     (attached(inline="yes"), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=1), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=None), {"attachments.0.inline": "wrong_type"}),

@@ -77,7 +77,7 @@ def _type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
     name, _, extension = filename.rpartition(".")
     known = TYPES_BY_EXTENSION.get(extension.lower()) if name else None
     if known is None:
-        raise invalid("required", "is required for a file with this extension")
+        raise invalid("unknown_extension", "is required for a file with this extension")
     return known
 
 
