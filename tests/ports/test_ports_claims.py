@@ -180,6 +180,7 @@ def test_after_a_day_the_claim_has_expired(
     if committed:
         commit(ports, claim)
     assert acquire(ports, 24 * 3600 + 1, body_hash).generation != claim.generation
+    assert error_of(ports, 24 * 3600 + 2, body_hash).code == "idempotency_in_flight"
     if not committed:
         assert_withdrawn(ports, claim)
 

@@ -95,6 +95,13 @@ def test_a_finished_claim_replays(ports: Ports, stored: StoredResponse) -> None:
     assert response(ports, at(40)) == replace(stored, replayed=True)
 
 
+def test_a_finished_claim_expires_after_a_day(ports: Ports) -> None:
+    """After 24 hours and a second the key is new, although its item still exists."""
+    ports.claims.finish(acquire(ports), RESPONSES[0])
+    assert isinstance(response(ports, at(24 * 3600 + 1)), Claim)
+    assert refusal(acquire, ports, at(24 * 3600 + 2)).code == "idempotency_in_flight"
+
+
 def test_a_claim_is_finished_once(ports: Ports) -> None:
     """Neither a second finish of its owner nor a release changes the response of a claim."""
     claim = acquire(ports)
