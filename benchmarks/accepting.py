@@ -23,7 +23,8 @@ from botocore.client import BaseClient
 
 from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
 from pillarbox.adapters.ses.rate import SesAccountRate
-from tests.contract.client import Invocation, handler
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from tests.contract.client import Api, Invocation, handler
 from tests.contract.name_server import running_name_server
 from tests.contract.service import Service, running_service
 
@@ -122,9 +123,9 @@ def events_of(job: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def measure(service: Service) -> dict[str, Count]:
     """Measure a mail without a key, the whole life of one with a key, and a batch."""
-    api = service.live()
+    live = service.live()
 
-    def accept(body: object, path: str = "/emails", **headers: str) -> Count:
+    def accept(body: object, path: str = "/emails", api: Api = live, **headers: str) -> Count:
         with counting() as count:
             answer = api.raw("POST", path, json.dumps(body), headers)
         if answer.status != HTTPStatus.OK or '"failed"' in answer.text:
@@ -155,6 +156,12 @@ def measure(service: Service) -> dict[str, Count]:
     whole += (counted := track(job))
     counts["track, Send and Delivery, received together"] = counted
     counts["whole life, with a key"] = whole
+    settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    agent = Api(service.key(service.account(), agent=settings))
+    accept(MAIL, api=agent)
+    counts["accept, an agent's key, with a key"] = accept(
+        MAIL, api=agent, **{"Idempotency-Key": "order-1"}
+    )
     batch = {"messages": [MAIL | {"to": f"a{n}@customer.example"} for n in range(100)]}
     counts["a batch of 100, with a key"] = accept(
         batch, "/emails/batch", **{"Idempotency-Key": "batch-1"}
