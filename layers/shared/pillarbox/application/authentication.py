@@ -94,8 +94,8 @@ class Authentication:
 class RecentKeys:
     """A set of the digests of keys. It keeps the last ones that were added. Threads may share it.
 
-    It never decides whether a key is valid. Each request reads that again. It knows the id of a key's
-    own quota, which only the key's record tells, so that the first read of a request can ask for it.
+    It never decides whether a key is valid. Each request reads that again. It keeps the id of a
+    key's own quota, which only the key's record tells, so that the first read can ask for it.
     """
 
     def __init__(self, most: int = _MAX_KEYS) -> None:
