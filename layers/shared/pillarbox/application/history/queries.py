@@ -91,7 +91,7 @@ class HistoryQueries:
         self.search = RecordSearch(log, ledger, index, tuning)
         self._ledger = ledger
         self._tuning = tuning
-        self._reader = CoverageReader(log, ledger, clock, tuning)
+        self._reader = CoverageReader(log, ledger, clock, tuning, for_each=for_each)
 
     def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
         """List messages (contract 4.3).
