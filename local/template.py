@@ -207,8 +207,14 @@ def _simplified(template: Template) -> Template:
     text = json.dumps(template).replace(_ALIASED_ARN, ".Arn}")
     text = _ALIAS_OF.sub(r'"\1"', _ALIAS.sub(r"${\1.Arn}", text))
     unaliased: Template = json.loads(text)
+    functions = [
+        resource["Properties"]
+        for resource in unaliased["Resources"].values()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
-        unaliased["Globals"]["Function"].pop(name, None)
+        for properties in (unaliased["Globals"]["Function"], *functions):
+            properties.pop(name, None)
     body = unaliased["Resources"]["Api"]["Properties"]["DefinitionBody"]
     body["paths"] = {
         path: {name: method for name, method in methods.items() if name != _ANY_METHOD}

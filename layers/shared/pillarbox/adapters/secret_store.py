@@ -10,8 +10,11 @@ from pillarbox.domain.client_address import is_of_edge
 if TYPE_CHECKING:
     from pillarbox.application.ports import Clock
 
-#: Shorter than a rotation waits between storing a secret and sending it.
+#: What is not the secret as it was read may be a newer one. Shorter than a rotation waits between
+#: storing a secret and sending it.
 _REMEMBERED: Final = timedelta(minutes=1)
+#: The secret as it was read may not be one any more. Each read costs as much as an email's log.
+_LONGEST: Final = timedelta(minutes=10)
 
 
 def read_secret(name: str) -> str:
@@ -46,6 +49,7 @@ class EdgeSecret:
         if not self._name or not given:
             return False
         now = self._clock()
-        if self._read_at is None or now - self._read_at >= _REMEMBERED:
+        kept = _LONGEST if is_of_edge(given, self._text) else _REMEMBERED
+        if self._read_at is None or now - self._read_at >= kept:
             self._text, self._read_at = self._read(self._name), now
         return is_of_edge(given, self._text)
