@@ -93,6 +93,14 @@ class FrontOrigin:
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class SendOrigin:
+    """The URL of send_email in the engine, and the secret that the function compares."""
+
+    url: str
+    secret: str
+
+
 class FrontFailed(Exception):
     """The front did not start; its log says why."""
 
@@ -110,6 +118,7 @@ class Edge:
         stage: StageOrigin,
         front: Callable[[], Awaitable[FrontOrigin]],
         client: httpx.AsyncClient,
+        send: SendOrigin | None = None,
     ) -> None:
         """Read the rules.
 
@@ -117,10 +126,12 @@ class Edge:
             template: what `template.inlined` returns.
             stage: answers every other request.
             front: returns what answers sends that are too large for Lambda, once it runs.
-            client: sends requests to both; the caller closes it.
+            client: sends requests to all of them; the caller closes it.
+            send: answers single sends, with `Gateway=url`.
         """
         self._gateway = GatewayResponses(template)
-        self._route = Route(template)
+        self._route = Route(template, send_url=send is not None)
+        self._send = send
         self._stage = httpx.URL(stage.url)
         self._access_key_id = stage.access_key_id
         self._front = front
@@ -141,7 +152,9 @@ class Edge:
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
             return self._outside(path)
         length = request.headers.get("content-length")
-        origin, limit = self._route.origin(request.method, path, int(length) if length else None)
+        keys = len(request.headers.getlist("idempotency-key"))
+        size = int(length) if length else None
+        origin, limit = self._route.origin(request.method, path, size, keys)
         body = await _read(request, limit)
         if origin is Origin.NONE or (body is None and origin is Origin.FRONT):
             return refusal(_too_large(limit))
@@ -160,6 +173,8 @@ class Edge:
         try:
             if origin is Origin.API:
                 sent = self._to_stage(request, path, body)
+            elif origin is Origin.SEND and self._send:
+                sent = self._to_function(self._send, request, path, body)
             else:
                 sent = self._to_front(await self._front(), request, path, body)
             received = await self._client.send(sent, stream=True)
@@ -183,6 +198,19 @@ class Edge:
         if self._route.is_home(path):
             return Response(status_code=302, headers={"location": "/app/"})
         return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
+
+    def _to_function(
+        self, send: SendOrigin, request: Request, path: str, body: bytes
+    ) -> httpx.Request:
+        """Return the request for the URL of a function: the stage's, with other fields."""
+        onward = self._to_stage(request, path, body)
+        onward.url = httpx.URL(send.url).copy_with(
+            raw_path=f"{httpx.URL(send.url).path}{path}".encode()
+        )
+        onward.headers["x-pillarbox-type"] = onward.headers.get("content-type", "")
+        onward.headers["content-type"] = "application/octet-stream"
+        onward.headers["x-pillarbox-edge"] = send.secret
+        return onward
 
     def _to_stage(self, request: Request, path: str, body: bytes) -> httpx.Request:
         headers = [

@@ -50,14 +50,19 @@ class EngineFailed(Exception):
 class Engine:
     """One run of the engine, which starts empty."""
 
-    def __init__(self, state: Path, port: int, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, state: Path, port: int, environment: Mapping[str, str], gateway: str
+    ) -> None:
         """Prepare a run.
 
         Args:
             state: the state directory, which holds the engine's log and files.
             port: a free port on the loopback interface.
             environment: variables that the functions inherit.
+            gateway: the parameter Gateway of the template.
         """
+        #: Those of the CloudFormation stack.
+        self.parameters = {**PARAMETERS, "Gateway": gateway}
         self.url = f"http://127.0.0.1:{port}"
         #: Grants every right in this run's engine, so only this stack's programs learn it.
         self.access_key_id = f"AKIA{secrets.token_hex(16).upper()}"
@@ -168,7 +173,7 @@ class Engine:
             TemplateURL=f"{self.url}/{BUCKET}/template.json",
             Parameters=[
                 {"ParameterKey": name, "ParameterValue": value}
-                for name, value in PARAMETERS.items()
+                for name, value in self.parameters.items()
             ],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         )

@@ -47,6 +47,8 @@ def route(
     uri: str = "/api/v1/emails",
     front: bool = True,
     agent: str | None = "shop/1.0",
+    send_url: bool = False,
+    keys: tuple[str, ...] = (),
 ) -> Any:
     """Run the function on a request; return the request or the response, with the origin."""
     first, _, rest = CODE.partition("\n")
@@ -62,10 +64,18 @@ def route(
                 "x-amzn-trace-id": {"value": "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1"},
                 **({} if agent is None else {"user-agent": {"value": agent}}),
                 **({} if length is None else {"content-length": {"value": str(length)}}),
+                **({"idempotency-key": _values(keys)} if keys else {}),
             },
         },
     }
-    return _run(rest.replace("${Front}", json.dumps(front)), event)
+    code = rest.replace("${Front}", json.dumps(front))
+    return _run(code.replace("${SendUrl}", json.dumps(send_url)), event)
+
+
+def _values(values: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values of a field as CloudFront passes them to a function."""
+    several = {"multiValue": [{"value": value} for value in values]} if len(values) > 1 else {}
+    return {"value": values[0], **several}
 
 
 def page_file(uri: str) -> str:

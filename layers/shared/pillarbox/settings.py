@@ -455,6 +455,13 @@ class Settings:
         default="14",
         variable="PILLARBOX_SES_RATE",
     )
+    local_gateway = Setting(
+        one_of("api", "url"),
+        "the parameter Gateway of the local stack: what takes single sends",
+        _USER,
+        default="api",
+        variable="PILLARBOX_GATEWAY",
+    )
     local_host = Setting(
         str,
         "the address that API, inbox and SMTP listen on",
