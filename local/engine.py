@@ -51,7 +51,7 @@ class Engine:
     """One run of the engine, which starts empty."""
 
     def __init__(
-        self, state: Path, port: int, environment: Mapping[str, str], gateway: str
+        self, state: Path, port: int, environment: Mapping[str, str], gateway: str = "api"
     ) -> None:
         """Prepare a run.
 
