@@ -40,7 +40,7 @@ class Route:
         self.lambda_bytes = int(_constant(code, "LAMBDA_BYTES"))
         self.front_bytes = int(_constant(code, "FRONT_BYTES"))
         self._sends = _pattern(code, "SENDS")
-        self._send = _pattern(code, "SEND")
+        self._send = _constant(code, "SEND").strip("'")
         self._send_url = send_url
         self._literal = _pattern(code, "LITERAL")
         self._default_agents = _pattern(code, "DEFAULT_AGENTS")
@@ -89,7 +89,8 @@ class Route:
             return Origin.NONE, limit
         if large and (length is None or length > self.lambda_bytes):
             return Origin.FRONT, limit
-        if self._send_url and length and method == "POST" and self._send.search(path) and keys < 2:  # noqa: PLR2004  several
+        is_send = method == "POST" and path == self._send
+        if self._send_url and is_send and length and keys <= 1:
             return Origin.SEND, limit
         return Origin.API, limit
 

@@ -12,6 +12,10 @@ def test_the_edge_sends_its_secret_to_the_url() -> None:
     """The function compares it, so it gets the secret's name and may read it; no other does so."""
     origins = properties("Edge", _CHOSEN)["DistributionConfig"]["Origins"]
     (api, send) = (one for one in origins if one["Id"] in {"api", "send"})
+    behaviours = properties("Edge", _CHOSEN)["DistributionConfig"]["CacheBehaviors"]
+    (one,) = (each for each in behaviours if each["TargetOriginId"] == "send")
+    default = properties("Edge", _CHOSEN)["DistributionConfig"]["DefaultCacheBehavior"]
+    assert {**default, "TargetOriginId": "send", "PathPattern": "/api/v1/emails"} == one
     assert send["OriginCustomHeaders"] == api["OriginCustomHeaders"]
     assert send["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
     function = properties("SendEmail", _CHOSEN)["Environment"]["Variables"]

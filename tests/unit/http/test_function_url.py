@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.domain.errors import Unavailable
 from pillarbox.http.function_url import behind_edge
@@ -48,7 +49,8 @@ class Echo:
 
 
 def answer(event: dict[str, Any], echo: Echo | None = None) -> dict[str, Any]:
-    return behind_edge(echo or Echo(), lambda sent: sent == "secret")(event, None)
+    handler = behind_edge(echo or Echo(), lambda sent: sent == "secret")
+    return handler(event, LambdaContext())
 
 
 def test_a_request_of_the_edge_is_one_of_the_gateway() -> None:
@@ -93,7 +95,7 @@ def test_a_secret_that_cannot_be_read_is_an_outage() -> None:
         raise Unavailable("secret store", aws_error="Throttling")
 
     echo = Echo()
-    response = behind_edge(echo, fails)(url_event(), None)  # type: ignore[arg-type]
+    response = behind_edge(echo, fails)(url_event(), LambdaContext())
     assert (response["statusCode"], echo.event) == (503, {})
     assert '"service_unavailable"' in response["body"]
 
