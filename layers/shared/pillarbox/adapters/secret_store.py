@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
 from pillarbox.domain.client_address import is_of_edge
+from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from pillarbox.application.ports import Clock
@@ -44,12 +45,18 @@ class EdgeSecret:
         """Return whether a request has the secret: what it has in X-Pillarbox-Edge.
 
         Raises:
-            ServiceError: `service_unavailable`: the secret cannot be read now.
+            ServiceError: `service_unavailable`: the secret cannot be read now, and the request has
+                not the one that was read last.
         """
         if not self._name or not given:
             return False
         now = self._clock()
-        kept = _LONGEST if is_of_edge(given, self._text) else _REMEMBERED
+        was_right = is_of_edge(given, self._text)
+        kept = _LONGEST if was_right else _REMEMBERED
         if self._read_at is None or now - self._read_at >= kept:
-            self._text, self._read_at = self._read(self._name), now
+            try:
+                self._text, self._read_at = self._read(self._name), now
+            except ServiceError:
+                if not was_right:  # an outage of the store refuses nobody who has the known secret
+                    raise
         return is_of_edge(given, self._text)
