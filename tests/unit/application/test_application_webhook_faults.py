@@ -84,9 +84,7 @@ def test_an_undisturbed_run_delivers_each_event_once(begin: Callable[[], Webhook
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", [healthy, outage, slow])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_fault_at_any_call_loses_nothing(
-    begin: Callable[[], WebhookWorld], when: str
-) -> None:
+def test_a_fault_at_any_call_loses_nothing(begin: Callable[[], WebhookWorld], when: str) -> None:
     """After a kill or an error at any call each event is delivered at least once.
 
     Each call is made many times, and they take turns. `verification.webhooks` tries all.
