@@ -1,6 +1,6 @@
 """Promise 9 on the running stack: what the functions answer reaches a client as documented.
 
-tests/contract/test_fuzz_document.py also sends random requests, and follows links, in its own process.
+tests/contract/test_fuzz_document.py also sends random requests and follows links, in its process.
 """
 
 import re
