@@ -38,7 +38,7 @@ REGION: Final = "eu-west-1"
 DYNAMODB_URL: Final = "TESTS_DYNAMODB_URL"
 # All sessions of this process share what they read of the SDK's data: a fifth of the time of the
 # tests that begin with a new session.
-botocore.session.create_loader = cache(botocore.session.create_loader)  # type: ignore[attr-defined]
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 @dataclass(frozen=True)
