@@ -1,6 +1,6 @@
 """Promise 9 on the running stack: what the functions answer reaches a client as documented.
 
-tests/contract/test_fuzz_document.py also sends random requests and follows links, in its process.
+tests/contract/test_fuzz_document.py sends the most requests, and follows links, in its own process.
 """
 
 import re
@@ -50,9 +50,9 @@ def warm_up(base_url: str) -> None:
 
 @pytest.mark.stack
 def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path: Path) -> None:
-    """9: the examples of every operation find no 5xx and nothing undocumented."""
+    """9: examples and random requests find no 5xx and nothing undocumented."""
     warm_up(stack["base_url"])
     assert_as_documented(
         *(stack["base_url"], f"X-API-Key: {key}", OF_KEYS, tmp_path),
-        phases="examples",
+        phases="examples,fuzzing",
     )
