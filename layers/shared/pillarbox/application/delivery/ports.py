@@ -211,7 +211,7 @@ class EventQueue(Protocol):
     """The queue of the provider's events, with its dead-letter queue."""
 
     def may_hold_older_than(self, moment: datetime) -> bool:
-        """Return whether an event that was queued before a moment may not be recorded yet.
+        """Return whether some event that was queued before a moment may still have to be recorded.
 
         A queue does not preserve order, so newer events that were recorded do not show it.
         """

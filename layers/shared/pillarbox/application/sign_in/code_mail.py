@@ -66,9 +66,9 @@ class CodeMail:
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
-        each time, and never while sign-up is closed. Who has reported an email as unwanted gets few
-        codes. Only a user's address gets an email if its domain accepts none: this is found out
-        here, where nobody can measure it.
+        each time, and never while sign-up is closed. Somebody who has reported an email as unwanted
+        gets few codes. Only a user's address gets an email if its domain accepts none: this is
+        found out here, where nobody can measure it.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.

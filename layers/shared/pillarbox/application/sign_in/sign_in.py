@@ -129,8 +129,8 @@ class SignIn:
     def with_link(self, text: str, agent: str) -> IssuedSession:
         """Sign in with a one-time link, of an invitation or of the operator's command.
 
-        That of an invitation signs in nobody who is an operator or in another account: a tenant
-        chose to whom it goes. It ends with the membership.
+        A tenant chose who gets the link of an invitation. So it does not sign in an operator or a
+        member of another account, and it ends with the membership.
 
         Raises:
             ServiceError: `invalid_code`.

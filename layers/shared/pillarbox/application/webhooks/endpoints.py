@@ -140,8 +140,7 @@ class Webhooks:
     def create(self, account_id: str, url: str, types: Sequence[str], *, by: str) -> EndpointState:
         """Create an endpoint with a new secret.
 
-        Once it exists, all messages are announced that are accepted by who reads the account from
-        then on.
+        An acceptance that reads the account from then on announces its messages.
 
         Raises:
             ValidationFailed: on `url` and `types`.
