@@ -33,6 +33,7 @@ _PUBLISHED_NAMES: Final = {
     "AccessItem": "AccessToken",
     "CodeRequestBody": "CodeRequest",
     "FlowItem": "SignInFlow",
+    "NewcomersItem": "Newcomers",
     "SessionItem": "Session",
     "UserItem": "User",
     "DomainItem": "Domain",

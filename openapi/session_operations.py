@@ -16,6 +16,7 @@ from pillarbox.http.sign_in.reply_types import (
     ChallengeOffer,
     FlowItem,
     PreviewKeyItem,
+    RequestedCode,
     SessionList,
     SignUpItem,
 )
@@ -70,14 +71,15 @@ SESSIONS: Final = (
         route="POST /v1/session/codes",
         summary="Request a one-time code",
         description="Emails six or ten digits to the address, if it is a user's. The response is"
-        " the same if it is not. The code works for ten minutes and five attempts, together with"
+        " the same if it is not, and says whether newcomers get codes now. The code works for ten"
+        " minutes and five attempts, together with"
         " `flow`. Codes that were requested before keep working.",
         security=(),
         body=CodeRequestBody,
         body_examples=example("code", "For an address", {"email": "ada@shop.example"}),
-        response=FlowItem,
+        response=RequestedCode,
         status=202,
-        response_example={"flow": _FLOW},
+        response_example={"flow": _FLOW, "newcomers": {"admitted": True, "until": None}},
         errors=("cross_site_request",),
     ),
     _operation(

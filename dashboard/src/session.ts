@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
 import { forgetKept, keep, recall } from "./kept";
-import type { AccessToken, Operations, SignInRequest } from "./schema";
+import type { AccessToken, Operations, RequestedCode, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
 
@@ -49,9 +49,9 @@ async function exchangeCookie(): Promise<Session | null> {
   }
 }
 
-/** Ask for a code by email; return what the code belongs to. */
-export async function requestCode(email: string): Promise<string> {
-  return (await post("POST /v1/session/codes", { email })).flow;
+/** Ask for a code by email; return what the code belongs to, and whether newcomers get one. */
+export function requestCode(email: string): Promise<RequestedCode> {
+  return post("POST /v1/session/codes", { email });
 }
 
 /** Sign in with a code, or with what follows the # of a link. */

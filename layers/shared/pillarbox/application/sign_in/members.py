@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.ports import Clock, MailDomains, SendMail, ServiceAddress
+from pillarbox.application.ports import Clock, MailDomains, ServiceAddress
 from pillarbox.application.sign_in.domain_check import refuse_domain
 from pillarbox.application.sign_in.invitation_mail import Invitation
+from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.application.sign_in.ports import (
     Flows,
     Members,
@@ -58,7 +59,7 @@ class AccountMembers:
     previews: PreviewAccounts
     #: Called for invitations alone, because it takes long to load.
     domains: Callable[[], MailDomains]
-    send_mail: SendMail
+    strangers: MailToStrangers
     base_url: ServiceAddress
     log: ChangeLog
     clock: Clock
@@ -106,12 +107,18 @@ class AccountMembers:
             role=role,
             base_url=base_url,
             link=link,
-        ).send(self.send_mail)
+        ).send(self.strangers)
         self._note(principal, AccountAction.MEMBER_INVITED, member, None, role)
         return member
 
     def _count(self, account_id: str, address: str, now: datetime) -> None:
         """Count an invitation, and look up whether mail can reach its address."""
+        if until := self.strangers.paused_until():
+            message = (
+                "The service invites nobody for now, because too many of its emails to new"
+                f" addresses bounced. Try again after {until:%Y-%m-%d %H:%M} UTC."
+            )
+            raise ServiceError("rate_limit_exceeded", message)
         subject, mailbox = f"invitations#{account_id}", user_digest(fold_address(address))
         if not self.counts.count(subject, _DAY, PER_DAY, now):
             raise ServiceError(

@@ -130,6 +130,9 @@ class SignInCounts(Protocol):
         Return False, and count nothing, if the window has so many.
         """
 
+    def is_full(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
+        """Return whether the current window of a subject has so many."""
+
 
 class CodeRequests(Protocol):
     """The codes to send."""

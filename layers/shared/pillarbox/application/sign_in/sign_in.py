@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pillarbox.application.account_lookup import AccountReader
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
+from pillarbox.application.sign_in.mail_to_strangers import paused
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -51,7 +52,15 @@ from pillarbox.domain.sign_in.session import (
     new_user,
     user_digest,
 )
-from pillarbox.domain.sign_in.sign_up import DAY, SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import (
+    CODES,
+    DAY,
+    NEWCOMERS,
+    STRANGERS_COUNT,
+    Newcomers,
+    SignUpPolicy,
+)
+from pillarbox.domain.sign_in.strangers import next_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,7 @@ class SignIn:
     counts: SignInCounts
     queue: CodeRequests
     policy: SignUpPolicy
+    strangers: StrangerMail
     clock: Clock
 
     def request_code(self, address: str, client: str) -> FlowToken:
@@ -114,6 +124,20 @@ class SignIn:
         self.flows.put(flow)
         self.queue.put(request)
         return token
+
+    def newcomers(self) -> Newcomers:
+        """Return whether addresses that belong to no user get codes now.
+
+        Whoever asks for a code is told, with or without a user. So a newcomer does not wait for an
+        email that never comes, and a stranger learns nothing of an address.
+        """
+        if not self.policy.is_public:
+            return Newcomers(admitted=False)
+        now = self.clock()
+        until = paused(self.strangers, now)
+        if self.counts.is_full(f"{STRANGERS_COUNT}{CODES}", DAY, NEWCOMERS, now):
+            until = until or next_day(now)
+        return Newcomers(until is None, until)
 
     def with_code(self, token: FlowToken, code: str, agent: str) -> IssuedSession:
         """Sign in with the code of a flow. Each call is an attempt. The user may be new.

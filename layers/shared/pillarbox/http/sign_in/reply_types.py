@@ -28,6 +28,22 @@ class FlowItem(TypedDict):
     ]
 
 
+class NewcomersItem(TypedDict):
+    """What holds for every address that belongs to no user."""
+
+    admitted: Annotated[bool, Field(description="Whether such addresses may get a code now.")]
+    until: Annotated[
+        Timestamp | None,
+        Field(description="Until when they get none; null if they get some, or never do."),
+    ]
+
+
+class RequestedCode(FlowItem):
+    """A flow, and what holds for addresses that belong to no user."""
+
+    newcomers: NewcomersItem
+
+
 class UserItem(TypedDict):
     """The user of a session."""
 
