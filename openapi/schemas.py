@@ -33,6 +33,8 @@ _PUBLISHED_NAMES: Final = {
     "AccessItem": "AccessToken",
     "CodeRequestBody": "CodeRequest",
     "FlowItem": "SignInFlow",
+    "AccountInvitationItem": "AccountInvitation",
+    "LinkItem": "SignInLink",
     "NewcomersItem": "Newcomers",
     "SessionItem": "Session",
     "UserItem": "User",

@@ -54,6 +54,11 @@ export function requestCode(email: string): Promise<RequestedCode> {
   return post("POST /v1/session/codes", { email });
 }
 
+/** Return the address of the user whom a link would sign in. */
+export async function ownerOf(link: string): Promise<string> {
+  return (await post("POST /v1/session/links", { link })).email;
+}
+
 /** Sign in with a code, or with what follows the # of a link. */
 export async function signIn(proof: SignInRequest): Promise<void> {
   begin(await post("POST /v1/session", proof));
@@ -78,7 +83,7 @@ export async function chooseAccount(id: string): Promise<void> {
   await renew();
 }
 
-type Posted = "POST /v1/session" | "POST /v1/session/codes" | "POST /v1/session/token";
+type Posted = "POST /v1/session" | "POST /v1/session/codes" | "POST /v1/session/links" | "POST /v1/session/token";
 
 function post<N extends Posted>(name: N, body: Operations[N]["body"]): Promise<Operations[N]["response"]> {
   return exchange("POST", name.slice("POST ".length), { body });

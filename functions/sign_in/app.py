@@ -4,9 +4,10 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.sign_in.replies import access_item, requested_code, session_list
+from pillarbox.http.sign_in.replies import access_item, link_item, requested_code, session_list
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
+    LinkRequest,
     SignInRequest,
     TokenRequest,
     check_same_origin,
@@ -43,6 +44,13 @@ def sign_in() -> Reply:
     else:
         issued = services().sign_in.with_code(parse_flow(body.flow or ""), body.code or "", agent)
     return reply(access_item(issued.access), headers=cookie_header(issued.cookie))
+
+
+@app.post("/v1/session/links")
+def look_at_link() -> Reply:
+    check_same_origin(app.current_event)
+    link = read_body(app.current_event, LinkRequest).link
+    return reply(link_item(services().sign_in.owner_of_link(link)))
 
 
 @app.post("/v1/session/token")

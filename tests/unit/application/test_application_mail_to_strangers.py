@@ -1,6 +1,6 @@
 """Mail of the service to people who have not agreed to get any: pauses, links, what is told."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Any, Final
@@ -214,7 +214,7 @@ def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
     """Codes for newcomers and preview keys and invitations have the link; users' codes do not."""
     closed = replace(world.policy, domains=frozenset({"shop.example"}))
     refused = replace(world.code_mail, policy=closed)
-    requests = {
+    requests: dict[str, Callable[[], object]] = {
         "newcomer": lambda: world.request("a@gmail.example"),
         "preview key": lambda: world.request("b@gmail.example", for_preview=True),
         "invitation": lambda: world.invite("c@gmail.example"),

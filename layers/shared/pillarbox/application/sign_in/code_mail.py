@@ -70,8 +70,8 @@ class CodeMail:
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
-        each time, and never while sign-up is closed. Who has reported an email as unwanted gets few
-        codes. Only a user's address gets an email if its domain accepts none, or while too many
+        each time, and never while sign-up is closed. A user who has reported an email as unwanted
+        gets few codes, and anybody else none. Only a user's address gets an email if its domain accepts none, or while too many
         emails to strangers bounce: this is found out here, where nobody can measure it.
 
         Raises:
@@ -97,7 +97,7 @@ class CodeMail:
         if user is None and not self._may_reach(address):
             return False
         if self.previews.is_stopped(mailbox_key(address)) and not (
-            is_welcome and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
+            user and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
         ):
             return False
         # Before the count, which would otherwise count an email that is not sent.

@@ -71,6 +71,13 @@ class AccountAccess:
     role: Role
 
 
+@dataclass(frozen=True, slots=True)
+class AccountInvitation(AccountAccess):
+    """An account that the user is invited to, and the address of who invites it."""
+
+    invited_by: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedAccess:
     """A new access token for one of the user's accounts, or for none if there is none."""
@@ -79,6 +86,7 @@ class IssuedAccess:
     user: User
     chosen: AccountAccess | None
     accounts: Sequence[AccountAccess]
+    invitations: Sequence[AccountInvitation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +158,18 @@ class SignIn:
             raise invalid_code()
         return self._begin(flow.address, flow.at, agent)
 
+    def owner_of_link(self, text: str) -> str:
+        """Return the address of the user whom a one-time link would sign in.
+
+        Its page asks with it. Otherwise somebody who mails a link of their own would have its
+        reader work in their account.
+
+        Raises:
+            ServiceError: `invalid_code`.
+        """
+        link = self._checked(self.flows.get_link(digest_of(text), self.clock()))
+        return link.address
+
     def with_link(self, text: str, agent: str) -> IssuedSession:
         """Sign in with a one-time link, of an invitation or of the operator's command.
 
@@ -159,10 +179,13 @@ class SignIn:
         Raises:
             ServiceError: `invalid_code`.
         """
-        link = self.flows.redeem_link(digest_of(text), self.clock())
+        link = self._checked(self.flows.redeem_link(digest_of(text), self.clock()))
+        return self._begin(link.address, link.at, agent)
+
+    def _checked(self, link: Link | None) -> Link:
         if link is None or (link.account_id is not None and not self._is_invited(link)):
             raise invalid_code()
-        return self._begin(link.address, link.at, agent)
+        return link
 
     def exchange(self, cookie: SessionToken, account_id: str | None) -> IssuedAccess:
         """Issue an access token for a cookie, and note that the session was used.
@@ -231,11 +254,13 @@ class SignIn:
         return IssuedSession(cookie, self._issue(session, user, None))
 
     def _issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
-        choices = [
-            AccountAccess(account, member.role)
-            for member in self.members.of_user(user.user_id)
-            if (account := self.accounts.get(member.account_id))
-        ]
+        choices, invitations = list[AccountAccess](), list[AccountInvitation]()
+        for member in self.members.of_user(user.user_id):
+            account = self.accounts.get(member.account_id)
+            if account and member.pending:
+                invitations.append(AccountInvitation(account, member.role, member.invited_by))
+            elif account:
+                choices.append(AccountAccess(account, member.role))
         chosen = next(
             (one for one in choices if account_id in {None, one.account.account_id}), None
         )
@@ -249,4 +274,6 @@ class SignIn:
             operator=user.operator,
         )
         self.sessions.add_access(access)
-        return IssuedAccess(text=text, user=user, chosen=chosen, accounts=choices)
+        return IssuedAccess(
+            text=text, user=user, chosen=chosen, accounts=choices, invitations=invitations
+        )

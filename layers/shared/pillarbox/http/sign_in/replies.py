@@ -47,7 +47,21 @@ def access_item(access: IssuedAccess) -> session_types.AccessItem:
             {"id": one.account.account_id, "name": one.account.name, "role": one.role}
             for one in access.accounts
         ],
+        "invitations": [
+            {
+                "id": one.account.account_id,
+                "name": one.account.name,
+                "role": one.role,
+                "invitedBy": one.invited_by,
+            }
+            for one in access.invitations
+        ],
     }
+
+
+def link_item(address: str) -> session_types.LinkItem:
+    """Return whom a link signs in."""
+    return {"email": address}
 
 
 def session_list(sessions: Sequence[Session], current: str) -> session_types.SessionList:

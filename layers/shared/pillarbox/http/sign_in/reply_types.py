@@ -28,6 +28,12 @@ class FlowItem(TypedDict):
     ]
 
 
+class LinkItem(TypedDict):
+    """A one-time link that works."""
+
+    email: Annotated[str, Field(description="The address of the user whom it signs in.")]
+
+
 class NewcomersItem(TypedDict):
     """What holds for every address that belongs to no user."""
 
@@ -68,6 +74,12 @@ class AccountChoice(TypedDict):
     role: Role
 
 
+class AccountInvitationItem(AccountChoice):
+    """An account that the user is invited to: it has no rights there until it agrees."""
+
+    invitedBy: Annotated[str | None, Field(description="The address of the member who did.")]
+
+
 class AccessItem(TypedDict):
     """An access token, and what it gives access to."""
 
@@ -87,6 +99,10 @@ class AccessItem(TypedDict):
     accounts: Annotated[
         list[AccountChoice],
         Field(description="All accounts of the user, the oldest membership first."),
+    ]
+    invitations: Annotated[
+        list[AccountInvitationItem],
+        Field(description="The accounts that the user is asked to join."),
     ]
 
 

@@ -62,6 +62,14 @@ class DynamoFlows:
         expires = {"expires_at": to_ttl(link.expires_at)}
         self._credentials.put(keys.link(digest) | to_item(_LINK.write(link) | expires))
 
+    def get_link(self, digest: str, now: datetime) -> Link | None:
+        """Read one item."""
+        item = self._credentials.get(keys.link(digest))
+        if item is None or "finished" in item or "at" not in item:
+            return None
+        link = _LINK.read(item)
+        return link if now < link.expires_at else None
+
     def redeem_link(self, digest: str, now: datetime) -> Link | None:
         """Mark the link in one conditional update, so that it works once.
 
