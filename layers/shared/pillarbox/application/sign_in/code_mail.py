@@ -71,8 +71,8 @@ class CodeMail:
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
         each time, and never while sign-up is closed. A user who has reported an email as unwanted
-        gets few codes, and anybody else none. Only a user's address gets an email if its domain accepts none, or while too many
-        emails to strangers bounce: this is found out here, where nobody can measure it.
+        gets few codes, and anybody else none. Strangers get no email if their domain accepts none,
+        or while too many bounce: this is found out here, where nobody can measure it.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.
