@@ -1,17 +1,65 @@
 """The attack by mail to strangers finds nothing, and would find what it looks for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 from unittest import mock
 
 import pytest
 
 from pillarbox import wiring
+from pillarbox.application.sign_in import sign_in
 from pillarbox.domain.sign_in import strangers as rule
 from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, SHORT_PER_DAY
 from tests.contract.service import Service
 from verification.attacks import strangers
+
+
+def _joins_at_once() -> Mapping[str, Any]:
+    """Let an invitation make a member."""
+    members = wiring.services().account_members
+    stub, add = mock.Mock(wraps=members.members), members.members.add
+    stub.add = lambda one: add(replace(one, pending=False))
+    return {"account_members": replace(members, members=stub)}
+
+
+def _signs_in_whom_a_tenant_invites() -> Mapping[str, Any]:
+    """Give operators a link too, which signs in whoever is invited."""
+    members, signing = wiring.services().account_members, wiring.services().sign_in
+    users, flows = mock.Mock(wraps=members.users), mock.Mock(wraps=signing.flows)
+    users.add = lambda user: replace(members.users.add(user), operator=False)
+    redeem: Any = signing.flows.redeem_link
+    flows.redeem_link = lambda *given: replace(redeem(*given), account_id=None)
+    return {
+        "account_members": replace(members, users=users),
+        "sign_in": replace(signing, flows=flows),
+    }
+
+
+def _one_code_at_a_time() -> Mapping[str, Any]:
+    """Let a new flow of an address take the place of the one before."""
+    signing, newest = wiring.services().sign_in, dict[str, str]()
+    flows = mock.Mock(wraps=signing.flows)
+
+    def put(flow: Any) -> None:
+        newest[flow.user_digest] = flow.digest
+        signing.flows.put(flow)
+
+    def attempt(token: Any, *given: Any) -> Any:
+        flow = signing.flows.attempt(token, *given)
+        return flow if flow and newest[flow.user_digest] == flow.digest else None
+
+    flows.put, flows.attempt = put, attempt
+    return {"sign_in": replace(signing, flows=flows)}
+
+
+#: What is left out, by what the attack then finds.
+PLANTED: Final[Mapping[str, Callable[[], Mapping[str, Any]]]] = {
+    "bombed": lambda: {"preview_keys": mock.Mock()},
+    "joined unasked": _joins_at_once,
+    "operators signed in": _signs_in_whom_a_tenant_invites,
+    "killed codes": _one_code_at_a_time,
+}
 
 
 def test_no_stranger_mails_invites_or_signs_in_others(service: Service) -> None:
@@ -22,27 +70,18 @@ def test_no_stranger_mails_invites_or_signs_in_others(service: Service) -> None:
     assert SHORT_PER_DAY * MAX_ATTEMPTS == 25  # of a million, in a day
 
 
+@pytest.mark.parametrize("found", PLANTED)
+def test_a_missing_rule_is_found(service: Service, found: str) -> None:
+    """Without the link, the question, or the rules of links and flows, the attack reports it."""
+    with mock.patch.dict(vars(wiring.services()), PLANTED[found]()):
+        assert strangers.attack(service, 24, [found])[found] > 0
+
+
 @pytest.mark.parametrize(
-    ("planted", "found"),
-    [
-        ({"MOST_BOUNCED": 1.0}, "past the pause"),
-        ({"joins": True}, "joined unasked"),
-        ({"stops": False}, "bombed"),
-    ],
+    ("module", "name", "found"),
+    [(rule, "MOST_BOUNCED", "past the pause"), (sign_in, "SHORT_PER_DAY", "to guess")],
 )
-def test_a_missing_rule_is_found(service: Service, planted: Mapping[str, Any], found: str) -> None:
-    """Without the pause, the question or the link, the attack reports it."""
-    made = wiring.services()
-    members = made.account_members
-    with mock.patch.dict(vars(made)), mock.patch.dict(vars(rule)):
-        if "MOST_BOUNCED" in planted:
-            vars(rule).update(planted)
-        if "joins" in planted:
-            add = members.members.add
-            stub = mock.Mock(
-                wraps=members.members, add=lambda one: add(replace(one, pending=False))
-            )
-            vars(made)["account_members"] = replace(members, members=stub)
-        if "stops" in planted:
-            vars(made)["preview_keys"] = mock.Mock()
-        assert strangers.attack(service, 24)[found] > 0
+def test_a_missing_limit_is_found(service: Service, module: object, name: str, found: str) -> None:
+    """Without the limit of bounces or of short codes, the attack reports it."""
+    with mock.patch.object(module, name, 1_000):
+        assert strangers.attack(service, 24, [found])[found] > 0
