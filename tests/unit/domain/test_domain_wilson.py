@@ -9,8 +9,8 @@ from pillarbox.domain.wilson import exceeds, lower_bound
 
 
 def test_bounds_are_those_of_the_formula() -> None:
-    """The bound of k of n is the lower root of Wilson's equation, at 90 % on one side."""
-    z = NormalDist().inv_cdf(0.9)
+    """The bound of k of n is the lower root of Wilson's equation, for 90 % in between."""
+    z = NormalDist().inv_cdf(0.95)
     assert pytest.approx(z) == wilson._Z
     for total in (1, 2, 20, 30, 300, 5_000):
         for hits in {0, 1, total // 10, total // 2, total}:
