@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb.sign_in import sign_ups
 from pillarbox.application.sign_in import sign_in
 from pillarbox.domain.sign_in import strangers as rule
 from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, SHORT_PER_DAY
@@ -78,10 +79,16 @@ def test_a_missing_rule_is_found(service: Service, found: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "found"),
-    [(rule, "MOST_BOUNCED", "past the pause"), (sign_in, "SHORT_PER_DAY", "to guess")],
+    ("module", "name", "instead", "found"),
+    [
+        (rule, "MOST_BOUNCED", 1, "past the pause"),
+        (sign_in, "SHORT_PER_DAY", 1_000, "to guess"),
+        (sign_ups, "fold_address", str.lower, "second accounts"),
+    ],
 )
-def test_a_missing_limit_is_found(service: Service, module: object, name: str, found: str) -> None:
-    """Without the limit of bounces or of short codes, the attack reports it."""
-    with mock.patch.object(module, name, 1_000):
+def test_a_missing_limit_is_found(
+    service: Service, module: object, name: str, instead: object, found: str
+) -> None:
+    """Without the limit of bounces, of short codes or of mailboxes, the attack reports it."""
+    with mock.patch.object(module, name, instead):
         assert strangers.attack(service, 24, [found])[found] > 0
