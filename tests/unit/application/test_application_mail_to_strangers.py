@@ -29,12 +29,14 @@ from pillarbox.domain.sign_in.preview_key import parse_report
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
+    Member,
     MemberPrincipal,
+    SessionPrincipal,
     new_session,
     new_user,
 )
 from pillarbox.domain.sign_in.sign_up import NEWCOMERS, Newcomers, SignUpMode, SignUpPolicy
-from tests.fakes.builders import NOW, account, event
+from tests.fakes.builders import ACCOUNT, NOW, account, event
 from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.engine_tables import EngineTable
 from tests.fakes.sign_in import FakeCounts
@@ -58,6 +60,11 @@ class Strangers(World):
         self.counts, self.previews = FakeCounts(), DynamoPreviewAccounts(None, table)
         self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
         self.users.add(new_user(USER))
+        session, _ = new_session(new_user("boss@shop.example"), "", self.now)
+        self.boss = MemberPrincipal(
+            session=session, operator=False, account=account(), role=Role.OWNER
+        )
+        self.log = FakeLogEntries()
         send_mail = ServiceMail(
             jobs=FakeJobs(self.store),
             messages=FakeMessages(self.store),
@@ -92,7 +99,7 @@ class Strangers(World):
             domains=lambda: self.domains,
             strangers=self.mail,
             base_url=lambda: "https://mail.example",
-            log=ChangeLog(FakeLogEntries(), lambda: self.now),
+            log=ChangeLog(self.log, lambda: self.now),
             clock=lambda: self.now,
         )
         self.sign_in = SignIn(
@@ -116,10 +123,8 @@ class Strangers(World):
         )
         return self.code_mail.send(request)
 
-    def invite(self, address: str) -> None:
-        session, _ = new_session(new_user("boss@shop.example"), "", self.now)
-        boss = MemberPrincipal(session=session, operator=False, account=account(), role=Role.OWNER)
-        self.account_members.invite(boss, address, Role.VIEWER)
+    def invite(self, address: str, role: Role = Role.VIEWER) -> None:
+        self.account_members.invite(self.boss, address, role)
 
     def bounce(self) -> None:
         """Report a permanent bounce of the newest message, twice."""
@@ -233,6 +238,50 @@ def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
         assert report.is_signed(world.mail.proofs.key().hex())
     world.request(USER)
     assert world.values["stop_url"] == ""
+
+
+def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
+    """Until then it is no member; afterwards there is no invitation; a stranger has none."""
+    members = world.account_members
+    for address in ("a@gmail.example", "b@gmail.example"):
+        world.invite(address)
+    first, second = (one for one in members.of_account(world.boss) if one.pending)
+    joining, declining = (
+        SessionPrincipal(
+            session=replace(world.boss.session, user_id=one.user_id, address=one.address),
+            operator=False,
+        )
+        for one in (first, second)
+    )
+    assert first.invited_by == "boss@shop.example"
+    assert not members.accept(joining, ACCOUNT).pending
+    members.decline(declining, ACCOUNT)
+    assert [one.address for one in members.of_account(world.boss)] == ["a@gmail.example"]
+    for principal in (joining, declining, world.boss):
+        for answer in (members.accept, members.decline):
+            assert refusal(answer, principal, ACCOUNT).code == "account_not_found"
+    actions = [(one.action, one.by) for one in world.log.entries]
+    assert actions == [
+        ("member.invited", "boss@shop.example"),
+        ("member.invited", "boss@shop.example"),
+        ("member.joined", "a@gmail.example"),
+        ("member.removed", "b@gmail.example"),
+    ]
+
+
+def test_an_account_keeps_an_owner_who_has_joined(world: Strangers) -> None:
+    """The last one cannot leave while another owner is only invited."""
+    boss = world.boss.session
+    owner = Member(
+        account_id=ACCOUNT,
+        user_id=boss.user_id,
+        address=boss.address,
+        role=Role.OWNER,
+        added_at=NOW,
+    )
+    world.members.put(owner)
+    world.invite("late@gmail.example", Role.OWNER)
+    assert refusal(world.account_members.remove, world.boss, boss.user_id).code == "last_owner"
 
 
 def test_newcomers_are_told_when_they_get_no_code(world: Strangers) -> None:
