@@ -245,6 +245,7 @@ def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
     members = world.account_members
     for address in ("a@gmail.example", "b@gmail.example"):
         world.invite(address)
+        world.advance(timedelta(seconds=1))
     first, second = (one for one in members.of_account(world.boss) if one.pending)
     joining, declining = (
         SessionPrincipal(
