@@ -152,6 +152,7 @@ class OperatorWiring(Wiring):
             ledger=self.ledger,
             domains=self.domains,
             queues=self.queue_operations,
+            strangers=self.stranger_mail,
             table=DynamoTableProtection(self.table),
             credentials=DynamoTableProtection(self.credentials),
             monitoring=CloudWatchMonitoring(settings.stack),

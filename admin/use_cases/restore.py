@@ -101,6 +101,7 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "SEEN": _CURRENT,
     "SESS": LeftOut("sessions", "perhaps ended since then: users sign in again"),
     "STAT": _STATISTICS,
+    "STRANGERS": _CURRENT,
     "TAG": _INDEX,
 }
 #: The names that `--replace` takes.

@@ -1,8 +1,7 @@
 """Preview keys of the widget: limits, replacement, reports and expiry."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -31,6 +30,7 @@ from pillarbox.domain.sign_in.preview_key import (
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -50,20 +50,6 @@ class Queue:
         self.requests.append(request)
 
 
-class Counts:
-    """Implements `sign_in.ports.SignInCounts`; a count in the table takes 4 ms."""
-
-    def __init__(self) -> None:
-        self.counted = Counter[object]()
-
-    def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
-        window_of_time = (subject, window, now.timestamp() // window.total_seconds())
-        if self.counted[window_of_time] >= most:
-            return False
-        self.counted[window_of_time] += 1
-        return True
-
-
 class World:
     """A service with the widget."""
 
@@ -73,6 +59,7 @@ class World:
         self.accounts = DynamoPreviewAccounts(self.credentials, self.table)
         self.queue = Queue()
         self.domains = FakeDomains()
+        self.strangers = FakeStrangerMail()
         self.now = NOW
         self.keys = PreviewKeys(
             is_open=True,
@@ -80,9 +67,10 @@ class World:
             accounts=self.accounts,
             flows=DynamoFlows(self.credentials),
             proofs=DynamoProofs(self.credentials),
-            counts=Counts(),
+            counts=FakeCounts(),
             queue=self.queue,
             domains=self.domains,
+            strangers=self.strangers,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
             clock=lambda: self.now,

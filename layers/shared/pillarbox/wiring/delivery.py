@@ -100,6 +100,7 @@ class DeliveryWiring(HistoryWiring):
             messages=self.message_store,
             suppressions=self.suppression_store,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
+            strangers=self.stranger_mail,
             seen_events=self.seen_events,
             heartbeat=self.heartbeat,
             clock=utc_now,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
     from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
+    from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
     from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
     from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
     from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
@@ -95,6 +96,7 @@ class Stores:
     session_store: "DynamoSessions" = _store("sign_in.sessions", "credentials", "table")
     sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")
     sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups", "credentials", "table")
+    stranger_mail: "DynamoStrangerMail" = _store("sign_in.strangers", "table")
     suppression_store: "DynamoSuppressions" = _store("accounts.suppressions", "table")
     user_store: "DynamoUsers" = _store("sign_in.users", "credentials")
 

@@ -46,6 +46,7 @@ The first table has all other records:
 | heartbeat   | PULSE               | -              |
 | last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
+| mail to strangers | STRANGERS     | <day>          |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
 | its other buckets | RATE#<n>      | -              |
@@ -183,6 +184,8 @@ probe: Final = _common("PROBE", _ALONE)
 service_address: Final = _common("ADDRESS", _ALONE)
 #: The note of the last minute whose tasks were queued.
 due_minute: Final = _common("DUES", _ALONE)
+#: A day of the service's mail to people who have not agreed to get any.
+stranger_day: Final = _common("STRANGERS")
 
 
 def accounts_from(account_id: str) -> tuple[Item, Item]:

@@ -11,6 +11,7 @@ from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The reason of a suppression that no bounce or complaint caused.
@@ -37,7 +38,8 @@ class SuppressionImport:
 class SuppressionList:
     """The suppressions of all accounts, and of the service's own mail (`SERVICE_ACCOUNT_ID`).
 
-    The case of an address does not matter.
+    The latter are those that bounced, and the hashes of those whose owners complained or used the
+    link to stop such mail. The case of an address does not matter.
     """
 
     records: SuppressionRecords
@@ -102,6 +104,8 @@ class SuppressionList:
             ServiceError: `account_not_found`.
         """
         self._check(account_id)
+        if account_id == SERVICE_ACCOUNT_ID:
+            return [*self.records.of_account(account_id), *self.records.of_account(PREVIEW_LIST)]
         return self.records.of_account(account_id)
 
     def remove(self, account_id: str, address: str) -> str:
@@ -116,6 +120,8 @@ class SuppressionList:
         is_removed = self.records.remove(account_id, mailbox)
         # The address may have been erased, so that only its hash is stored.
         is_removed |= self.records.remove(account_id, hashed_mailbox(account_id, mailbox))
+        if account_id == SERVICE_ACCOUNT_ID:
+            is_removed |= self.records.remove(PREVIEW_LIST, stopped_mailbox(mailbox))
         if not is_removed:
             message = "The account does not suppress this address."
             raise ServiceError("suppression_not_found", message)

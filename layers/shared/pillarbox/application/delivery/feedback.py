@@ -15,13 +15,14 @@ from pillarbox.application.delivery.ports import (
     SeenEvents,
     TaggedMessage,
 )
-from pillarbox.application.ports import Clock, Messages, Suppressions
+from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.messages.message import ERASED_ADDRESS
+from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.strangers import STRANGER_TAG
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -68,6 +69,7 @@ class Feedback:
     suppressions: Suppressions
     #: Suspends an account, if it is one of the preview widget.
     suspend_preview: Callable[[str, Suspension], None]
+    strangers: StrangerMail
     seen_events: SeenEvents
     heartbeat: EventHeartbeat
     clock: Clock
@@ -119,6 +121,7 @@ class Feedback:
             outcome, message = self._merge(events)
             if message is not None:
                 self._suppress(events, message)
+                self._note_stranger(events, message)
             # Only now, because it tells workers that events of this time are recorded. A mailbox
             # provider dates its complaints itself, perhaps in the future.
             self.heartbeat.record(min(max(event.at for event in events), self.clock()))
@@ -163,3 +166,10 @@ class Feedback:
                 if reason == "complained":
                     suspension = Suspension(self.clock(), "a recipient complained")
                     self.suspend_preview(event.account_id, suspension)
+
+    def _note_stranger(self, events: Sequence[ProviderEvent], message: "Message") -> None:
+        """Note a permanent bounce of the service's own mail to somebody who has not agreed."""
+        is_own = message.account_id == SERVICE_ACCOUNT_ID and message.origin.tags == STRANGER_TAG
+        kinds = {event.kind for each in events for event in each.events}
+        if is_own and EventKind.BOUNCED in kinds:
+            self.strangers.add_bounced(message.created_at.date(), message.message_id)
