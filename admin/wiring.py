@@ -83,8 +83,10 @@ class OperatorWiring(Wiring):
         return AccountIsolation(
             accounts=self.account_store,
             tenants=self.tenants,
+            shared=self.shared_tenant,
             stack=self.settings.stack,
             preview_sender=self.settings.preview_sender,
+            begins_shared=self.settings.shared_tenant,
         )
 
     @cached_property

@@ -79,6 +79,7 @@ _PENDING: Final = LeftOut(MESSAGES, "pending then, so the sweep would fail them:
 #: The kinds that stay away.
 LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "ADDRESS": LeftOut("serviceAddress", "`deploy` writes it again"),
+    "TENANT": LeftOut("sharedTenant", "`deploy` writes it again"),
     "COUNT": LeftOut("codeCounts", _BRIEF),
     "DUE": _DELIVERIES,
     "DUES": _CURRENT,

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from local.ses.bodies import read_object, text_of
 from local.ses.errors import SesError, bad_request, not_found
-from local.ses.events import Emit, EventEmitter
+from local.ses.events import Emit, EventEmitter, records
 from local.ses.sending import SesSendEmailRequest, accept, parse, refused
 from local.ses.store import MailStore, Mode, StoredConfigurationSet, SuppressedDestination
 from local.ses.tenant_routes import tenant_routes
@@ -112,6 +112,7 @@ class _Api:
     def __init__(self, mailbox: MailStore, emitter: EventEmitter) -> None:
         self._mailbox = mailbox
         self._emitter = emitter
+        mailbox.tenants.tell = lambda event: emitter.start([event])
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -138,7 +139,7 @@ class _Api:
             raise SesError(*_REFUSALS["throttle"])
         self._mailbox.add(mail)
         if behaviour.events:
-            self._emitter.start(mail, self._mailbox)
+            self._emitter.start(records(mail, self._mailbox))
         if behaviour.mode == "take-then-timeout" and behaviour.delay_seconds is None:
             await self._until_disconnected(request)
         else:

@@ -345,6 +345,13 @@ class Settings:
         default="100",
         parameter="PreviewKeysPerDay",
     )
+    shared_tenant = Setting(
+        switch,
+        "whether new accounts of strangers begin in the tenant of SES that they share",
+        _SERVICE,
+        default="off",
+        output="SharedTenant",
+    )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
     )

@@ -6,6 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
+from local.ses.tenants import Origin, TenantStatus
 from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.ports import Tenants
@@ -35,6 +36,21 @@ def adapter(ses: SESV2Client, local_ses: LocalSes, monkeypatch: pytest.MonkeyPat
 @pytest.fixture(params=["fake", "SES"])
 def tenants(request: pytest.FixtureRequest) -> Tenants:
     return FakeTenants() if request.param == "fake" else request.getfixturevalue("adapter")
+
+
+def set_status(local_ses: LocalSes, origin: Origin, status: TenantStatus) -> None:
+    """Let SES, or a policy of SES, change the status of the tenant "shop"."""
+    tenants = local_ses.mailbox.tenants
+    tenant = tenants.get("shop")
+    local_ses.on_loop(lambda: tenants.set_status(tenant, origin, status, "High bounce rate."))
+
+
+def reinstate(ses: SESV2Client) -> None:
+    """Let the owner reinstate the tenant "shop"."""
+    arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
+    ses.update_reputation_entity_customer_managed_status(
+        ReputationEntityType="RESOURCE", ReputationEntityReference=arn, SendingStatus="REINSTATED"
+    )
 
 
 def test_a_tenant_begins_and_ends(tenants: Tenants) -> None:
@@ -96,16 +112,46 @@ def test_email_of_a_tenant(adapter: SesTenants, ses: SESV2Client, local_ses: Loc
     taken = local_ses.mailbox.get(send("shop"))
     assert taken is not None
     assert taken.tenant == "shop"
-    local_ses.mailbox.tenants.pause("shop")
+    set_status(local_ses, "CUSTOMER_MANAGED", "DISABLED")
     assert adapter.all() == {"shop": False}
-    with pytest.raises(SendThrottled):
+    with pytest.raises(SendThrottled) as paused:
         send("shop")
+    assert paused.value.code == "MessageRejected"
     assert local_ses.mailbox.get(send(None)), "others send while one is paused"
-    arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
-    ses.update_reputation_entity_customer_managed_status(
-        ReputationEntityType="RESOURCE", ReputationEntityReference=arn, SendingStatus="REINSTATED"
-    )
+    reinstate(ses)
     assert send("shop")
+
+
+def test_the_owner_cannot_lift_what_ses_enforces(
+    adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
+) -> None:
+    """Either status stops a tenant (API reference of ReputationEntity, SendingStatusAggregate)."""
+    adapter.create("shop", Isolation.STRICT)
+    set_status(local_ses, "AWS_MANAGED", "DISABLED")
+    reinstate(ses)
+    assert adapter.all() == {"shop": False}
+    set_status(local_ses, "AWS_MANAGED", "ENABLED")
+    assert adapter.all() == {"shop": True}
+
+
+def test_a_status_becomes_an_event(
+    adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
+) -> None:
+    """It has the form of the examples in SES's guide, chapter "Tenants"."""
+    adapter.create("shop", Isolation.STRICT)
+    arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
+    set_status(local_ses, "AWS_MANAGED", "DISABLED")
+    (event,) = local_ses.await_records(1)
+    moment = event["detail"]["data"]["record"].pop("lastUpdatedTimestamp")
+    assert (event["detail-type"], event["source"]) == ("Sending Status Disabled", "aws.ses")
+    assert event["resources"] == [arn]
+    record = {"status": "DISABLED", "cause": "High bounce rate."}
+    assert event["detail"]["data"] == {"origin": "AWS_MANAGED", "record": record}
+    assert len(moment) == 7
+    reinstate(ses)
+    event = local_ses.await_records(2)[1]
+    assert event["detail-type"] == "Sending Status Enabled"
+    assert event["detail"]["data"]["record"]["status"] == "REINSTATED"
 
 
 def test_operations_refuse_as_ses_does(adapter: SesTenants, ses: SESV2Client) -> None:

@@ -67,6 +67,7 @@ class SignInWiring(ServiceMailWiring):
             sign_ups=self.sign_up_store,
             proofs=self.proof_store,
             counts=self.sign_in_counts,
+            tenant=self.newcomers_tenant,
             clock=utc_now,
         )
 
@@ -135,6 +136,7 @@ class SignInWiring(ServiceMailWiring):
             domains=self.mail_domains,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
+            tenant=self.newcomers_tenant,
             clock=utc_now,
         )
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
     from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
+    from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
     from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
@@ -121,6 +122,16 @@ class Stores:
         from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 
         return DynamoServiceAddress(self.table, utc_now)
+
+    @cached_property
+    def shared_tenant(self) -> "DynamoSharedTenant":
+        from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+
+        return DynamoSharedTenant(self.table)
+
+    def newcomers_tenant(self) -> str | None:
+        """Return the tenant of SES in which a stranger's account begins."""
+        return self.shared_tenant.stored() if self.settings.shared_tenant else None
 
     @cached_property
     def change_log(self) -> "ChangeLog":

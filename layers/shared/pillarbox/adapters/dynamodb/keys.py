@@ -46,6 +46,7 @@ The first table has all other records:
 | heartbeat   | PULSE               | -              |
 | last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
+| tenant of strangers | TENANT      | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
 | its other buckets | RATE#<n>      | -              |
@@ -181,6 +182,8 @@ heartbeat: Final = _common("PULSE", _ALONE)
 #: The last probe for the heartbeat.
 probe: Final = _common("PROBE", _ALONE)
 service_address: Final = _common("ADDRESS", _ALONE)
+#: The tenant of accounts that strangers make.
+shared_tenant: Final = _common("TENANT", _ALONE)
 #: The note of the last minute whose tasks were queued.
 due_minute: Final = _common("DUES", _ALONE)
 
