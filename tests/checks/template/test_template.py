@@ -330,6 +330,18 @@ def test_ses_events_reach_their_queue_unwrapped() -> None:
     assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
 
 
+def test_events_of_tenants_reach_the_same_queue_as_a_whole() -> None:
+    """The tenant is in `resources`, beside the detail (SES's guide, chapter "Tenants")."""
+    rule = _RESOURCES["TenantsRule"]["Properties"]
+    assert rule["EventPattern"] == {
+        "source": ["aws.ses"],
+        "detail-type": ["Sending Status Disabled", "Sending Status Enabled"],
+    }
+    (target,) = rule["Targets"]
+    assert "InputPath" not in target
+    assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
+
+
 @for_each("queue", ["EventsQueue", "EventsDeadLetters"])
 def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
     """The rule may queue an event, and may set it aside if the queue cannot be reached."""
@@ -345,5 +357,9 @@ def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
     assert statement["Action"] == "sqs:SendMessage"
     assert statement["Resource"] == {"Fn::GetAtt": [queue, "Arn"]}
     assert statement["Condition"] == {
-        "ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["EventsRule", "Arn"]}}
+        "ArnEquals": {
+            "aws:SourceArn": [
+                {"Fn::GetAtt": [name, "Arn"]} for name in ("EventsRule", "TenantsRule")
+            ]
+        }
     }

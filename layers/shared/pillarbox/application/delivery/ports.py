@@ -170,6 +170,15 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TenantStatus:
+    """What the provider says of a tenant: since when it may send, or may not."""
+
+    tenant: str
+    may_send: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class EventRecord:
     """A record of the provider as the queue delivers it; `receives` counts this delivery too."""
 
