@@ -222,6 +222,7 @@ TEMPLATE_EDITOR: Final = (
             "recipient_not_allowed",
             "recipient_suppressed",
             "no_verified_sender",
+            "sending_paused",
             "daily_limit_exceeded",
             "monthly_limit_exceeded",
         ),

@@ -1,6 +1,6 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspensi
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import (
@@ -41,6 +42,18 @@ _BRAND: Final = Row(
     from_name="brand_from_name?",
 )
 _SUSPENSION: Final = Row(Suspension, at=("suspended", TIME), reason="suspended_for?")
+_PAUSE: Final = Row(
+    Pause,
+    scope=("scope", one_of(PauseScope)),
+    id=Column("id", absent=""),
+    level=("level", one_of(PauseLevel)),
+    cause=("cause", one_of(PauseCause)),
+    since=("since", TIME),
+    until=("until?", TIME),
+    counts_from=("counts_from?", TIME),
+    stopped_before=("stopped_before?", TIME),
+    owner_resumed=("owner_resumed?", TIME),
+)
 _ACCOUNT: Final = Row(
     Account,
     *("name", "default_sender?", "contact?", "widget_secret?", "tenant?"),
@@ -134,6 +147,8 @@ _MESSAGE: Final = Row(
 def account_item(account: Account) -> Item:
     """Write a new account."""
     attributes = _ACCOUNT.write(account) | _LIMITS.write(account.overrides)
+    if account.pauses:
+        attributes["paused"] = pauses_attribute(account.pauses)
     if account.suspension:
         attributes |= _SUSPENSION.write(account.suspension)
     attributes |= brand_attributes(account.brand) | {"senders": account.senders}
@@ -146,9 +161,15 @@ def account_of(item: Mapping[str, Any]) -> Account:
         item,
         overrides=_LIMITS.read(item),
         senders=item.get("senders", {}),
+        pauses=tuple(map(_PAUSE.read, item.get("paused", ()))),
         suspension=_SUSPENSION.read(item) if "suspended" in item else None,
         brand=_BRAND.read(item),
     )
+
+
+def pauses_attribute(pauses: Iterable[Pause]) -> list[dict[str, Any]]:
+    """Return the stored form of an account's pauses."""
+    return [*map(nested(_PAUSE).write, pauses)]
 
 
 def brand_attributes(brand: Brand) -> dict[str, object]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
+from pillarbox.application.pauses import PauseRecords
 from pillarbox.domain.accounts.account import NO_LIMITS, Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
@@ -52,7 +53,7 @@ class AccountChanges:
         )
 
 
-class AccountRecords(Protocol):
+class AccountRecords(PauseRecords, Protocol):
     """Accounts with their senders. Each change writes only the fields that it names.
 
     If a change comes with an entry of the account's log, both are written or neither.

@@ -160,6 +160,11 @@ class MessageOrigin:
     #: What the sender says about the message, to find it again.
     tags: Tags = field(default_factory=dict, hash=False)
 
+    @property
+    def template(self) -> str | None:
+        """The id of its saved template, or the slug of its starter template."""
+        return self.template_id or self.starter_template
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:

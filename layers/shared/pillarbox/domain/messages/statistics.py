@@ -186,7 +186,7 @@ def creation_time(message_id: UUID) -> int:
 def index_entry(message: Message) -> IndexEntry:
     """Return the index entry of a message's current revision."""
     error, origin = message.error, message.origin
-    template = origin.template_id or origin.starter_template
+    template = origin.template
     return IndexEntry(
         message_id=message.message_id,
         revision=message.revision,

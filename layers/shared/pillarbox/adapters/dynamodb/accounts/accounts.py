@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb.records import (
     account_of,
     brand_attributes,
     limit_attributes,
+    pauses_attribute,
 )
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
@@ -24,6 +25,7 @@ from pillarbox.adapters.dynamodb.table import (
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Isolation, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
+from pillarbox.domain.accounts.pause import Pause
 
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
@@ -119,6 +121,22 @@ class DynamoAccounts(Store):
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
         """Remove both attributes."""
         return self._update(account_id, "REMOVE suspended, suspended_for", entry=entry)
+
+    def set_pauses(
+        self, account: Account, pauses: Sequence[Pause], entry: LogEntry | None = None
+    ) -> Account | None:
+        """Replace the list, if it still is the one that was read."""
+        before = {":before": pauses_attribute(account.pauses)} if account.pauses else {}
+        expression, values = assigning({"paused": pauses_attribute(pauses) or None})
+        return self._update(
+            account.account_id,
+            expression,
+            condition="#paused = :before"
+            if before
+            else f"{EXISTS} AND attribute_not_exists(#paused)",
+            values=values | before,
+            entry=entry,
+        )
 
     def set_isolation(
         self, account_id: str, isolation: Isolation, tenant: str | None
