@@ -8,8 +8,10 @@ from typing import Final
 from pillarbox.application.account_lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountRecords, SharedTenant, Tenants
 from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.accounts.pause import PROVIDER_KEY
 from pillarbox.domain.errors import ServiceError
 
 #: Accounts that are read at a time.
@@ -154,10 +156,17 @@ class AccountIsolation:
             text = f"SES has no tenant {tenant}: email of account {account.account_id} waits."
             yield Finding("tenants", Verdict.FAIL, text, f"Run `{repair}`.")
             return
+        is_paused = any(pause.key == PROVIDER_KEY for pause in account.pauses)
         if not known[tenant]:
-            text = f"SES has paused the tenant {tenant}: email of {account.account_id} waits."
+            text = f"SES has paused the tenant {tenant}: {account.account_id} cannot send."
+            if not is_paused:
+                text += " Its record does not say so: it accepts email, which waits."
             remedy = "Read SES's findings about the tenant, mend the cause, and resume it at SES."
             yield Finding("tenants", Verdict.FAIL, text, remedy)
+        elif is_paused:
+            text = f"SES lets {tenant} send, but {account.account_id} is paused as if it did not."
+            remedy = "The sweep ends that within an hour, if it runs."
+            yield Finding("tenants", Verdict.WARN, text, remedy)
         missing = self.tenants.missing(tenant, self._addresses(account, tenant))
         if missing:
             text = f"The tenant {tenant} lacks {len(missing)} of its identities: email waits."
@@ -189,6 +198,8 @@ class AccountIsolation:
                 self._associate(name, changed)
         if changed is None:
             raise account_not_found()
+        if changed.tenant != account.tenant:  # what SES said of the former one is over
+            return Pauses(self.accounts).remove(account_id, PROVIDER_KEY) or changed
         return changed
 
     def _associate(self, name: str, account: Account) -> None:

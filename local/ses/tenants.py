@@ -130,9 +130,7 @@ class TenantStore:
         self.get(name)
         del self._tenants[name]
 
-    def set_status(
-        self, tenant: Tenant, origin: Origin, status: TenantStatus, cause: str
-    ) -> None:
+    def set_status(self, tenant: Tenant, origin: Origin, status: TenantStatus, cause: str) -> None:
         """Change a status and tell the listener, as SES tells EventBridge."""
         tenant.statuses[origin] = status
         self.tell(tenant.status_event(origin, cause, datetime.now(UTC)))

@@ -96,13 +96,13 @@ _WRITERS: Final = {
     },
     "ACCT": {
         *("CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole", "ManageDomainsRole"),
-        *("OperateRole", "RecordFeedbackRole", "WriteWebhooksRole"),
+        *("OperateRole", "RecordFeedbackRole", "SweepAccountRole", "WriteWebhooksRole"),
     },
     "SUP": {"ManageAccountRole", "RecordFeedbackRole"},
 }
 #: Who lists the records of the table that name all accounts; nothing there lists keys or claims.
 _LISTERS: Final = {
-    "ACCTS": {"OperateRole", "SweepMessagesRole"},
+    "ACCTS": {"OperateRole", "RecordFeedbackRole", "SweepMessagesRole"},
     "KEYS": set[str](),
     "KEY": set[str](),
     "IDEM": set[str](),

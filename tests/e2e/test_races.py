@@ -167,6 +167,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             messages=DynamoMessages(table),
             suppressions=DynamoSuppressions(table),
             suspend_preview=lambda *_: None,
+            apply_tenant_change=lambda _: False,
             seen_events=DynamoSeenEvents(table),
             heartbeat=DynamoHeartbeat(table),
             clock=lambda: message.created_at,

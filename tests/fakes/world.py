@@ -196,6 +196,7 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
+            apply_tenant_change=lambda _: False,
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             clock=lambda: self.now,

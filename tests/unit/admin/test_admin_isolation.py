@@ -1,7 +1,6 @@
 """Moving accounts into tenants of SES and out of them."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -9,14 +8,22 @@ import pytest
 
 from admin.use_cases.isolation import Moved
 from pillarbox.application.operator.checks import Verdict
+from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Account, Isolation
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
+from tests.fakes.builders import NOW
 from tests.refusals import refusal
 from tests.unit.admin.use_cases import UseCases
 
 WIDGETS = ("acct00000001", "acct00000002")
 PREVIEW = "preview@shop.example"
+
+
+PROVIDER = Pause(
+    scope=PauseScope.ACCOUNT, level=PauseLevel.STOP, cause=PauseCause.PROVIDER, since=NOW
+)
 
 
 def shop_with_senders(stack: UseCases) -> str:
@@ -155,6 +162,16 @@ def test_one_command_moves_a_thousand_accounts_and_can_be_interrupted() -> None:
     assert all(one.tenant for one in stack.account_records.all())
 
 
+def test_a_pause_by_ses_ends_with_the_tenant() -> None:
+    """It stays while the account keeps the tenant that SES paused."""
+    stack = UseCases()
+    shop = shop_with_senders(stack)
+    stack.isolation.change(shop, Isolation.STANDARD)
+    Pauses(stack.account_records).put(shop, PROVIDER)
+    assert stack.isolation.change(shop, Isolation.STRICT).pauses == (PROVIDER,)
+    assert stack.isolation.change(shop, Isolation.NONE).pauses == ()
+
+
 def test_an_account_that_fails_stops_no_other() -> None:
     """Its error is reported, and a repetition tries it again."""
     stack = UseCases()
@@ -176,8 +193,15 @@ def test_the_doctor_compares_records_and_ses() -> None:
     assert tenant is not None
     assert [one.verdict for one in stack.isolation.check()] == [Verdict.PASS]
     stack.tenants.paused = {tenant}
-    assert [one.verdict for one in stack.isolation.check()] == [Verdict.FAIL]
+    (finding,) = stack.isolation.check()
+    assert finding.verdict is Verdict.FAIL
+    assert "Its record does not say so" in finding.message
+    Pauses(stack.account_records).put(shop, PROVIDER)
+    (finding,) = stack.isolation.check()
+    assert "Its record does not say so" not in finding.message
     stack.tenants.paused = set()
+    assert [one.verdict for one in stack.isolation.check()] == [Verdict.WARN]
+    Pauses(stack.account_records).remove(shop, PROVIDER.key)
     stack.tenants.associated[tenant].remove("hello@shop.example")
     assert [one.verdict for one in stack.isolation.check()] == [Verdict.FAIL]
     gone, others = f"pillarbox-{WIDGETS[0]}", ["pillarbox-dev-shared", f"pillarbox-dev-{shop}"]
@@ -298,7 +322,7 @@ def test_a_kill_at_any_call_leaves_the_same_end(isolation: Isolation, *, after: 
         calls = stack.tenants.calls
         stack.isolation.change_all(isolation, lambda _: None)
         assert stack.tenants.calls == calls + 1, "a finished command only lists the tenants"
-    assert call > 5  # noqa: PLR2004  a loop that ends at once shows nothing
+    assert call > 5
 
 
 def test_one_command_removes_all_tenants() -> None:

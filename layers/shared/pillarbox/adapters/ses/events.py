@@ -3,22 +3,22 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantStatus
+from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.message import Event, EventKind, plain_reason
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
-_SENDING_STATUSES: Final = {"Sending Status Disabled": False, "Sending Status Enabled": True}
+_SENDING_STATUSES: Final = frozenset({"Sending Status Disabled", "Sending Status Enabled"})
 _TENANT: Final = re.compile(r":tenant/([^/]+)/")
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 
 
-def read_provider_event(text: str) -> ProviderEvent | TenantStatus | None:
+def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
     """Read a record of SES's event publishing; return None for one that changes nothing.
 
     An event that EventBridge could not queue is in the dead-letter queue with its envelope. An
@@ -29,8 +29,8 @@ def read_provider_event(text: str) -> ProviderEvent | TenantStatus | None:
     """
     try:
         record = json.loads(text)
-        if (may_send := _SENDING_STATUSES.get(record.get("detail-type"))) is not None:
-            return _tenant_status(record, may_send=may_send)
+        if record.get("detail-type") in _SENDING_STATUSES:
+            return _tenant_change(record)
         record = record.get("detail", record)
         read_events = _READERS.get(record["eventType"])
         tags = record["mail"].get("tags", {})
@@ -63,22 +63,15 @@ def find_message(text: str) -> TaggedMessage | None:
     return TaggedMessage(account[1], UUID(message[1]), provider_id and provider_id[1])
 
 
-def _tenant_status(envelope: Mapping[str, Any], *, may_send: bool) -> TenantStatus | None:
+def _tenant_change(envelope: Mapping[str, Any]) -> TenantChange | None:
     """Read an event of SES about a tenant; None if it is about something else.
 
     The form is that of docs.aws.amazon.com/ses/latest/dg/tenants.html, "Setting up EventBridge
-    notifications" (read on 2026-11-26). `REINSTATED` comes as "Sending Status Enabled".
+    notifications" (read on 2026-11-26).
     """
     named = (_TENANT.search(arn) for arn in envelope["resources"])
     found = next(filter(None, named), None)
-    if found is None:
-        return None
-    at = datetime.fromisoformat(envelope["time"])
-    moment = envelope["detail"]["data"]["record"].get("lastUpdatedTimestamp")
-    if moment is not None:  # SES leaves seconds and nanoseconds out that are zero
-        seconds, nanoseconds = [*moment[5:], 0, 0][:2]
-        at = datetime(*moment[:5], seconds, nanoseconds // 1000, tzinfo=UTC)
-    return TenantStatus(found[1], may_send, at.replace(microsecond=at.microsecond // 1000 * 1000))
+    return TenantChange(found[1]) if found else None
 
 
 #: Events, and the addresses to suppress with their reasons.

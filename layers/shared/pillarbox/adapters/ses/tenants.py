@@ -15,7 +15,11 @@ from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
-    from mypy_boto3_sesv2.type_defs import TenantSuppressionAttributesTypeDef, TenantTypeDef
+    from mypy_boto3_sesv2.type_defs import (
+        TenantInfoTypeDef,
+        TenantSuppressionAttributesTypeDef,
+        TenantTypeDef,
+    )
 
 #: SES takes about one call a second of all operations but those that send.
 _PATIENT: Final = WITH_RETRIES.merge(Config(retries={"mode": "adaptive", "total_max_attempts": 5}))

@@ -170,12 +170,10 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class TenantStatus:
-    """What the provider says of a tenant: since when it may send, or may not."""
+class TenantChange:
+    """The name of a tenant that the provider has paused, or lets send again."""
 
     tenant: str
-    may_send: bool
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
