@@ -13,7 +13,7 @@ import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor, failed_stack, programs, ses_plan, stack_protection
+from admin import doctor, failed_stack, programs, ses_plan, shared_tenant, stack_protection
 from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
@@ -168,7 +168,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     # CloudFormation cannot: the address exists only after the functions that need it.
     connection.wiring.service_address.store(api_url)
     result = connection.wiring.first_steps.run(account_name, sender)
-    _prepare_shared_tenant(connection)
+    shared_tenant.prepare(connection)
     _upload_dashboard(stack_name)
     _tidy(stack_name)
     _repair_queue_policies(stack_name)
@@ -328,19 +328,6 @@ def _tidy(stack_name: str) -> None:
     except ClientError as error:
         message = f"Could not write the error page, start the sweep or delete old versions: {error}"
         typer.echo(message, err=True)
-
-
-def _prepare_shared_tenant(connection: StackConnection) -> None:
-    """Make the tenant of SES in which the accounts of strangers begin. The service works without.
-
-    SES refuses to make it before there is a configuration set, which the stack creates.
-    """
-    if not connection.wiring.settings.shared_tenant:
-        return
-    try:
-        connection.wiring.account_isolation.prepare_shared()
-    except ServiceError as error:
-        typer.echo(f"Could not make the tenant of strangers at SES: {error.message}", err=True)
 
 
 def _repair_queue_policies(stack_name: str) -> None:

@@ -25,6 +25,7 @@ _LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
 #: The day on which most prices were found; the others name theirs.
 _FOUND: Final = date(2026, 11, 22)
 _LATER: Final = date(2026, 11, 23)
+_TENANTS: Final = date(2026, 11, 26)
 _OLD: Final = timedelta(days=120)
 
 
@@ -66,6 +67,20 @@ PRICES: Final[Mapping[str, Price]] = {
         ses_plans.PRICES_SOURCE,
         "the same",
         ses_plans.PRICES_FOUND,
+    ),
+    "tenant": Price(
+        0.005,
+        "a tenant of SES and month; with Enterprise 1,000 are free",
+        ses_plans.PRICES_SOURCE,
+        "the same, `USE1-Tenant-Count`",
+        _TENANTS,
+    ),
+    "tenant-emails": Price(
+        0.005,
+        "1,000 emails of tenants, SES without Enterprise",
+        "https://docs.aws.amazon.com/ses/latest/dg/tenants.html",
+        "AWS: \"based on the number of emails\"; figure from public copies of its price page",
+        _TENANTS,
     ),
     "write": Price(0.625, "a million write units, DynamoDB on demand", _AIRBYTE),
     "read": Price(0.125, "a million read units, DynamoDB on demand", _AIRBYTE),

@@ -1,6 +1,7 @@
 """Tenants at the SES stand-in: its operations, and the adapter that uses them."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError
@@ -141,7 +142,7 @@ def test_a_status_becomes_an_event(
     adapter.create("shop", Isolation.STRICT)
     arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
     set_status(local_ses, "AWS_MANAGED", "DISABLED")
-    (event,) = local_ses.await_records(1)
+    (event,) = cast("list[Any]", local_ses.await_records(1))
     moment = event["detail"]["data"]["record"].pop("lastUpdatedTimestamp")
     assert (event["detail-type"], event["source"]) == ("Sending Status Disabled", "aws.ses")
     assert event["resources"] == [arn]
@@ -149,7 +150,7 @@ def test_a_status_becomes_an_event(
     assert event["detail"]["data"] == {"origin": "AWS_MANAGED", "record": record}
     assert len(moment) == 7
     reinstate(ses)
-    event = local_ses.await_records(2)[1]
+    event = cast("list[Any]", local_ses.await_records(2))[1]
     assert event["detail-type"] == "Sending Status Enabled"
     assert event["detail"]["data"]["record"]["status"] == "REINSTATED"
 
