@@ -79,7 +79,7 @@ PRICES: Final[Mapping[str, Price]] = {
         0.005,
         "1,000 emails of tenants, SES without Enterprise",
         "https://docs.aws.amazon.com/ses/latest/dg/tenants.html",
-        "AWS: \"based on the number of emails\"; figure from public copies of its price page",
+        'AWS: "based on the number of emails"; figure from public copies of its price page',
         _TENANTS,
     ),
     "write": Price(0.625, "a million write units, DynamoDB on demand", _AIRBYTE),

@@ -295,29 +295,38 @@ class _Api:
         address, reason = text_of(body, "EmailAddress"), text_of(body, "Reason")
         if reason not in {"BOUNCE", "COMPLAINT"}:
             raise bad_request("Reason must be BOUNCE or COMPLAINT.")
-        self._mailbox.suppressions[address.lower()] = SuppressedDestination(
+        suppressions = self._suppressions(body.get("TenantName"))
+        suppressions[address.lower()] = SuppressedDestination(
             address, cast("Literal['BOUNCE', 'COMPLAINT']", reason), datetime.now(UTC)
         )
         return JSONResponse({})
 
     async def get_suppressed(self, request: Request) -> Response:
         address: str = request.path_params["address"]
-        suppressed = self._mailbox.suppressions.get(address.lower())
+        suppressions = self._suppressions(request.query_params.get("TenantName"))
+        suppressed = suppressions.get(address.lower())
         if suppressed is None:
             raise not_found(f"Email address {address} does not exist on your suppression list.")
         return JSONResponse({"SuppressedDestination": _suppression(suppressed)})
 
     async def delete_suppressed(self, request: Request) -> Response:
         address: str = request.path_params["address"]
-        if self._mailbox.suppressions.pop(address.lower(), None) is None:
+        suppressions = self._suppressions(request.query_params.get("TenantName"))
+        if suppressions.pop(address.lower(), None) is None:
             raise not_found(f"Email address {address} does not exist on your suppression list.")
         return JSONResponse({})
 
     async def list_suppressed(self, request: Request) -> Response:
         reasons = request.query_params.getlist("Reason") or ["BOUNCE", "COMPLAINT"]
-        suppressions = self._mailbox.suppressions.values()
+        suppressions = self._suppressions(request.query_params.get("TenantName")).values()
         summaries: list[Json] = [_suppression(s) for s in suppressions if s.reason in reasons]
         return JSONResponse({"SuppressedDestinationSummaries": summaries})
+
+    def _suppressions(self, tenant: Json) -> dict[str, SuppressedDestination]:
+        """Return the list of the account, or of a tenant."""
+        if tenant is None:
+            return self._mailbox.suppressions
+        return self._mailbox.tenants.get(str(tenant)).suppressed
 
     def _configuration_set(self, request: Request) -> StoredConfigurationSet:
         name: str = request.path_params["name"]

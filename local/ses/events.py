@@ -60,13 +60,14 @@ def records(mail: CapturedMail, mailbox: MailStore) -> Iterator[dict[str, Json]]
     if configuration_set is None:
         return
     mail_object = _mail_object(mail, mailbox)
-    for event_type, details in _events(mail):
+    owner = "Tenant" if mailbox.tenants.suppressing(mail.tenant) else "Account"
+    for event_type, details in _events(mail, f"On{owner}SuppressionList"):
         if configuration_set.publishes(_API_NAMES[event_type]):
             key = event_type[0].lower() + event_type[1:]
             yield {"eventType": event_type, "mail": mail_object, key: details}
 
 
-def _events(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
+def _events(mail: CapturedMail, listed: str) -> Iterator[tuple[str, dict[str, Json]]]:
     yield "Send", {}
     if "rejected" in mail.outcomes.values():
         yield "Reject", {"reason": "Bad content"}
@@ -86,10 +87,9 @@ def _events(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
             case "globally suppressed":
                 yield _bounce(mail, recipient, "Suppressed", "Amazon SES suppressed the address")
             case "suppressed":
-                subtype = "OnAccountSuppressionList"
-                yield _bounce(mail, recipient, subtype, "Amazon SES did not send the message")
+                yield _bounce(mail, recipient, listed, "Amazon SES did not send the message")
             case "suppressed after complaint":
-                yield _complaint(mail, recipient, "OnAccountSuppressionList")
+                yield _complaint(mail, recipient, listed)
 
 
 def _delivery(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:

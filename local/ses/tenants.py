@@ -11,7 +11,7 @@ from local.ses.errors import SesError, not_found
 from pillarbox.domain.errors import Json
 
 if TYPE_CHECKING:
-    from local.ses.store import MailStore
+    from local.ses.store import MailStore, SuppressedDestination
 
 type TenantStatus = Literal["ENABLED", "REINSTATED", "DISABLED"]
 #: Who set a status: the owner, or SES. SES's own policies set the owner's.
@@ -30,6 +30,8 @@ class Tenant:
     #: The ARNs of what it may send with, and since when.
     resources: dict[str, datetime] = field(default_factory=dict)
     policy: str
+    #: Its own suppression list, by addresses in lower case, if `suppression` has the scope TENANT.
+    suppressed: "dict[str, SuppressedDestination]" = field(default_factory=dict)
     statuses: dict[Origin, TenantStatus] = field(
         default_factory=lambda: {"CUSTOMER_MANAGED": "ENABLED", "AWS_MANAGED": "ENABLED"}
     )
@@ -112,6 +114,12 @@ class TenantStore:
             return self._tenants[name]
         except KeyError:
             raise not_found(f"The requested tenant {name} does not exist.") from None
+
+    def suppressing(self, name: str | None) -> "Tenant | None":
+        """Return the tenant if it suppresses by a list of its own, not by the account's."""
+        tenant = self._tenants.get(name or "")
+        is_own = tenant is not None and tenant.suppression.get("SuppressionScope") == "TENANT"
+        return tenant if is_own else None
 
     def of_arn(self, arn: str) -> Tenant:
         """Return the tenant with an ARN.

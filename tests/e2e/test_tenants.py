@@ -37,6 +37,7 @@ def set_status(ses: SESV2Client, tenant: str, status: Any) -> None:
 
 def doctor() -> list[tuple[str, str]]:
     process = run_operator("doctor")
+    assert process.stdout, process.stderr
     items = json.loads(process.stdout)["items"]
     return [(one["verdict"], one["message"]) for one in items if one["check"] == "tenants"]
 

@@ -102,6 +102,7 @@ DELAY = {
 }
 HARD, SOFT, COMPLAINED = EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT, EventKind.COMPLAINED
 LISTED = "OnAccountSuppressionList"
+OF_TENANT = "OnTenantSuppressionList"
 UNWANTED = event(COMPLAINED, "complaint", "The recipient reported the mail as unwanted.")
 #: A record, its event, and why the recipient is suppressed.
 READ: list[tuple[dict[str, Any], Event, str | None]] = [
@@ -131,6 +132,12 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     (complaint(complaintFeedbackType="abuse"), replace(UNWANTED, code="abuse"), "complained"),
     (complaint(), UNWANTED, "complained"),
     (complaint(complaintSubType=LISTED), UNWANTED, None),
+    (complaint(complaintSubType=OF_TENANT), UNWANTED, None),
+    (
+        bounce("Permanent", OF_TENANT),
+        event(HARD, "on_tenant_suppression_list", f"Bounce: {OF_TENANT}"),
+        None,
+    ),
     (
         record("Reject", reject={"reason": "Bad content"}),
         mail_event(EventKind.FAILED, "rejected", "Bad content"),

@@ -9,12 +9,17 @@ from uuid import UUID
 
 from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
 from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.bounce_codes import bounce_code
 from pillarbox.domain.messages.message import Event, EventKind, plain_reason
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
 _SENDING_STATUSES: Final = frozenset({"Sending Status Disabled", "Sending Status Enabled"})
 _TENANT: Final = re.compile(r":tenant/([^/]+)/")
+#: What SES refuses because of a list of the AWS account, or of a tenant.
+_LISTED: Final = frozenset({"OnAccountSuppressionList", "OnTenantSuppressionList"})
+#: Subtypes of bounces that SES decides without asking the recipient's server.
+_SES_DECIDES: Final = _LISTED | {"Suppressed", "UnsubscribedRecipient", "CustomTimeoutExceeded"}
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 
 
@@ -99,14 +104,20 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
             kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
             at=_time(bounce),
             recipient=_address_of(recipient["emailAddress"]),
-            code=snake_case(subtype) or "bounced",
+            code=_bounce_code(subtype, recipient),
             reason=_reason(recipient.get("diagnosticCode")) or f"Bounce: {subtype}",
         )
         for recipient in bounce["bouncedRecipients"]
     ]
     # If SES refuses an address because of its own list, it says nothing new about the address.
-    suppresses = permanent and subtype != "OnAccountSuppressionList"
+    suppresses = permanent and subtype not in _LISTED
     return events, [(event.recipient or "", "bounced") for event in events if suppresses]
+
+
+def _bounce_code(subtype: str, recipient: Mapping[str, Any]) -> str:
+    code = bounce_code(recipient.get("status"), recipient.get("diagnosticCode"))
+    own = snake_case(subtype) or "bounced"
+    return own if subtype in _SES_DECIDES else code or own
 
 
 def _complaint(record: Mapping[str, Any]) -> _Events:
@@ -122,7 +133,7 @@ def _complaint(record: Mapping[str, Any]) -> _Events:
         )
         for recipient in complaint["complainedRecipients"]
     ]
-    suppresses = complaint.get("complaintSubType") != "OnAccountSuppressionList"
+    suppresses = complaint.get("complaintSubType") not in _LISTED
     return events, [(event.recipient or "", "complained") for event in events if suppresses]
 
 
