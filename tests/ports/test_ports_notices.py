@@ -110,7 +110,7 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     (delivery(ANN), event(EventKind.DELIVERED), None),
     (
         bounce("Permanent", "General", **GENERAL),
-        event(HARD, "general", "550 5.1.1 user unknown"),
+        event(HARD, "mailbox_unknown", "550 5.1.1 user unknown"),
         "bounced",
     ),
     (bounce("Permanent", "NoEmail"), event(HARD, "no_email", "Bounce: NoEmail"), "bounced"),
