@@ -9,7 +9,12 @@ from uuid import UUID
 
 from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.messages.message import Event, EventKind, plain_reason
+from pillarbox.domain.messages.message import (
+    SUPPRESSED_BY_PROVIDER,
+    Event,
+    EventKind,
+    plain_reason,
+)
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
@@ -95,19 +100,19 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
 
 def _complaint(record: Mapping[str, Any]) -> _Events:
     complaint = record["complaint"]
+    by_list = complaint.get("complaintSubType") == "OnAccountSuppressionList"
     kind = complaint.get("complaintFeedbackType") or "complaint"
     events = [
         Event(
             kind=EventKind.COMPLAINED,
             at=_time(complaint),
             recipient=_address_of(recipient["emailAddress"]),
-            code=snake_case(kind.replace("-", "_")),
+            code=SUPPRESSED_BY_PROVIDER if by_list else snake_case(kind.replace("-", "_")),
             reason="The recipient reported the mail as unwanted.",
         )
         for recipient in complaint["complainedRecipients"]
     ]
-    suppresses = complaint.get("complaintSubType") != "OnAccountSuppressionList"
-    return events, [(event.recipient or "", "complained") for event in events if suppresses]
+    return events, [(event.recipient or "", "complained") for event in events if not by_list]
 
 
 def _is_not_spam_report(record: Mapping[str, Any]) -> bool:

@@ -41,9 +41,10 @@ class PauseLevel(StrEnum):
     #: Nothing is accepted.
     STOP = "stop"
 
-
-def _rank(level: PauseLevel) -> int:
-    return [*PauseLevel].index(level)
+    @property
+    def rank(self) -> int:
+        """Return how strict it is, as a number."""
+        return [*PauseLevel].index(self)
 
 
 class PauseCause(StrEnum):
@@ -79,7 +80,7 @@ class Pause:
     since: datetime
     #: None until a person, or for `PROVIDER` SES, ends it.
     until: datetime | None = None
-    #: Emails that were accepted before do not count any more: the last stop ended then.
+    #: Emails that were accepted before do not count any more: a person ended a pause then.
     counts_from: datetime | None = None
     #: When the scope was stopped for the last time before.
     stopped_before: datetime | None = None
@@ -95,10 +96,17 @@ class Pause:
         """Return whether it is not over."""
         return self.until is None or now < self.until
 
+    def counts_since(self, now: datetime) -> datetime | None:
+        """Return from when on emails of the scope count: its window starts again after a stop."""
+        if self.level is PauseLevel.STOP and self.until and not self.is_current(now):
+            return max(self.until, self.counts_from or self.until)
+        return self.counts_from
+
     def level_for(self, template: str | None) -> PauseLevel:
         """Return how strict it is for an email with a template; codes go on at a brake's rate."""
         spared = template in CODE_TEMPLATES and self.scope is not PauseScope.ACCOUNT
-        return min(self.level, PauseLevel.BRAKE, key=_rank) if spared else self.level
+        is_stop = self.level is PauseLevel.STOP
+        return PauseLevel.BRAKE if spared and is_stop else self.level
 
     @property
     def reason(self) -> str:
@@ -125,7 +133,7 @@ def find_pause(
         and pause.level is not PauseLevel.WARN
         and pause.is_current(now)
     ]
-    return max(current, key=lambda pause: _rank(pause.level_for(template)), default=None)
+    return max(current, key=lambda pause: pause.level_for(template).rank, default=None)
 
 
 def with_pause(pauses: Iterable[Pause], pause: Pause) -> tuple[Pause, ...]:

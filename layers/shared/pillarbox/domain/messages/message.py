@@ -95,6 +95,9 @@ MEANINGS: Final = {
 #: section 6.4).
 ERASED_ADDRESS: Final = "erased@recipient.invalid"
 
+#: The code of an event if SES refused an address because of its own list of the AWS account.
+SUPPRESSED_BY_PROVIDER: Final = "on_account_suppression_list"
+
 #: What is kept of a provider's code and of its reason, in octets of UTF-8.
 MAX_CODE: Final = 100
 MAX_REASON: Final = 500
