@@ -91,12 +91,12 @@ _WRITERS: Final = {
     "QUOTA": _SENDERS | {"EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
+        *("AggregateStatsRole", "DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
         *("RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
-        *("CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole", "ManageDomainsRole"),
-        *("OperateRole", "RecordFeedbackRole", "WriteWebhooksRole"),
+        *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
+        *("ManageDomainsRole", "OperateRole", "RecordFeedbackRole", "WriteWebhooksRole"),
     },
     "SUP": {"ManageAccountRole", "RecordFeedbackRole"},
 }

@@ -32,6 +32,7 @@ WINDOW_TIME: Final = timedelta(hours=24)
 _STEPS: Final = (2, 7, 20)
 
 _HOUR: Final = Granularity.HOUR
+_TEN_SECONDS: Final = Granularity.TEN_SECONDS
 _DAY: Final = 24 * 3_600_000
 
 
@@ -94,10 +95,12 @@ class Figures:
     def _part(self, scope: Subset | None, part: TimeRange) -> RecipientCounts:
         """Count the messages of a part of an hour.
 
-        Those of shards have rollups of ten seconds, so that they need not be read one by one.
+        Those of shards have rollups of ten seconds, so that they need not be read one by one. Of
+        them only whole ten seconds count.
         """
-        if self._rollups(Granularity.TEN_SECONDS, part, None):
-            return _sum_rollups(self._rollups(Granularity.TEN_SECONDS, part, scope))
+        widened = TimeRange(_TEN_SECONDS.start(part.since), part.until)
+        if self._rollups(_TEN_SECONDS, widened, None):
+            return _sum_rollups(self._rollups(_TEN_SECONDS, part, scope))
         if part not in self._entries:
             self._entries[part] = self._ledger.entries_created(self._account_id, part)
         return _sum(entry.recipients for entry in self._entries[part] if entry.is_in(scope))

@@ -6,7 +6,7 @@ starter templates can have one too, and who sets a pause needs no right to chang
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -114,6 +114,38 @@ class Pause:
         return _REASONS[self.cause]
 
 
+@dataclass(frozen=True, slots=True)
+class PauseSummary:
+    """What webhooks say of a pause; what it does not have is None."""
+
+    scope: str
+    id: str | None
+    level: str
+    cause: str
+    until: str | None
+
+    @classmethod
+    def of(cls, pause: Pause) -> "PauseSummary":
+        """Return the summary of a pause."""
+        until = _end(pause)
+        return cls(pause.scope.value, pause.id or None, pause.level.value, pause.cause.value, until)
+
+    @classmethod
+    def parse(cls, text: str) -> "PauseSummary":
+        """Read what `text` wrote."""
+        scope, about, level, cause, until = (part or None for part in text.split(" "))
+        return cls(scope or "", about, level or "", cause or "", until)
+
+    @property
+    def text(self) -> str:
+        """Write it in one line."""
+        return " ".join((self.scope, self.id or "", self.level, self.cause, self.until or ""))
+
+
+#: That the operator suspended the account.
+SUSPENSION: Final = PauseSummary("account", None, "stop", "operator", None)
+
+
 def find_pause(
     pauses: Iterable[Pause], *, key_id: str | None, template: str | None, now: datetime
 ) -> Pause | None:
@@ -177,5 +209,8 @@ def slowed_down(pause: Pause, exceeded: QuotaExceeded) -> ServiceError:
 
 
 def _details(pause: Pause) -> dict[str, Json]:
-    until = pause.until.isoformat(timespec="milliseconds") if pause.until else None
-    return {"scope": pause.scope.value, "until": until}
+    return {"scope": pause.scope.value, "until": _end(pause)}
+
+
+def _end(pause: Pause) -> str | None:
+    return pause.until.astimezone(UTC).isoformat(timespec="milliseconds") if pause.until else None

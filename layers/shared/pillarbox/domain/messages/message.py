@@ -88,6 +88,7 @@ MEANINGS: Final = {
     "recipient_erased": "The recipient was erased while the email was queued.",
     "rejected": "The provider refused the content of the email.",
     "rendering_failed": "The email could not be rendered from its template.",
+    "sending_paused": "Sending was paused while the email was queued, and it waited for too long.",
     "unreadable_job": "The email could not be read from the queue.",
 }
 
