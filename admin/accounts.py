@@ -227,12 +227,15 @@ def suspend(
 
 @app.command("resume")
 def resume(ctx: typer.Context, account_id: AccountId) -> None:
-    """End the suspension of an account. Its keys work again, except revoked ones.
+    """End the suspension of an account, and what the breaker paused. Revoked keys stay revoked.
+
+    A pause of SES ends only when SES ends it.
 
     Example: `pillarbox account resume qh4ybvcvbqzk`
     """
     connection = connected(ctx)
-    _show(connection, connection.wiring.accounts.resume(account_id))
+    connection.wiring.accounts.resume(account_id)
+    _show(connection, connection.wiring.resuming.by_operator(account_id, COMMAND))
 
 
 @app.command("isolation")

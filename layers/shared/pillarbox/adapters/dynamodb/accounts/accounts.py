@@ -126,9 +126,7 @@ class DynamoAccounts(Store):
         expression = "REMOVE suspended, suspended_for, suspended_queue"
         return self._update(account_id, expression, entry=entry)
 
-    def set_pauses(
-        self, account: Account, pauses: Sequence[Pause], entry: LogEntry | None = None
-    ) -> Account | None:
+    def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
         """Replace the list, if it still is the one that was read."""
         before = {":before": pauses_attribute(account.pauses)} if account.pauses else {}
         expression, values = assigning({"paused": pauses_attribute(pauses) or None})
@@ -139,7 +137,6 @@ class DynamoAccounts(Store):
             if before
             else f"{EXISTS} AND attribute_not_exists(#paused)",
             values=values | before,
-            entry=entry,
         )
 
     def set_isolation(
