@@ -92,6 +92,7 @@ REASONS: Final = {
     ),
     "application/webhooks/post.py: _must_drain: now < health.drain_until": _MORE_DRAINS,
     "domain/accounts/account.py": "sharding begins ten minutes ahead or more",
+    "domain/accounts/pause.py": _SOON,
     "domain/accounts/quota_counts.py": "counts are no times",
     "domain/messages/mail.py": _ONE_CLOCK,
     "domain/messages/statistics.py": _STORED,

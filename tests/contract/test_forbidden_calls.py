@@ -91,12 +91,13 @@ _WRITERS: Final = {
     "QUOTA": _SENDERS | {"EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
+        *("AggregateStatsRole", "DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
         *("RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
-        *("CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole", "ManageDomainsRole"),
-        *("OperateRole", "RecordFeedbackRole", "SweepAccountRole", "WriteWebhooksRole"),
+        *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
+        *("ManageDomainsRole", "OperateRole", "RecordFeedbackRole", "SweepAccountRole"),
+        "WriteWebhooksRole",
     },
     "SUP": {"ManageAccountRole", "RecordFeedbackRole"},
 }

@@ -101,8 +101,11 @@ DELAY = {
     "delayedRecipients": [{"emailAddress": ANN, "status": "4.4.1"}],
 }
 HARD, SOFT, COMPLAINED = EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT, EventKind.COMPLAINED
-LISTED = "OnAccountSuppressionList"
-OF_TENANT = "OnTenantSuppressionList"
+#: Lists of SES, and the codes of what it refuses because of them.
+LISTS = {
+    "OnAccountSuppressionList": "on_account_suppression_list",
+    "OnTenantSuppressionList": "on_tenant_suppression_list",
+}
 UNWANTED = event(COMPLAINED, "complaint", "The recipient reported the mail as unwanted.")
 #: A record, its event, and why the recipient is suppressed.
 READ: list[tuple[dict[str, Any], Event, str | None]] = [
@@ -114,10 +117,9 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
         "bounced",
     ),
     (bounce("Permanent", "NoEmail"), event(HARD, "no_email", "Bounce: NoEmail"), "bounced"),
-    (
-        bounce("Permanent", LISTED),
-        event(HARD, "on_account_suppression_list", f"Bounce: {LISTED}"),
-        None,
+    *(
+        (bounce("Permanent", subtype), event(HARD, code, f"Bounce: {subtype}"), None)
+        for subtype, code in LISTS.items()
     ),
     (
         bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
@@ -131,12 +133,9 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     ),
     (complaint(complaintFeedbackType="abuse"), replace(UNWANTED, code="abuse"), "complained"),
     (complaint(), UNWANTED, "complained"),
-    (complaint(complaintSubType=LISTED), UNWANTED, None),
-    (complaint(complaintSubType=OF_TENANT), UNWANTED, None),
-    (
-        bounce("Permanent", OF_TENANT),
-        event(HARD, "on_tenant_suppression_list", f"Bounce: {OF_TENANT}"),
-        None,
+    *(
+        (complaint(complaintSubType=subtype), replace(UNWANTED, code=code), None)
+        for subtype, code in LISTS.items()
     ),
     (
         record("Reject", reject={"reason": "Bad content"}),

@@ -303,6 +303,18 @@ class Settings:
     upgrade_url = Setting(
         str, "the page about paid plans, for `upgrade_required`", _SENDING, output="UpgradeUrl"
     )
+    breaker_mode = Setting(
+        one_of("off", "warn", "act"),
+        "what too many bounces or complaints cause",
+        ("functions",),
+        default="warn",
+    )
+    breaker_limits = Setting(
+        str,
+        "the percentages of bounces and complaints from which on it does",
+        ("functions",),
+        default="bounces=3/5/8 complaints=0.05/0.1/0.3",
+    )
     sign_up = Setting(
         one_of("closed", "invited", "approved", "open"),
         "who may create an account in the dashboard",

@@ -11,7 +11,8 @@ from front.workers import TIME_LIMIT
 from local import template
 from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.adapters.sqs.event_queue import LONGEST_STAY
-from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
+from pillarbox.application.delivery.backoff import retry_wait
+from pillarbox.application.delivery.deliver import EVENT_WAIT
 from pillarbox.application.webhooks import drain
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME

@@ -6,7 +6,6 @@ from typing import Final, Protocol
 
 from pillarbox.application.account_lookup import AccountReader
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.pause import Pause, PauseKey, with_pause
 from pillarbox.domain.errors import Unavailable
 
@@ -20,13 +19,8 @@ type PauseChange = Callable[[Account], Iterable[Pause]]
 class PauseRecords(AccountReader, Protocol):
     """The records of accounts, as far as their pauses are concerned."""
 
-    def set_pauses(
-        self, account: Account, pauses: Sequence[Pause], entry: LogEntry | None = None
-    ) -> Account | None:
-        """Replace the pauses that were read; return None if others are stored by now.
-
-        If the change comes with an entry of the account's log, both are written or neither.
-        """
+    def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
+        """Replace the pauses that were read; return None if others are stored by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +47,7 @@ class Pauses:
             account_id, lambda account: [one for one in account.pauses if one.key != key]
         )
 
-    def change(
-        self, account_id: str, change: PauseChange, entry: LogEntry | None = None
-    ) -> Account | None:
+    def change(self, account_id: str, change: PauseChange) -> Account | None:
         """Change the pauses of an account; the change is repeated if another one gets in between.
 
         Without a difference nothing is written.
@@ -70,6 +62,6 @@ class Pauses:
             pauses = (*change(account),)
             if pauses == account.pauses:
                 return account
-            if changed := self.records.set_pauses(account, pauses, entry):
+            if changed := self.records.set_pauses(account, pauses):
                 return changed
         raise Unavailable("table", "Others change the pauses of this account right now; try again.")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
     from pillarbox.application.accounts.keys import Keys
+    from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.accounts.usage import AccountUsage
@@ -51,6 +52,13 @@ class AccountWiring(Stores):
         from pillarbox.application.accounts.accounts import Accounts
 
         return Accounts(records=self.account_store, clock=utc_now)
+
+    @cached_property
+    def resuming(self) -> "Resuming":
+        from pillarbox.application.accounts.resuming import Resuming
+        from pillarbox.application.pauses import Pauses
+
+        return Resuming(Pauses(self.account_store), self.change_log, utc_now)
 
     @cached_property
     def account_usage(self) -> "AccountUsage":

@@ -32,11 +32,14 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.sqs.event_queue import SqsEventQueue
         from pillarbox.application.delivery.build_message import build_raw
         from pillarbox.application.delivery.deliver import Delivery
+        from pillarbox.application.delivery.holds import Holds
         from pillarbox.domain.ids import new_token
 
+        directory = DynamoDirectory(self.table)
         return Delivery(
             messages=self.message_store,
-            directory=DynamoDirectory(self.table),
+            directory=directory,
+            holds=Holds(directory, utc_now),
             suppressions=self.suppression_store,
             jobs=self.jobs,
             mailer=SesMailer(self.settings.configuration_set),

@@ -16,7 +16,13 @@ from pillarbox.adapters.rows import (
     nested,
     one_of,
 )
-from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
+from pillarbox.domain.accounts.account import (
+    Account,
+    Isolation,
+    Plan,
+    QueuedMail,
+    Suspension,
+)
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
@@ -41,7 +47,12 @@ _BRAND: Final = Row(
     accent="brand_accent?",
     from_name="brand_from_name?",
 )
-_SUSPENSION: Final = Row(Suspension, at=("suspended", TIME), reason="suspended_for?")
+_SUSPENSION: Final = Row(
+    Suspension,
+    at=("suspended", TIME),
+    reason="suspended_for?",
+    queued=Column("suspended_queue", one_of(QueuedMail), absent=QueuedMail.SEND),
+)
 _PAUSE: Final = Row(
     Pause,
     scope=("scope", one_of(PauseScope)),
@@ -161,10 +172,15 @@ def account_of(item: Mapping[str, Any]) -> Account:
         item,
         overrides=_LIMITS.read(item),
         senders=item.get("senders", {}),
-        pauses=tuple(map(_PAUSE.read, item.get("paused", ()))),
+        pauses=pauses_of(item),
         suspension=_SUSPENSION.read(item) if "suspended" in item else None,
         brand=_BRAND.read(item),
     )
+
+
+def pauses_of(item: Mapping[str, Any]) -> tuple[Pause, ...]:
+    """Read the pauses of an account."""
+    return tuple(map(_PAUSE.read, item.get("paused", ())))
 
 
 def pauses_attribute(pauses: Iterable[Pause]) -> list[dict[str, Any]]:

@@ -10,16 +10,19 @@ from uuid import UUID
 from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.bounce_codes import bounce_code
-from pillarbox.domain.messages.message import Event, EventKind, plain_reason
+from pillarbox.domain.messages.message import (
+    SUPPRESSED_BY_PROVIDER,
+    Event,
+    EventKind,
+    plain_reason,
+)
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
 _SENDING_STATUSES: Final = frozenset({"Sending Status Disabled", "Sending Status Enabled"})
 _TENANT: Final = re.compile(r":tenant/([^/]+)/")
-#: What SES refuses because of a list of the AWS account, or of a tenant.
-_LISTED: Final = frozenset({"OnAccountSuppressionList", "OnTenantSuppressionList"})
-#: Subtypes of bounces that SES decides without asking the recipient's server.
-_SES_DECIDES: Final = _LISTED | {"Suppressed", "UnsubscribedRecipient", "CustomTimeoutExceeded"}
+#: Subtypes of bounces that SES decides without asking the recipient's server, beside its lists.
+_SES_DECIDES: Final = frozenset({"Suppressed", "UnsubscribedRecipient", "CustomTimeoutExceeded"})
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 
 
@@ -110,31 +113,33 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
         for recipient in bounce["bouncedRecipients"]
     ]
     # If SES refuses an address because of its own list, it says nothing new about the address.
-    suppresses = permanent and subtype not in _LISTED
+    suppresses = permanent and snake_case(subtype) not in SUPPRESSED_BY_PROVIDER
     return events, [(event.recipient or "", "bounced") for event in events if suppresses]
 
 
 def _bounce_code(subtype: str, recipient: Mapping[str, Any]) -> str:
     code = bounce_code(recipient.get("status"), recipient.get("diagnosticCode"))
     own = snake_case(subtype) or "bounced"
-    return own if subtype in _SES_DECIDES else code or own
+    is_own = subtype in _SES_DECIDES or own in SUPPRESSED_BY_PROVIDER
+    return own if is_own else code or own
 
 
 def _complaint(record: Mapping[str, Any]) -> _Events:
     complaint = record["complaint"]
+    listed = snake_case(complaint.get("complaintSubType") or "")
+    by_list = listed in SUPPRESSED_BY_PROVIDER
     kind = complaint.get("complaintFeedbackType") or "complaint"
     events = [
         Event(
             kind=EventKind.COMPLAINED,
             at=_time(complaint),
             recipient=_address_of(recipient["emailAddress"]),
-            code=snake_case(kind.replace("-", "_")),
+            code=listed if by_list else snake_case(kind.replace("-", "_")),
             reason="The recipient reported the mail as unwanted.",
         )
         for recipient in complaint["complainedRecipients"]
     ]
-    suppresses = complaint.get("complaintSubType") not in _LISTED
-    return events, [(event.recipient or "", "complained") for event in events if suppresses]
+    return events, [(event.recipient or "", "complained") for event in events if not by_list]
 
 
 def _is_not_spam_report(record: Mapping[str, Any]) -> bool:

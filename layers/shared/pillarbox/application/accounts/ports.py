@@ -95,7 +95,8 @@ class AccountRecords(PauseRecords, Protocol):
     ) -> Account | None:
         """Suspend an account; return None if there is no such account.
 
-        An account that is suspended keeps the time, and its reason unless there is a new one.
+        An account that is suspended keeps the time; its reason and what happens to its queued
+        emails stay unless they are given anew.
         """
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:

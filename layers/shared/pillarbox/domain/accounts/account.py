@@ -71,12 +71,22 @@ def first_sharding(now: datetime) -> datetime:
     return hour + timedelta(hours=1)
 
 
+class QueuedMail(StrEnum):
+    """What happens to the emails that a suspended account has in the queue."""
+
+    SEND = "send"
+    #: They wait for up to four hours.
+    HOLD = "hold"
+    DROP = "drop"
+
+
 @dataclass(frozen=True, slots=True)
 class Suspension:
     """Since when an account's keys do not work, and the operator's note of the reason."""
 
     at: datetime
     reason: str | None = None
+    queued: QueuedMail = QueuedMail.SEND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

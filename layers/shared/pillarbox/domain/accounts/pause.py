@@ -6,7 +6,7 @@ starter templates can have one too, and who sets a pause needs no right to chang
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -41,9 +41,10 @@ class PauseLevel(StrEnum):
     #: Nothing is accepted.
     STOP = "stop"
 
-
-def _rank(level: PauseLevel) -> int:
-    return [*PauseLevel].index(level)
+    @property
+    def rank(self) -> int:
+        """Return how strict it is, as a number."""
+        return [*PauseLevel].index(self)
 
 
 class PauseCause(StrEnum):
@@ -83,7 +84,7 @@ class Pause:
     since: datetime
     #: None until a person, or for `PROVIDER` SES, ends it.
     until: datetime | None = None
-    #: Emails that were accepted before do not count any more: the last stop ended then.
+    #: Emails that were accepted before do not count any more: a person ended a pause then.
     counts_from: datetime | None = None
     #: When the scope was stopped for the last time before.
     stopped_before: datetime | None = None
@@ -99,15 +100,54 @@ class Pause:
         """Return whether it is not over."""
         return self.until is None or now < self.until
 
+    def counts_since(self, now: datetime) -> datetime | None:
+        """Return from when on emails of the scope count: its window starts again after a stop."""
+        if self.level is PauseLevel.STOP and self.until and not self.is_current(now):
+            return max(self.until, self.counts_from or self.until)
+        return self.counts_from
+
     def level_for(self, template: str | None) -> PauseLevel:
         """Return how strict it is for an email with a template; codes go on at a brake's rate."""
         spared = template in CODE_TEMPLATES and self.scope is not PauseScope.ACCOUNT
-        return min(self.level, PauseLevel.BRAKE, key=_rank) if spared else self.level
+        is_stop = self.level is PauseLevel.STOP
+        return PauseLevel.BRAKE if spared and is_stop else self.level
 
     @property
     def reason(self) -> str:
         """Say why, for people."""
         return _REASONS[self.cause]
+
+
+@dataclass(frozen=True, slots=True)
+class PauseSummary:
+    """What webhooks say of a pause; what it does not have is None."""
+
+    scope: str
+    id: str | None
+    level: str
+    cause: str
+    until: str | None
+
+    @classmethod
+    def of(cls, pause: Pause) -> "PauseSummary":
+        """Return the summary of a pause."""
+        until = _end(pause)
+        return cls(pause.scope.value, pause.id or None, pause.level.value, pause.cause.value, until)
+
+    @classmethod
+    def parse(cls, text: str) -> "PauseSummary":
+        """Read what `text` wrote."""
+        scope, about, level, cause, until = (part or None for part in text.split(" "))
+        return cls(scope or "", about, level or "", cause or "", until)
+
+    @property
+    def text(self) -> str:
+        """Write it in one line."""
+        return " ".join((self.scope, self.id or "", self.level, self.cause, self.until or ""))
+
+
+#: That the operator suspended the account.
+SUSPENSION: Final = PauseSummary("account", None, "stop", "operator", None)
 
 
 def find_pause(
@@ -129,7 +169,7 @@ def find_pause(
         and pause.level is not PauseLevel.WARN
         and pause.is_current(now)
     ]
-    return max(current, key=lambda pause: _rank(pause.level_for(template)), default=None)
+    return max(current, key=lambda pause: pause.level_for(template).rank, default=None)
 
 
 def with_pause(pauses: Iterable[Pause], pause: Pause) -> tuple[Pause, ...]:
@@ -173,5 +213,8 @@ def slowed_down(pause: Pause, exceeded: QuotaExceeded) -> ServiceError:
 
 
 def _details(pause: Pause) -> dict[str, Json]:
-    until = pause.until.isoformat(timespec="milliseconds") if pause.until else None
-    return {"scope": pause.scope.value, "until": until}
+    return {"scope": pause.scope.value, "until": _end(pause)}
+
+
+def _end(pause: Pause) -> str | None:
+    return pause.until.astimezone(UTC).isoformat(timespec="milliseconds") if pause.until else None

@@ -12,8 +12,15 @@ from sys import intern
 from typing import Final
 from uuid import UUID
 
+from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.messages.message import EventKind, Message, Status
+from pillarbox.domain.messages.message import (
+    SUPPRESSED_BY_PROVIDER,
+    EventKind,
+    Message,
+    SendRoute,
+    Status,
+)
 from pillarbox.domain.timing import milliseconds
 
 _TEN_SECONDS: Final = 10_000
@@ -138,6 +145,36 @@ class Subset:
 
 
 @dataclass(frozen=True, slots=True)
+class RecipientCounts:
+    """To how many recipients SES sent emails, and how many of them bounced for good or complained.
+
+    As SES judges a sender: addresses of its simulator do not count, nor those that it refused
+    because of its own list of the AWS account.
+    """
+
+    sent: int = 0
+    bounced: int = 0
+    complained: int = 0
+
+    def __add__(self, other: "RecipientCounts") -> "RecipientCounts":
+        return RecipientCounts(
+            self.sent + other.sent,
+            self.bounced + other.bounced,
+            self.complained + other.complained,
+        )
+
+    def __sub__(self, other: "RecipientCounts") -> "RecipientCounts":
+        return RecipientCounts(
+            self.sent - other.sent,
+            self.bounced - other.bounced,
+            self.complained - other.complained,
+        )
+
+
+NO_RECIPIENTS: Final = RecipientCounts()
+
+
+@dataclass(frozen=True, slots=True)
 class IndexEntry:
     """What listing and counting need to know about a message, as of one of its revisions."""
 
@@ -153,6 +190,13 @@ class IndexEntry:
     #: What the message came from, as its subsets name it; None if that is not known.
     key_id: str | None = None
     template: str | None = None
+    #: What its recipients add to the counts that `reached` makes of one recipient.
+    more: RecipientCounts = NO_RECIPIENTS
+
+    @property
+    def recipients(self) -> RecipientCounts:
+        """How many recipients it was sent to, with which success."""
+        return _one_recipient(self.reached) + self.more
 
     @property
     def subsets(self) -> list[Subset]:
@@ -187,17 +231,58 @@ def index_entry(message: Message) -> IndexEntry:
     """Return the index entry of a message's current revision."""
     error, origin = message.error, message.origin
     template = origin.template
+    statuses = reached(message)
     return IndexEntry(
         message_id=message.message_id,
         revision=message.revision,
         status=message.status,
         updated=milliseconds(message.updated_at),
-        reached=reached(message),
+        reached=statuses,
         error=(error.code or error.kind.value) if error else None,
         # Thousands of entries share these texts.
         key_id=intern(origin.key_id) if origin.key_id else None,
         template=intern(template) if template else None,
+        more=_count_recipients(message, statuses) - _one_recipient(statuses),
     )
+
+
+def _one_recipient(statuses: Mapping[Status, int] | frozenset[Status]) -> RecipientCounts:
+    """Return the counts of messages to one recipient each that reached some statuses."""
+    if isinstance(statuses, frozenset):
+        statuses = dict.fromkeys(statuses, 1)
+    return RecipientCounts(
+        statuses.get(Status.SENT, 0),
+        statuses.get(Status.BOUNCED, 0),
+        statuses.get(Status.COMPLAINED, 0),
+    )
+
+
+def _count_recipients(message: Message, statuses: frozenset[Status]) -> RecipientCounts:
+    """Count the recipients of a message as SES judges its sender.
+
+    Notices of the service do not count, because the account did not send them.
+    """
+    if Status.SENT not in statuses or message.origin.route is SendRoute.NOTICE:
+        return NO_RECIPIENTS
+    by_kind: defaultdict[EventKind, set[str | None]] = defaultdict(set)
+    refused: set[str | None] = set()
+    for event in message.events:
+        if event.code in SUPPRESSED_BY_PROVIDER or event.kind is EventKind.FAILED:
+            refused.add(event.recipient)
+        else:
+            by_kind[event.kind].add(event.recipient)
+    sent = {
+        recipient
+        for recipient in message.recipients
+        if recipient not in refused and domain_of(recipient) != SIMULATOR_DOMAIN
+    }
+    # A report may name nobody whom the record still knows.
+    known = {*message.recipients}
+    bounced, complained = (
+        len({one for one in by_kind[kind] if one in sent or one not in known})
+        for kind in (EventKind.BOUNCED, EventKind.COMPLAINED)
+    )
+    return RecipientCounts(len(sent), min(bounced, len(sent)), min(complained, len(sent)))
 
 
 def reached(message: Message) -> frozenset[Status]:
@@ -232,6 +317,8 @@ class Rollup:
     reached: Counter[Status] = field(default_factory=Counter)
     #: Error code -> number of messages that have it now.
     errors: Counter[str] = field(default_factory=Counter)
+    #: What their recipients add to the counts that `reached` makes of one recipient each.
+    more: RecipientCounts = NO_RECIPIENTS
     #: Whether there are finer rollups of its messages.
     is_divisible: bool = field(default=False, compare=False)
     #: The id, status and last update of each message, if a subset has few; otherwise nothing.
@@ -246,6 +333,11 @@ class Rollup:
     def total(self) -> int:
         """The number of messages."""
         return self.by_status_and_update.total()
+
+    @property
+    def recipients(self) -> RecipientCounts:
+        """To how many recipients its messages were sent, with which success."""
+        return _one_recipient(self.reached) + self.more
 
     @property
     def has_entries(self) -> bool:
@@ -282,6 +374,7 @@ def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[Inde
     for entry in entries:
         result.by_status_and_update[entry.status, granularity.start(entry.updated)] += 1
         result.reached.update(entry.reached)
+        result.more += entry.more
         if entry.error is not None:
             result.errors[entry.error] += 1
     return result
@@ -319,6 +412,7 @@ def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Roll
         for (status, updated), n in rollup.by_status_and_update.items():
             result.by_status_and_update[status, granularity.start(updated)] += n
         result.reached.update(rollup.reached)
+        result.more += rollup.more
         result.errors.update(rollup.errors)
     if all(rollup.has_entries for rollup in rollups):
         result.entries = _few(entry for rollup in rollups for entry in rollup.entries)

@@ -23,7 +23,7 @@ from pillarbox.adapters.dynamodb.table import (
     TransactionConditionsFailed,
 )
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Isolation, Suspension
+from pillarbox.domain.accounts.account import Account, Isolation, QueuedMail, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.pause import Pause
 
@@ -110,21 +110,23 @@ class DynamoAccounts(Store):
     def suspend(
         self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
     ) -> Account | None:
-        """Set the time, unless it is set, and the reason. Every authentication reads the time."""
+        """Set the time, unless it is set, and what is given. Every authentication reads it."""
         expression = "SET suspended = if_not_exists(suspended, :at)"
         values: dict[str, object] = {":at": to_text(suspension.at)}
         if suspension.reason:
             expression += ", suspended_for = :reason"
             values[":reason"] = suspension.reason
+        if suspension.queued is not QueuedMail.SEND:
+            expression += ", suspended_queue = :queued"
+            values[":queued"] = suspension.queued.value
         return self._update(account_id, expression, values=values, entry=entry)
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
-        """Remove both attributes."""
-        return self._update(account_id, "REMOVE suspended, suspended_for", entry=entry)
+        """Remove the attributes."""
+        expression = "REMOVE suspended, suspended_for, suspended_queue"
+        return self._update(account_id, expression, entry=entry)
 
-    def set_pauses(
-        self, account: Account, pauses: Sequence[Pause], entry: LogEntry | None = None
-    ) -> Account | None:
+    def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
         """Replace the list, if it still is the one that was read."""
         before = {":before": pauses_attribute(account.pauses)} if account.pauses else {}
         expression, values = assigning({"paused": pauses_attribute(pauses) or None})
@@ -135,7 +137,6 @@ class DynamoAccounts(Store):
             if before
             else f"{EXISTS} AND attribute_not_exists(#paused)",
             values=values | before,
-            entry=entry,
         )
 
     def set_isolation(
