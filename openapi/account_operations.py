@@ -188,6 +188,7 @@ SUPPRESSIONS: Final = (
         response=AddedSuppressions,
         status=201,
         response_example={"items": [_SUPPRESSION], "refused": []},
+        errors=("rate_limit_exceeded",),
     ),
     _of_suppressions(
         route="DELETE /v1/suppressions/{address}",

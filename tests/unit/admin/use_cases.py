@@ -27,6 +27,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.slow_requests import slow_requests
 from tests.fakes.tenants import FakeTenants
 
 
@@ -84,7 +85,10 @@ class UseCases:
             clock=clock,
         )
         self.suppressions = SuppressionList(
-            records=DynamoSuppressions(self.table), accounts=self.account_records, clock=clock
+            records=DynamoSuppressions(self.table),
+            accounts=self.account_records,
+            slow_requests=slow_requests(),
+            clock=clock,
         )
 
     @property

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.change_log import ChangeLog
-    from pillarbox.application.look_up_budget import LookUpBudget
+    from pillarbox.application.slow_requests import SlowRequests
 
 
 class _Store:
@@ -140,10 +140,10 @@ class Stores:
         return ChangeLog(self.account_log_store, utc_now)
 
     @cached_property
-    def look_up_budget(self) -> "LookUpBudget":
-        from pillarbox.application.look_up_budget import LookUpBudget
+    def slow_requests(self) -> "SlowRequests":
+        from pillarbox.application.slow_requests import SlowRequests
 
-        return LookUpBudget(count=self.sign_in_counts.count, clock=utc_now)
+        return SlowRequests(count=self.sign_in_counts.count, clock=utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":
