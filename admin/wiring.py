@@ -53,6 +53,7 @@ class OperatorWiring(Wiring):
             accounts=self.account_store,
             queries=self.history_queries,
             data=DynamoAccountData(self.table, self.credentials),
+            tenants=self.tenants,
             clock=utc_now,
         )
 

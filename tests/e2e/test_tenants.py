@@ -1,6 +1,7 @@
 """Tenants of SES on a whole stack: three settings, and what a pause by SES stops."""
 
 import json
+from functools import partial
 from typing import Any, Final
 
 import boto3
@@ -64,8 +65,7 @@ def test_ses_pauses_one_of_three_accounts(stack: dict[str, Any]) -> None:
         return send(setting).status_code == httpx.codes.FORBIDDEN
 
     for setting in _SETTINGS:
-        message_id = send(setting).json()["messageId"]
-        wait_for(lambda message_id=message_id: inbox(stack, message_id))
+        wait_for(partial(inbox, stack, send(setting).json()["messageId"]))
     assert tenants["none"] is None
     set_status(ses, tenants["strict"], "DISABLED")
     wait_for(lambda: refused("strict"))

@@ -167,10 +167,10 @@ def test_a_tenant_suppresses_by_a_list_of_its_own(
         EmailAddress="ada@example.com", Reason="BOUNCE", TenantName="shop"
     )
     outcomes = {}
-    for name in ("shop", "other", None):
-        mail = local_ses.mailbox.get(mailer.send(message, ("ada@example.com",), RAW, name))
+    for tenant in ("shop", "other", None):
+        mail = local_ses.mailbox.get(mailer.send(message, ("ada@example.com",), RAW, tenant))
         assert mail
-        outcomes[name] = mail.outcomes["ada@example.com"]
+        outcomes[tenant] = mail.outcomes["ada@example.com"]
     assert outcomes == {"shop": "suppressed", "other": "delivered", None: "delivered"}
     records = cast("list[Any]", local_ses.await_records(6))
     (bounce,) = (record["bounce"] for record in records if "bounce" in record)
