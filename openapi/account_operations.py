@@ -280,8 +280,8 @@ ACCOUNT: Final = (
         id="resume_sending",
         summary="End a pause",
         description="Ends a pause of the account, a key or a template, and names what caused it. An"
-        " owner can do that once in 30 days for each of them; afterwards the operator of the service"
-        " can. What was sent before does not count any more.",
+        " owner can do that once in 30 days for each of them; afterwards the operator can. What was"
+        " sent before does not count any more.",
         scope=ACCOUNT_WRITE,
         body=ResumeRequest,
         body_examples=example(

@@ -57,6 +57,8 @@ REASONS: Final = {
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: at <= now - LONGEST_STAY": _SLACK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: at >= since": _ONE_CLOCK,
     "application/accounts": _SOON,
+    "application/breaker": _STORED,
+    "application/delivery/holds.py": _SOON,
     "application/delivery/deliver.py: _hand_over: now >= job.deadline": _SOON,
     "application/delivery/deliver.py: _is_quiet: latest < due": "event_due has the margin",
     "application/delivery/deliver.py: _run: waited >= RECORD_WAIT": _SLACK,

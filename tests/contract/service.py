@@ -163,6 +163,41 @@ class Service:
         with mock.patch.dict(vars(made), cases):
             yield
 
+    @contextmanager
+    def breaking(self, mode: str = "act") -> Iterator[None]:
+        """Run the service with another mode of the breaker."""
+        variables = dict(os.environ) | {"PILLARBOX_BREAKER_MODE": mode}
+        aggregation = wiring.Wiring(Settings(variables)).aggregation
+        with mock.patch.dict(vars(wiring.services()), aggregation=aggregation):
+            yield
+
+    def bounce(self, account_id: str, message_id: str, address: str) -> None:
+        """Let a message bounce for good, and apply the change to the statistics."""
+        now = wiring.utc_now().isoformat()
+        tags = {"account": [account_id], "message": [message_id]}
+        bounced = {"emailAddress": address, "diagnosticCode": "smtp; 550 5.1.1 no such user"}
+        record = {
+            "eventType": "Bounce",
+            "mail": {"messageId": "ses-1", "timestamp": now, "tags": tags},
+            "bounce": {
+                "bounceType": "Permanent",
+                "bounceSubType": "General",
+                "timestamp": now,
+                "bouncedRecipients": [bounced],
+            },
+        }
+        assert self.report(record) == []
+        self.count(account_id, message_id)
+
+    def count(self, account_id: str, *message_ids: str) -> None:
+        """Apply the records of messages to the statistics, as the table's stream does."""
+        changes = [
+            {"dynamodb": {"NewImage": to_item(item)}}
+            for item in self.messages(account_id)
+            if not message_ids or item["sk"] in message_ids
+        ]
+        handler("aggregate_stats")({"Records": changes}, Invocation())
+
     def account(
         self,
         plan: Plan = Plan.STANDARD,

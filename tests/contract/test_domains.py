@@ -482,7 +482,7 @@ def test_a_fast_viewer_of_a_slow_domain_costs_others_nothing(service: Service) -
 
 
 def test_slow_requests_count_in_the_same_budget(service: Service) -> None:
-    """Beyond its account's budget no host is asked for, SES associates nothing, no list is added."""
+    """Beyond it nobody asks for a host, SES associates nothing, and no list is added."""
     account = service.account()
     api = member(service, account)
     suppressions = json.dumps({"addresses": [f"a{n}@example.com" for n in range(1000)]})

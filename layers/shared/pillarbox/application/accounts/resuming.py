@@ -80,9 +80,8 @@ class Resuming:
                 for one in account.pauses
             ]
 
-        was_open = any(
-            _is_open(one, now) for one in find_account(self.pauses.records, account_id).pauses
-        )
+        account = find_account(self.pauses.records, account_id)
+        was_open = any(_is_open(one, now) for one in account.pauses)
         changed = self._change(account_id, change)
         if was_open:
             self.log.note(account_id, _RESUMED, "everything", by=by)

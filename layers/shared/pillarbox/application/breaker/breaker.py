@@ -3,15 +3,15 @@
 The breaker is asked when the ledger has recorded such events, never while an email is accepted.
 The narrowest scope comes first. What a stop of it contains is not held against its key and its
 account, so that a form of a website that strangers abuse stops one template and not all mail. But
-if three are stopped at the same time, all that happened counts.
+if three are stopped within a day, all that happened counts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.breaker.figures import Figures
+from pillarbox.application.breaker.figures import NOTHING_CONTAINED, Contained, Figures
 from pillarbox.application.breaker.notices import PauseNotices
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.pauses import Pauses
@@ -23,20 +23,23 @@ from pillarbox.domain.accounts.pause import (
     PauseScope,
     with_pause,
 )
-from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
+from pillarbox.domain.accounts.reputation import (
+    LEAST_RECIPIENTS,
+    BreakerMode,
+    ReputationLimits,
+)
 from pillarbox.domain.messages.statistics import (
-    NO_RECIPIENTS,
+    END_OF_TIME,
     IndexEntry,
-    RecipientCounts,
     Subset,
     SubsetKind,
 )
-from pillarbox.domain.timing import to_datetime
+from pillarbox.domain.timing import milliseconds, to_datetime
 
 #: A pause ends by itself after this time, except a stop that follows another one within a month.
 PAUSE_TIME: Final = timedelta(hours=24)
 AGAIN: Final = timedelta(days=30)
-#: Of so many narrower stops each one contains its own events; of more, none does.
+#: Of so many narrower stops of a day each one contains its own events; of more, none does.
 _CONTAINED: Final = 2
 _SCOPES: Final = {SubsetKind.KEY: PauseScope.KEY, SubsetKind.TEMPLATE: PauseScope.TEMPLATE}
 _KINDS: Final = {scope: kind for kind, scope in _SCOPES.items()}
@@ -57,7 +60,7 @@ class Breaker:
         """Judge what some recorded messages belong to; return how many brakes and stops are new.
 
         The call may be repeated. The owners are told first: if the record cannot be written, the
-        repeated call finds the same pause, and its emails have the same ids.
+        emails of the repeated call have the same ids.
 
         Args:
             account_id: the account.
@@ -70,15 +73,18 @@ class Breaker:
         account = self.pauses.records.get(account_id) if bad else None
         if account is None:  # the account of the service's own emails has no record
             return 0
-        now, new = self.clock(), list[Pause]()
+        now, new, unjudged = self.clock(), list[Pause](), list[Subset]()
         at = min(now, to_datetime(max(entry.updated for entry in bad)))
         figures = Figures(self.ledger, account_id, now)
         for scope in _scopes(bad):
-            if pause := self._judge_scope(account, scope, figures, at, now):
+            pause, is_small = self._judge_scope(account, scope, figures, unjudged, now)
+            if pause is not None:
                 new.append(pause)
                 account = replace(account, pauses=with_pause(account.pauses, pause))
+            elif scope is not None and is_small:
+                unjudged.append(scope)
         if new:
-            self.notices.send(account, new)
+            self.notices.send(account, new, at)
             self.pauses.change(account_id, lambda stored: _with_stricter(stored, new, now))
         return sum(pause.level is not PauseLevel.WARN for pause in new)
 
@@ -87,34 +93,37 @@ class Breaker:
         account: Account,
         scope: Subset | None,
         figures: Figures,
-        at: datetime,
+        unjudged: Sequence[Subset],
         now: datetime,
-    ) -> Pause | None:
-        """Return the pause that a scope gets, unless it has one that is as strict."""
+    ) -> tuple[Pause | None, bool]:
+        """Return the pause that a scope gets, and whether it has too few recipients for one.
+
+        It gets none if it has one that is as strict. `unjudged` are narrower scopes with too few
+        recipients.
+        """
         kind, about = (_SCOPES[scope.kind], scope.id) if scope else (PauseScope.ACCOUNT, "")
         stored = next((p for p in account.pauses if p.key == (kind, about, False)), None)
         since = stored.counts_since(now) if stored else None
-        contained = _contained(account.pauses, kind, now)
-        if not contained:
-            counts = figures.at_worst(scope, since)
-            if counts is not None and not self.limits.may_warn(counts):
-                return None
-        counts = figures.exact(scope, since) - _contained_counts(figures, contained, since)
-        verdict = self.limits.verdict(_at_least_nothing(counts))
+        contained = {**_contained(account.pauses, kind, now), **_too_few(unjudged, scope)}
+        at_worst = None if contained else figures.at_worst(scope, since)
+        if at_worst is not None and not self.limits.may_warn(at_worst):
+            return None, False
+        counts = figures.exact(scope, since, contained)
+        verdict = self.limits.verdict(counts)
         if verdict is None:
-            return None
+            return None, counts.sent < LEAST_RECIPIENTS
         level, cause = verdict
         pause = Pause(
             scope=kind,
             id=about,
             level=level if self.mode is BreakerMode.ACT else PauseLevel.WARN,
             cause=cause,
-            since=at,
+            since=now,
             until=now + PAUSE_TIME,
         )
-        if stored is None:
-            return pause
-        return None if _is_as_strict(stored, pause, now) else _following(stored, pause, since)
+        if stored is not None and _is_as_strict(stored, pause, now):
+            return None, False
+        return (_following(stored, pause, since) if stored else pause), False
 
 
 def _scopes(entries: Iterable[IndexEntry]) -> list[Subset | None]:
@@ -124,39 +133,35 @@ def _scopes(entries: Iterable[IndexEntry]) -> list[Subset | None]:
     return [*narrowest_first, None]
 
 
-def _contained(pauses: Iterable[Pause], kind: PauseScope, now: datetime) -> list[Pause]:
-    """Return the narrower stops whose events are not held against a scope."""
+def _contained(pauses: Iterable[Pause], kind: PauseScope, now: datetime) -> Contained:
+    """Return what is not held against a scope: what narrower scopes sent before their last stops.
+
+    What they send afterwards counts like everything else: codes, and what follows a stop's end.
+    """
     narrower = {
         PauseScope.TEMPLATE: set[PauseScope](),
         PauseScope.KEY: {PauseScope.TEMPLATE},
         PauseScope.ACCOUNT: {PauseScope.TEMPLATE, PauseScope.KEY},
     }[kind]
-    stops = [
-        pause
+    stops = {
+        Subset(_KINDS[pause.scope], pause.id): stop
         for pause in pauses
-        if pause.scope in narrower and pause.level is PauseLevel.STOP and pause.is_current(now)
-    ]
-    return stops if len(stops) <= _CONTAINED else []
+        if pause.scope in narrower and (stop := pause.last_stop) and now - stop < AGAIN
+    }
+    if sum(now - stop < PAUSE_TIME for stop in stops.values()) > _CONTAINED:
+        return NOTHING_CONTAINED
+    return {subset: milliseconds(stop) + 1 for subset, stop in stops.items()}
 
 
-def _contained_counts(
-    figures: Figures, stops: Iterable[Pause], since: datetime | None
-) -> RecipientCounts:
-    """Return the figures of what was accepted before narrower stops.
+def _too_few(unjudged: Sequence[Subset], scope: Subset | None) -> Contained:
+    """Return narrower scopes that alone may have caused what happens, and cannot be judged yet.
 
-    What they let through afterwards, which are codes, counts like everything else.
+    So a template comes before its key, though the key has more recipients.
     """
-    counts = NO_RECIPIENTS
-    for stop in stops:
-        subset = Subset(_KINDS[stop.scope], stop.id)
-        counts += figures.of_day(subset, since)
-        counts -= figures.of_day(subset, max(stop.since, since or stop.since))
-    return counts
-
-
-def _at_least_nothing(counts: RecipientCounts) -> RecipientCounts:
-    """Return figures of which too much was taken away, because a message was in two scopes."""
-    return RecipientCounts(max(counts.sent, 0), max(counts.bounced, 0), max(counts.complained, 0))
+    narrower = [one for one in unjudged if scope is None or one.kind is not scope.kind]
+    if len(narrower) > _CONTAINED:
+        return NOTHING_CONTAINED
+    return dict.fromkeys(narrower, END_OF_TIME)
 
 
 def _is_as_strict(stored: Pause, pause: Pause, now: datetime) -> bool:
@@ -165,8 +170,7 @@ def _is_as_strict(stored: Pause, pause: Pause, now: datetime) -> bool:
 
 def _following(stored: Pause, pause: Pause, since: datetime | None) -> Pause:
     """Return a pause of a scope that had one before."""
-    was_stopped = stored.level is PauseLevel.STOP
-    stopped_before = stored.since if was_stopped else stored.stopped_before
+    stopped_before = stored.last_stop
     again = stopped_before is not None and pause.since - stopped_before < AGAIN
     ends_by_itself = pause.level is not PauseLevel.STOP or not again
     return replace(

@@ -6,21 +6,22 @@ are whole, because the ledger has a rollup of each one. Only of the last hour th
 it has a part: the hour's figures in proportion, rounded down.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
 from pillarbox.application.history.ports import Ledger
 from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.recipient_counts import NO_RECIPIENTS, RecipientCounts
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
-    NO_RECIPIENTS,
     Granularity,
     IndexEntry,
-    RecipientCounts,
     Rollup,
     Subset,
+    SubsetKind,
     TimeRange,
 )
 from pillarbox.domain.timing import milliseconds
@@ -34,6 +35,29 @@ _STEPS: Final = (2, 7, 20)
 _HOUR: Final = Granularity.HOUR
 _TEN_SECONDS: Final = Granularity.TEN_SECONDS
 _DAY: Final = 24 * 3_600_000
+
+#: Narrower scopes, whose messages from before a moment are left out.
+type Contained = Mapping[Subset, int]
+NOTHING_CONTAINED: Final[Contained] = {}
+
+
+class _LeftOut:
+    """The figures of narrower scopes. A message may belong to one key and one template of them."""
+
+    def __init__(self) -> None:
+        self._by_kind = dict.fromkeys(SubsetKind, NO_RECIPIENTS)
+
+    def add(self, subset: Subset, counts: RecipientCounts) -> None:
+        self._by_kind[subset.kind] += counts
+
+    def taken_from(self, counts: RecipientCounts) -> RecipientCounts:
+        """Return figures without these: of keys or of templates, whichever are more."""
+        kinds = self._by_kind.values()
+        return RecipientCounts(
+            max(counts.sent - max(one.sent for one in kinds), 0),
+            max(counts.bounced - max(one.bounced for one in kinds), 0),
+            max(counts.complained - max(one.complained for one in kinds), 0),
+        )
 
 
 class Figures:
@@ -58,39 +82,58 @@ class Figures:
         first = _first(since)
         bad = _sum(e.recipients for e in self._bad if e.is_in(scope) and e.created >= first)
         newest = RecipientCounts(max(bad.bounced, bad.complained), bad.bounced, bad.complained)
-        counts = newest + _sum_rollups(self._day(scope, first))
+        hours = TimeRange(max(self._day_start, _HOUR.ceiling(first)), self._newest_hour)
+        counts = newest + _sum(self._hours(scope, hours, NOTHING_CONTAINED))
         return counts if counts.sent >= WINDOW_RECIPIENTS else None
 
-    def exact(self, scope: Subset | None, since: datetime | None) -> RecipientCounts:
-        """Return the figures of a window."""
-        return self._back(scope, _first(since), self.of_day(scope, since))
-
-    def of_day(self, scope: Subset | None, since: datetime | None) -> RecipientCounts:
-        """Return the figures of a window without what makes up its 500 recipients."""
+    def exact(
+        self, scope: Subset | None, since: datetime | None, without: Contained = NOTHING_CONTAINED
+    ) -> RecipientCounts:
+        """Return the figures of a window, without messages that narrower stops contain."""
         first = _first(since)
-        counts = self._part(scope, TimeRange(max(first, self._newest_hour), END_OF_TIME))
+        parts = [TimeRange(max(first, self._newest_hour), END_OF_TIME)]
         if self._day_start < first < self._newest_hour:
-            counts += self._part(scope, TimeRange(first, _HOUR.ceiling(first)))
-        return counts + _sum_rollups(self._day(scope, first))
-
-    def _back(self, scope: Subset | None, first: int, counts: RecipientCounts) -> RecipientCounts:
-        """Add messages from before the day until a window has its recipients."""
+            parts.append(TimeRange(first, _HOUR.ceiling(first)))
+        hours = TimeRange(max(self._day_start, _HOUR.ceiling(first)), self._newest_hour)
+        counts = _sum(self._part_without(scope, part, without) for part in parts)
+        counts += _sum(self._hours(scope, hours, without))
         until = min(self._day_start, self._newest_hour)
         for days in _STEPS:
             if counts.sent >= WINDOW_RECIPIENTS:
                 break
             hours = TimeRange(max(until - days * _DAY, _HOUR.ceiling(first)), until)
-            for rollup in self._rollups(_HOUR, hours, scope):
+            for hour in self._hours(scope, hours, without):
                 missing = WINDOW_RECIPIENTS - counts.sent
                 if missing > 0:
-                    counts += _share(rollup.recipients, missing)
+                    counts += _share(hour, missing)
             until = hours.since
         return counts
 
-    def _day(self, scope: Subset | None, first: int) -> list[Rollup]:
-        """Read the whole hours of the last day before the newest one."""
-        since = max(self._day_start, _HOUR.ceiling(first))
-        return self._rollups(_HOUR, TimeRange(since, self._newest_hour), scope)
+    def _hours(
+        self, scope: Subset | None, hours: TimeRange, without: Contained
+    ) -> list[RecipientCounts]:
+        """Return the figures of whole hours, newest first."""
+        left_out: defaultdict[int, _LeftOut] = defaultdict(_LeftOut)
+        for subset, until in without.items():
+            starts = TimeRange(hours.since, min(hours.until, until))
+            for rollup in self._rollups(_HOUR, starts, subset):
+                part = TimeRange(rollup.start, min(until, _HOUR.end(rollup.start)))
+                is_whole = part == rollup.created
+                counts = rollup.recipients if is_whole else self._part(subset, part)
+                left_out[rollup.start].add(subset, counts)
+        return [
+            left_out[rollup.start].taken_from(rollup.recipients)
+            for rollup in self._rollups(_HOUR, hours, scope)
+        ]
+
+    def _part_without(
+        self, scope: Subset | None, part: TimeRange, without: Contained
+    ) -> RecipientCounts:
+        left_out = _LeftOut()
+        for subset, until in without.items():
+            before = TimeRange(part.since, min(part.until, until))
+            left_out.add(subset, self._part(subset, before))
+        return left_out.taken_from(self._part(scope, part))
 
     def _part(self, scope: Subset | None, part: TimeRange) -> RecipientCounts:
         """Count the messages of a part of an hour.
@@ -100,7 +143,7 @@ class Figures:
         """
         widened = TimeRange(_TEN_SECONDS.start(part.since), part.until)
         if self._rollups(_TEN_SECONDS, widened, None):
-            return _sum_rollups(self._rollups(_TEN_SECONDS, part, scope))
+            return _sum(one.recipients for one in self._rollups(_TEN_SECONDS, part, scope))
         if part not in self._entries:
             self._entries[part] = self._ledger.entries_created(self._account_id, part)
         return _sum(entry.recipients for entry in self._entries[part] if entry.is_in(scope))
@@ -147,10 +190,6 @@ def _share(counts: RecipientCounts, recipients: int) -> RecipientCounts:
         counts.bounced * recipients // counts.sent,
         counts.complained * recipients // counts.sent,
     )
-
-
-def _sum_rollups(rollups: Iterable[Rollup]) -> RecipientCounts:
-    return _sum(rollup.recipients for rollup in rollups)
 
 
 def _sum(counts: Iterable[RecipientCounts]) -> RecipientCounts:

@@ -13,7 +13,6 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.pause import Pause, PauseLevel
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import named_id
-from pillarbox.domain.timing import milliseconds
 from pillarbox.rendering.notice import notice_source
 
 if TYPE_CHECKING:
@@ -100,8 +99,13 @@ class PauseNotices:
 
     mail: OwnerMail
 
-    def send(self, account: Account, pauses: Sequence[Pause]) -> None:
-        """Accept one email to each owner.
+    def send(self, account: Account, pauses: Sequence[Pause], at: datetime) -> None:
+        """Accept one email to each owner. Those for the same pauses and events are the same.
+
+        Args:
+            account: the account.
+            pauses: its new pauses.
+            at: when the last of the events was that caused them.
 
         Raises:
             ServiceError: `service_unavailable`; the call may be repeated.
@@ -109,16 +113,13 @@ class PauseNotices:
         strictest = max(pauses, key=lambda pause: pause.level.rank)
         texts = [_text(pause) for pause in pauses]
         texts += [_WHERE] if strictest.level is PauseLevel.WARN else [_WHERE, _RESUME]
-        name = " ".join(
-            f"{pause.scope.value} {pause.id} {pause.level.value} {milliseconds(pause.since)}"
-            for pause in pauses
-        )
+        name = " ".join(f"{pause.scope.value} {pause.id} {pause.level.value}" for pause in pauses)
         about = ", ".join(_name(pause) for pause in pauses)
         self.mail.send(
             account,
             Notice(
                 name=name,
-                at=strictest.since,
+                at=at,
                 title=_TITLES[strictest.level],
                 paragraphs=texts,
                 about=f"This is about: {about}",

@@ -106,6 +106,11 @@ class Pause:
             return max(self.until, self.counts_from or self.until)
         return self.counts_from
 
+    @property
+    def last_stop(self) -> datetime | None:
+        """When the scope was stopped for the last time."""
+        return self.since if self.level is PauseLevel.STOP else self.stopped_before
+
     def level_for(self, template: str | None) -> PauseLevel:
         """Return how strict it is for an email with a template; codes go on at a brake's rate."""
         spared = template in CODE_TEMPLATES and self.scope is not PauseScope.ACCOUNT

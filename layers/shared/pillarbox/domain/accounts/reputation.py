@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.pause import PauseCause, PauseLevel
-from pillarbox.domain.messages.statistics import RecipientCounts
+from pillarbox.domain.messages.recipient_counts import RecipientCounts
 
 #: How many standard deviations 90 % of a normal distribution are within.
 _Z: Final = 1.6449

@@ -12,14 +12,13 @@ from sys import intern
 from typing import Final
 from uuid import UUID
 
-from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.messages.message import (
-    SUPPRESSED_BY_PROVIDER,
-    EventKind,
-    Message,
-    SendRoute,
-    Status,
+from pillarbox.domain.messages.message import EventKind, Message, Status
+from pillarbox.domain.messages.recipient_counts import (
+    NO_RECIPIENTS,
+    RecipientCounts,
+    count_recipients,
+    one_recipient,
 )
 from pillarbox.domain.timing import milliseconds
 
@@ -145,36 +144,6 @@ class Subset:
 
 
 @dataclass(frozen=True, slots=True)
-class RecipientCounts:
-    """To how many recipients SES sent emails, and how many of them bounced for good or complained.
-
-    As SES judges a sender: addresses of its simulator do not count, nor those that it refused
-    because of its own list of the AWS account.
-    """
-
-    sent: int = 0
-    bounced: int = 0
-    complained: int = 0
-
-    def __add__(self, other: "RecipientCounts") -> "RecipientCounts":
-        return RecipientCounts(
-            self.sent + other.sent,
-            self.bounced + other.bounced,
-            self.complained + other.complained,
-        )
-
-    def __sub__(self, other: "RecipientCounts") -> "RecipientCounts":
-        return RecipientCounts(
-            self.sent - other.sent,
-            self.bounced - other.bounced,
-            self.complained - other.complained,
-        )
-
-
-NO_RECIPIENTS: Final = RecipientCounts()
-
-
-@dataclass(frozen=True, slots=True)
 class IndexEntry:
     """What listing and counting need to know about a message, as of one of its revisions."""
 
@@ -196,7 +165,7 @@ class IndexEntry:
     @property
     def recipients(self) -> RecipientCounts:
         """How many recipients it was sent to, with which success."""
-        return _one_recipient(self.reached) + self.more
+        return one_recipient(self.reached) + self.more
 
     @property
     def subsets(self) -> list[Subset]:
@@ -242,47 +211,8 @@ def index_entry(message: Message) -> IndexEntry:
         # Thousands of entries share these texts.
         key_id=intern(origin.key_id) if origin.key_id else None,
         template=intern(template) if template else None,
-        more=_count_recipients(message, statuses) - _one_recipient(statuses),
+        more=count_recipients(message, statuses) - one_recipient(statuses),
     )
-
-
-def _one_recipient(statuses: Mapping[Status, int] | frozenset[Status]) -> RecipientCounts:
-    """Return the counts of messages to one recipient each that reached some statuses."""
-    if isinstance(statuses, frozenset):
-        statuses = dict.fromkeys(statuses, 1)
-    return RecipientCounts(
-        statuses.get(Status.SENT, 0),
-        statuses.get(Status.BOUNCED, 0),
-        statuses.get(Status.COMPLAINED, 0),
-    )
-
-
-def _count_recipients(message: Message, statuses: frozenset[Status]) -> RecipientCounts:
-    """Count the recipients of a message as SES judges its sender.
-
-    Notices of the service do not count, because the account did not send them.
-    """
-    if Status.SENT not in statuses or message.origin.route is SendRoute.NOTICE:
-        return NO_RECIPIENTS
-    by_kind: defaultdict[EventKind, set[str | None]] = defaultdict(set)
-    refused: set[str | None] = set()
-    for event in message.events:
-        if event.code in SUPPRESSED_BY_PROVIDER or event.kind is EventKind.FAILED:
-            refused.add(event.recipient)
-        else:
-            by_kind[event.kind].add(event.recipient)
-    sent = {
-        recipient
-        for recipient in message.recipients
-        if recipient not in refused and domain_of(recipient) != SIMULATOR_DOMAIN
-    }
-    # A report may name nobody whom the record still knows.
-    known = {*message.recipients}
-    bounced, complained = (
-        len({one for one in by_kind[kind] if one in sent or one not in known})
-        for kind in (EventKind.BOUNCED, EventKind.COMPLAINED)
-    )
-    return RecipientCounts(len(sent), min(bounced, len(sent)), min(complained, len(sent)))
 
 
 def reached(message: Message) -> frozenset[Status]:
@@ -337,7 +267,7 @@ class Rollup:
     @property
     def recipients(self) -> RecipientCounts:
         """To how many recipients its messages were sent, with which success."""
-        return _one_recipient(self.reached) + self.more
+        return one_recipient(self.reached) + self.more
 
     @property
     def has_entries(self) -> bool:
