@@ -444,7 +444,7 @@ class Settings:
 
     # The operator's command.
 
-    stack = Setting(str, "the name of the stack", ("command",))
+    stack = Setting(str, "the name of the stack", ("command", "local"))
     api_url = Setting(
         str,
         "the address of API and dashboard, without /api/v1",

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.application.delivery import tenant_pauses
 from pillarbox.application.delivery.ports import TenantChange
 from pillarbox.application.delivery.tenant_pauses import TenantPauses
 from pillarbox.domain.accounts.account import Account, Isolation
@@ -107,10 +108,11 @@ def test_a_tenant_of_nobody_changes_nothing() -> None:
 
 def test_all_accounts_of_the_shared_tenant_are_paused() -> None:
     """Also over pages, and after an interruption; those with another tenant go on sending."""
-    strangers = [account(account_id=f"many{n:08}", tenant=SHARED) for n in range(150)]
+    strangers = [account(account_id=f"many{n:08}", tenant=SHARED) for n in range(12)]
     world = World(*strangers, account(tenant=OWN))
     with pytest.MonkeyPatch.context() as patch:
-        calls = iter([True] * 60)
+        patch.setattr(tenant_pauses, "_PAGE", 5)
+        calls = iter([True] * 7)
         original = DynamoAccounts.set_pauses
 
         def fail_later(*arguments: object, **named: object) -> object:
@@ -121,7 +123,7 @@ def test_all_accounts_of_the_shared_tenant_are_paused() -> None:
         patch.setattr(DynamoAccounts, "set_pauses", fail_later)
         with pytest.raises(Unavailable):
             world.tell(SHARED, may_send=False)
-    assert len(world.stopped()) == 60
+    assert len(world.stopped()) == 7
     assert world.tell(SHARED, may_send=False)
     assert world.stopped() == [one.account_id for one in strangers]
     assert world.tell(SHARED, may_send=True)
