@@ -282,6 +282,8 @@ def _sign_in(service: Service) -> None:
         wiring.services().api_keys.revoke(ids["key_id"])
         assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
+    listed = '{"addresses": ["a@example.com", "b@example.com"]}'
+    assert api.raw("POST", "/suppressions", listed).status == 201
     assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
     records = wiring.services().account_domains.records
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
