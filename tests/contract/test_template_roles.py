@@ -93,7 +93,7 @@ _UNCALLED: Final = {
     "sweep_account": {"sqs:ChangeMessageVisibility"},
     "post_webhooks": {"sqs:ChangeMessageVisibility"},
     # Lambda reports the records that it gave up with the function's role.
-    "aggregate_stats": {"sqs:SendMessage"},
+    "aggregate_stats": {"sqs:SendMessage ChangesDeadLetters"},
     "announce_events": {"sqs:SendMessage ChangesDeadLetters"},
 }
 
