@@ -23,6 +23,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliver
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.application.accounts.ports import AccountDomain
+from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.agent import AgentSettings
@@ -38,6 +39,7 @@ from pillarbox.domain.accounts.key import (
     new_key_text,
 )
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.sign_in.codes import CodeRequest
@@ -170,6 +172,17 @@ class Service:
         aggregation = wiring.Wiring(Settings(variables)).aggregation
         with mock.patch.dict(vars(wiring.services()), aggregation=aggregation):
             yield
+
+    def pause(self, account_id: str) -> None:
+        """Stop a template of an account, as the breaker does; an owner may end it."""
+        pause = Pause(
+            scope=PauseScope.TEMPLATE,
+            id="welcome",
+            level=PauseLevel.STOP,
+            cause=PauseCause.BOUNCES,
+            since=wiring.utc_now(),
+        )
+        Pauses(wiring.services().account_store).put(account_id, pause)
 
     def bounce(self, account_id: str, message_id: str, address: str) -> None:
         """Let a message bounce for good, and apply the change to the statistics."""

@@ -22,6 +22,7 @@ from local import template
 from pillarbox import wiring
 from pillarbox.adapters import secret_store
 from pillarbox.adapters.dynamodb import keys, service_address
+from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
@@ -93,7 +94,7 @@ _UNCALLED: Final = {
     "sweep_account": {"sqs:ChangeMessageVisibility"},
     "post_webhooks": {"sqs:ChangeMessageVisibility"},
     # Lambda reports the records that it gave up with the function's role.
-    "aggregate_stats": {"sqs:SendMessage"},
+    "aggregate_stats": {"sqs:SendMessage ChangesDeadLetters"},
     "announce_events": {"sqs:SendMessage ChangesDeadLetters"},
 }
 
@@ -266,6 +267,7 @@ def _sign_in(service: Service) -> None:
     link = wiring.services().team.new_link(address)
     assert browser.post("", {"link": link}).status == 200
     tenant = Tenant(service, account, Api(service.key(account)).send(otp()).json["messageId"])
+    service.pause(account)
     for operation in OF_SESSIONS:
         if operation.id == "sign_up" or operation.permission == OPERATE:  # see the next functions
             continue
@@ -428,6 +430,21 @@ def _deliver(service: Service, recorded: Calls) -> None:
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
 
 
+def _break(service: Service, recorded: Calls) -> None:
+    """Let an email to 20 recipients bounce, so that its key is stopped and the owner is told."""
+    account = service.account(contact="owner@shop.example")
+    to = [f"gone{number}@customer.example" for number in range(20)]
+    sent = Api(service.key(account)).send(raw_html(to=to)).json["messageId"]
+    bounced = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": a} for a in to]}
+    assert service.report(event(account, sent, "Bounce", bounced)) == []
+    changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
+    with service.breaking():
+        recorded.handler("aggregate_stats")({"Records": changes}, Invocation())
+    stopped = wiring.services().account_store.get(account)
+    assert stopped is not None
+    assert [pause.level for pause in stopped.pauses] == ["stop"]
+
+
 def _follow(service: Service, recorded: Calls) -> None:
     """Record SES events, and aggregate their changes from the stream, also of older mail."""
     account = service.account()
@@ -454,6 +471,7 @@ def _follow(service: Service, recorded: Calls) -> None:
         ]
         response = recorded.handler("aggregate_stats")({"Records": records}, Invocation())
         assert response == {"batchItemFailures": []}
+    _break(service, recorded)
     # A page of older mail that is not in the order of its creation.
     api = Api(service.key(account))
     page = api.raw("GET", "/emails", query={"sortBy": "updated_at", "status": "complained"})

@@ -127,9 +127,18 @@ class DynamoAccounts(Store):
         return self._update(account_id, expression, entry=entry)
 
     def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
-        """Replace the list, if it still is the one that was read."""
+        """Replace the list, if it still is the one that was read.
+
+        A text beside it lets the table's stream be filtered for accounts that have pauses.
+        """
         before = {":before": pauses_attribute(account.pauses)} if account.pauses else {}
-        expression, values = assigning({"paused": pauses_attribute(pauses) or None})
+        newest = max((pause.since for pause in pauses), default=None)
+        expression, values = assigning(
+            {
+                "paused": pauses_attribute(pauses) or None,
+                "paused_since": newest and to_text(newest),
+            }
+        )
         return self._update(
             account.account_id,
             expression,
