@@ -4,7 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.delivery import tenant_pauses
 from pillarbox.application.delivery.ports import TenantChange
 from pillarbox.application.delivery.tenant_pauses import TenantPauses
@@ -18,6 +21,7 @@ from pillarbox.domain.accounts.pause import (
     find_pause,
 )
 from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.webhooks.endpoint import WebhookType
 from tests.fakes.builders import ACCOUNT, NOW, account
 from tests.fakes.engine_tables import EngineTable
 from tests.refusals import refusal
@@ -159,3 +163,17 @@ def test_a_pause_ends_with_the_tenant() -> None:
     world.fails = True
     world.pauses.look(world.read())
     assert world.stopped() == []
+
+
+def test_a_pause_by_ses_is_announced_once() -> None:
+    """Webhook endpoints get `account.paused` when it begins, and nothing when it ends."""
+    world = World(account(tenant=OWN))
+    before = account_item(world.read())
+    world.tell(OWN, may_send=False)
+    paused = account_item(world.read())
+    world.tell(OWN, may_send=True)
+    ended = account_item(world.read())
+    images = {"OldImage": before, "NewImage": paused, "Keys": keys.account(ACCOUNT)}
+    (event,) = added_events({"dynamodb": images})
+    assert (event.type, event.at) == (WebhookType.ACCOUNT_PAUSED, LATER)
+    assert not added_events({"dynamodb": images | {"OldImage": paused, "NewImage": ended}})
