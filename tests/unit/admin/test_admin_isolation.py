@@ -172,6 +172,21 @@ def test_a_pause_by_ses_ends_with_the_tenant() -> None:
     assert stack.isolation.change(shop, Isolation.NONE).pauses == ()
 
 
+def test_what_differs_from_ses_is_made_again() -> None:
+    """One command repairs a tenant that is gone, and one of the stack that had the table before."""
+    stack = UseCases()
+    gone, former = shop_with_senders(stack), shop_with_senders(stack)
+    stack.isolation.change(gone, Isolation.STANDARD)
+    stack.tenants.create(f"former-{former}", Isolation.STANDARD)
+    stack.account_records.set_isolation(former, Isolation.STANDARD, f"former-{former}")
+    stack.tenants.delete(f"pillarbox-{gone}")
+    assert stack.isolation.change_all(Isolation.STANDARD, lambda _: None) == Moved(done=2)
+    for shop in (gone, former):
+        assert account(stack, shop).tenant == f"pillarbox-{shop}"
+        assert can_send(stack, shop)
+        assert f"pillarbox-{shop}" in stack.tenants.associated
+
+
 def test_an_account_that_fails_stops_no_other() -> None:
     """Its error is reported, and a repetition tries it again."""
     stack = UseCases()
