@@ -13,8 +13,10 @@ from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMa
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.http.accounts.replies import pause_item
 from pillarbox.http.messages.replies import limit_states, timestamp
 from pillarbox.http.operator.replies import account_page, operated_account
+from pillarbox.wiring import utc_now
 
 #: Accounts that are read at a time.
 _PAGE: Final = 100
@@ -339,7 +341,7 @@ def _all(connection: StackConnection) -> Iterator[Record]:
 
 def _show(connection: StackConnection, account: Account, more: Record | None = None) -> None:
     """Show an account as the HTTP API does, with what only operators of a stack set."""
-    wiring = connection.wiring
+    wiring, now = connection.wiring, utc_now()
     quota, log = wiring.account_usage.of(account), wiring.accounts.log(account.account_id)
     view: Record = {
         **operated_account(account, quota, log),
@@ -347,6 +349,8 @@ def _show(connection: StackConnection, account: Account, more: Record | None = N
         "holdUncertain": account.hold_uncertain,
         "isolation": account.isolation.value,
         "tenant": account.tenant,
+        "queuedMail": account.suspension.queued.value if account.suspension else None,
+        "pauses": [pause_item(pause, now) for pause in account.pauses if pause.is_current(now)],
         "shardedFrom": timestamp(account.sharded_from) if account.sharded_from else None,
         **(more or {}),
     }
