@@ -169,8 +169,7 @@ async def _start(
     parts.push_async_callback(engine.stop)
     outputs = await _deploy(engine, settings.state / "build")
     environment = engine.aws_environment | read_stack(outputs, PARAMETERS) | endpoints
-    environment[Settings.api_url.variable] = urls["edge"]  # in AWS an output of the stack
-    environment[Settings.stack.variable] = "local"
+    environment |= {Settings.api_url.variable: urls["edge"], Settings.stack.variable: "local"}
     wiring = OperatorWiring(Settings(environment))
     await start(follow_logs(engine.client("logs"), settings.log))
 
