@@ -118,8 +118,8 @@ def _local_settings() -> Settings:
     stack = read_local_stack()
     variables: dict[str, str] = stack["environment"]
     point_sdk(variables)
-    # The doctor needs the rest. It skips the check of the first.
-    variables |= {Settings.delivery_concurrency.variable: "1"}
+    # The doctor needs the rest. It skips the checks of the first two.
+    variables |= {Settings.stack.variable: "local", Settings.delivery_concurrency.variable: "1"}
     if smtp := stack.get("smtp"):
         variables[Settings.relay.variable] = f"{smtp['host']}:{smtp['port']}"
         variables[Settings.relay_certificate.variable] = smtp["certificate"]  # self-signed
