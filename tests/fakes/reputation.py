@@ -356,10 +356,10 @@ def check_history(seed: int) -> int:
     world, judged, waiting = Reputation(), 0, list[Sent]()
     shards = random.choice((1, 1, 1, 4))
     rates = {key: random.choice((0, 0.02, 0.05, 0.1, 1)) for key in ("key_1", "key_2", _SAVED)}
-    for _ in range(random.randint(1, 14)):
+    for _ in range(random.randint(1, 9)):
         hours = random.choice((0, 0, 0, 0.1, 1, 5, 30, 200))
         world.now += timedelta(milliseconds=round(hours * _HOUR * random.random()) + 1)
-        batch = [_sent_at_random(world, rates, shards) for _ in range(random.randint(0, 25))]
+        batch = [_sent_at_random(world, rates, shards) for _ in range(random.randint(0, 16))]
         waiting += batch
         random.shuffle(waiting)
         reported = waiting[: random.randint(0, len(waiting))]
