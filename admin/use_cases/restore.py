@@ -36,7 +36,8 @@ RESTORED: Final[Mapping[str, RestoredKind]] = {
         name="accounts",
         kept={
             *("shards", "sharded_from", "hashed_suppressions"),
-            *("has_webhooks", "suspended", "suspended_for"),
+            *("has_webhooks", "suspended", "suspended_for", "suspended_queue"),
+            *("paused", "paused_since"),
         },
     ),
     "ACCTS": RestoredKind(name="accounts", not_replaced="it only names an account"),

@@ -36,6 +36,8 @@ LIMITS: Final = "bounces=3/5/8 complaints=0.05/0.1/0.3"
 _HOUR: Final = 3_600_000
 _DAY: Final = 24 * _HOUR
 _MONTH: Final = timedelta(days=30)
+#: How many recipients the messages of a history have: so few that no window is full, or many.
+_SIZES: Final = ((1, 1, 1, 1, 2, 7, 30), (1, 2), (10, 50))
 _SAVED: Final = "0198f2a4-5b6c-7d8e-9f01-23456789abcd"
 
 #: What happens to a recipient: the event, its code, and how it counts.
@@ -355,11 +357,18 @@ def check_history(seed: int) -> int:
     random.seed(seed)
     world, judged, waiting = Reputation(), 0, list[Sent]()
     shards = random.choice((1, 1, 1, 4))
-    rates = {key: random.choice((0, 0.02, 0.05, 0.1, 1)) for key in ("key_1", "key_2", _SAVED)}
-    for _ in range(random.randint(1, 14)):
+    sizes = random.choice(_SIZES)
+    rates = {
+        key: random.choice((0, 0.01, 0.02, 0.05, 0.1, 1)) for key in ("key_1", "key_2", _SAVED)
+    }
+    for _ in range(random.choice((0, 0, 12, 25))):  # windows that are full from the beginning
+        key, template = random.choice(("key_1", "key_2")), random.choice((None, "otp", "welcome"))
+        world.apply(world.send(*["delivered"] * 50, key=key, template=template, shards=shards))
+        world.now += timedelta(milliseconds=round(random.random() * 2 * _HOUR))
+    for _ in range(random.randint(1, 9)):
         hours = random.choice((0, 0, 0, 0.1, 1, 5, 30, 200))
         world.now += timedelta(milliseconds=round(hours * _HOUR * random.random()) + 1)
-        batch = [_sent_at_random(world, rates, shards) for _ in range(random.randint(0, 25))]
+        batch = [_sent_at_random(world, rates, sizes, shards) for _ in range(random.randint(0, 16))]
         waiting += batch
         random.shuffle(waiting)
         reported = waiting[: random.randint(0, len(waiting))]
@@ -383,14 +392,16 @@ def check_history(seed: int) -> int:
     return judged
 
 
-def _sent_at_random(world: Reputation, rates: dict[str, float], shards: int) -> Sent:
+def _sent_at_random(
+    world: Reputation, rates: dict[str, float], sizes: Sequence[int], shards: int
+) -> Sent:
     key = random.choice(("key_1", "key_1", "key_2"))
     template = random.choice((None, None, "otp", "welcome", _SAVED))
     if random.random() < 0.05:
         return world.fail(key=key, template=template)
     rate = max(rates[key], rates.get(template or "", 0) / 2)
     fates = []
-    for _ in range(random.choice((1, 1, 1, 1, 2, 7, 30))):
+    for _ in range(random.choice(sizes)):
         others = ("delivered", "delivered", "delivered", "away", "listed", "simulated")
         fate = random.choice(("bounced", "bounced", "complained"))
         fates.append(fate if random.random() < rate else random.choice(others))

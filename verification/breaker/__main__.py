@@ -12,8 +12,12 @@ stream the pauses in the account's record must be those that counting message by
 
 import argparse
 import sys
+from typing import Final
 
 from tests.fakes.reputation import check_history
+
+#: After so many histories it prints how far it is.
+_REPORTED: Final = 500
 
 
 def main() -> int:
@@ -31,6 +35,8 @@ def main() -> int:
         except AssertionError as error:
             differing += 1
             print(f"differs: {error}", flush=True)
+        if (played := seed - given.seed + 1) % _REPORTED == 0:
+            print(f"{played} histories, {judged} batches", flush=True)
     print(f"{given.histories} histories, {judged} batches, {differing} histories differ")
     return int(differing > 0)
 

@@ -171,11 +171,13 @@ def test_a_brake_of_an_account_without_a_limit_has_one(world: World) -> None:
 
 
 def test_the_record_has_room_for_some_pauses() -> None:
-    """Beyond the bound warnings are dropped first, then the oldest; a new one replaces its own."""
-    pauses: tuple[Pause, ...] = (pause(PauseScope.KEY, PauseLevel.WARN, "warned"),)
+    """Beyond the bound warnings are dropped first, then the oldest, and never the account's."""
+    account = pause(PauseScope.ACCOUNT, PauseLevel.STOP, since=NOW - DAY)
+    pauses: tuple[Pause, ...] = (pause(PauseScope.KEY, PauseLevel.WARN, "warned"), account)
     for number in range(MAX_PAUSES + 3):
         at = NOW + timedelta(seconds=number)
         pauses = with_pause(pauses, pause(PauseScope.KEY, PauseLevel.STOP, str(number), since=at))
         pauses = with_pause(pauses, pause(PauseScope.KEY, PauseLevel.STOP, str(number), since=at))
     assert len(pauses) == MAX_PAUSES
-    assert [one.id for one in pauses] == [str(number) for number in range(3, MAX_PAUSES + 3)]
+    kept = [str(number) for number in range(4, MAX_PAUSES + 3)]
+    assert sorted(one.id for one in pauses) == sorted(["", *kept])

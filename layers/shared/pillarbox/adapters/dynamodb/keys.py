@@ -35,6 +35,7 @@ The first table has all other records:
 | in shard n  | MSG#<account>#<n>   | <message id>   |
 | quota       | QUOTA#<account>     | -              |
 | of an agent's key | QUOTA#<account> | <key id>     |
+| of a brake  | QUOTA#<account>     | brake#<scope>#<id> |
 | use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | sender domain | DOMAIN#<account>  | <domain>       |

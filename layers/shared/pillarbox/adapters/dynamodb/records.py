@@ -1,7 +1,7 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -26,7 +26,6 @@ from pillarbox.domain.accounts.account import (
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
-from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import (
@@ -38,6 +37,9 @@ from pillarbox.domain.messages.message import (
     SendRoute,
 )
 from pillarbox.domain.templates.template import SavedTemplate
+
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.pause import Pause
 
 _LIMITS: Final = Row(Limits, "per_minute?", "per_day?", "per_month?", "recipients_per_day?")
 _BRAND: Final = Row(
@@ -52,18 +54,6 @@ _SUSPENSION: Final = Row(
     at=("suspended", TIME),
     reason="suspended_for?",
     queued=Column("suspended_queue", one_of(QueuedMail), absent=QueuedMail.SEND),
-)
-_PAUSE: Final = Row(
-    Pause,
-    scope=("scope", one_of(PauseScope)),
-    id=Column("id", absent=""),
-    level=("level", one_of(PauseLevel)),
-    cause=("cause", one_of(PauseCause)),
-    since=("since", TIME),
-    until=("until?", TIME),
-    counts_from=("counts_from?", TIME),
-    stopped_before=("stopped_before?", TIME),
-    owner_resumed=("owner_resumed?", TIME),
 )
 _ACCOUNT: Final = Row(
     Account,
@@ -159,7 +149,9 @@ def account_item(account: Account) -> Item:
     """Write a new account."""
     attributes = _ACCOUNT.write(account) | _LIMITS.write(account.overrides)
     if account.pauses:
-        attributes["paused"] = pauses_attribute(account.pauses)
+        from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes  # noqa: PLC0415
+
+        attributes |= pause_attributes(account.pauses)
     if account.suspension:
         attributes |= _SUSPENSION.write(account.suspension)
     attributes |= brand_attributes(account.brand) | {"senders": account.senders}
@@ -168,24 +160,19 @@ def account_item(account: Account) -> Item:
 
 def account_of(item: Mapping[str, Any]) -> Account:
     """Read an account."""
+    pauses: tuple[Pause, ...] = ()
+    if "paused" in item:
+        from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of  # noqa: PLC0415  few have
+
+        pauses = pauses_of(item)
     return _ACCOUNT.read(
         item,
         overrides=_LIMITS.read(item),
         senders=item.get("senders", {}),
-        pauses=pauses_of(item),
+        pauses=pauses,
         suspension=_SUSPENSION.read(item) if "suspended" in item else None,
         brand=_BRAND.read(item),
     )
-
-
-def pauses_of(item: Mapping[str, Any]) -> tuple[Pause, ...]:
-    """Read the pauses of an account."""
-    return tuple(map(_PAUSE.read, item.get("paused", ())))
-
-
-def pauses_attribute(pauses: Iterable[Pause]) -> list[dict[str, Any]]:
-    """Return the stored form of an account's pauses."""
-    return [*map(nested(_PAUSE).write, pauses)]
 
 
 def brand_attributes(brand: Brand) -> dict[str, object]:

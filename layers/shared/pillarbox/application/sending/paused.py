@@ -9,20 +9,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Quotas
-from pillarbox.domain.accounts.pause import (
-    Pause,
-    PauseLevel,
-    brake_limits,
-    find_pause,
-    sending_paused,
-    slowed_down,
-)
 from pillarbox.domain.accounts.quota import Amount, QuotaExceeded, remaining_quota
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import MessageOrigin
 
 if TYPE_CHECKING:
     from pillarbox.domain.accounts.key_policy import Principal
+    from pillarbox.domain.accounts.pause import Pause
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
 type _Sender = "Principal | MemberPrincipal"
@@ -49,6 +42,12 @@ def find_paused(
     pauses, refusals = principal.account.pauses, dict[int, ServiceError]()
     if not pauses:
         return refusals
+    from pillarbox.domain.accounts.pause import (  # noqa: PLC0415  few accounts have pauses
+        PauseLevel,
+        find_pause,
+        sending_paused,
+    )
+
     braked: dict[Pause, list[int]] = {}
     for position, origin in origins.items():
         template = origin.template
@@ -65,9 +64,11 @@ def find_paused(
 
 
 def _brake(
-    quotas: Quotas, principal: _Sender, pause: Pause, positions: list[int], now: datetime
+    quotas: Quotas, principal: _Sender, pause: "Pause", positions: list[int], now: datetime
 ) -> Mapping[int, ServiceError]:
     """Count as many emails as a brake leaves room for, and return the refusals of the others."""
+    from pillarbox.domain.accounts.pause import brake_limits, slowed_down  # noqa: PLC0415  as above
+
     limits = brake_limits(principal.limits)
     quota_id = f"{principal.account.account_id}#brake#{pause.scope.value}#{pause.id}"
     fitting, refusals = len(positions), dict[int, ServiceError]()

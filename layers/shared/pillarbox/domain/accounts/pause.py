@@ -31,6 +31,9 @@ class PauseScope(StrEnum):
     TEMPLATE = "template"
 
 
+_NARROWEST_FIRST: Final = (PauseScope.TEMPLATE, PauseScope.KEY, PauseScope.ACCOUNT)
+
+
 class PauseLevel(StrEnum):
     """How strict a pause is, from the mildest on."""
 
@@ -180,10 +183,18 @@ def find_pause(
 def with_pause(pauses: Iterable[Pause], pause: Pause) -> tuple[Pause, ...]:
     """Return an account's pauses with one that replaces the earlier one of its key.
 
-    The record has room for so many. Warnings make room first, then what is over, then the oldest.
+    The record has room for so many. Warnings make room first, then what is narrower, then what ends
+    by itself, then the oldest.
     """
     others = [other for other in pauses if other.key != pause.key]
-    others.sort(key=lambda one: (one.level is not PauseLevel.WARN, one.until is None, one.since))
+    others.sort(
+        key=lambda one: (
+            one.level is not PauseLevel.WARN,
+            _NARROWEST_FIRST.index(one.scope),
+            one.until is None,
+            one.since,
+        )
+    )
     return (*others[-(MAX_PAUSES - 1) :], pause)
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of
 from pillarbox.adapters.dynamodb.accounts.sender_domains import sender_domain_of
 from pillarbox.adapters.dynamodb.accounts.suppressions import suppression_of
 from pillarbox.adapters.dynamodb.attributes import from_item, from_text
-from pillarbox.adapters.dynamodb.records import message_of, pauses_of
+from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.domain.accounts.sender_domain import SenderDomain
 from pillarbox.domain.accounts.suppression import is_hashed

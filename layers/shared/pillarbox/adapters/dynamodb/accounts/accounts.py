@@ -7,6 +7,7 @@ from typing import Final, Unpack
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import entry_of, new_entry
+from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes
 from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import (
@@ -14,7 +15,6 @@ from pillarbox.adapters.dynamodb.records import (
     account_of,
     brand_attributes,
     limit_attributes,
-    pauses_attribute,
 )
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
@@ -127,25 +127,16 @@ class DynamoAccounts(Store):
         return self._update(account_id, expression, entry=entry)
 
     def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
-        """Replace the list, if it still is the one that was read.
-
-        A text beside it lets the table's stream be filtered for accounts that have pauses.
-        """
-        before = {":before": pauses_attribute(account.pauses)} if account.pauses else {}
-        newest = max((pause.since for pause in pauses), default=None)
-        expression, values = assigning(
-            {
-                "paused": pauses_attribute(pauses) or None,
-                "paused_since": newest and to_text(newest),
-            }
-        )
+        """Replace the list, if it still is the one that was read."""
+        before = pause_attributes(account.pauses)["paused"]
+        expression, values = assigning(pause_attributes(pauses))
         return self._update(
             account.account_id,
             expression,
             condition="#paused = :before"
             if before
             else f"{EXISTS} AND attribute_not_exists(#paused)",
-            values=values | before,
+            values=values | ({":before": before} if before else {}),
         )
 
     def set_isolation(
