@@ -29,6 +29,7 @@ from pillarbox.http.accounts.wire import (
     ChangeMemberRequest,
     CreateKeyRequest,
     InviteMemberRequest,
+    ResumeRequest,
     SuppressionsQuery,
 )
 
@@ -106,6 +107,17 @@ ACCOUNT_EXAMPLE: Final = {
     "accent": "#0a7d5a",
     "fromName": None,
     "defaultSender": "post@shop.example",
+    "pauses": [
+        {
+            "scope": "template",
+            "id": "welcome",
+            "level": "stop",
+            "cause": "bounces",
+            "since": _AT,
+            "until": None,
+            "resumable": True,
+        }
+    ],
 }
 
 
@@ -177,6 +189,7 @@ SUPPRESSIONS: Final = (
         response=AddedSuppressions,
         status=201,
         response_example={"items": [_SUPPRESSION], "refused": []},
+        errors=("rate_limit_exceeded",),
     ),
     _of_suppressions(
         route="DELETE /v1/suppressions/{address}",
@@ -278,6 +291,28 @@ ACCOUNT: Final = (
         ),
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
+    ),
+    _of_account(
+        route="POST /v1/account/resume",
+        id="resume_sending",
+        summary="End a pause",
+        description="Ends a pause of the account, a key or a template, and names what caused it. An"
+        " owner can do that once in 30 days for each of them; afterwards the operator can. What was"
+        " sent before does not count any more.",
+        scope=ACCOUNT_WRITE,
+        body=ResumeRequest,
+        body_examples=example(
+            "template",
+            "A template",
+            {
+                "scope": "template",
+                "id": "welcome",
+                "cause": "A bot signed up other people. The form has a captcha now.",
+            },
+        ),
+        response=AccountDetail,
+        response_example=ACCOUNT_EXAMPLE,
+        errors=("sending_paused",),
     ),
     _of_account(
         route="GET /v1/account/log",

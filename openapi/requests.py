@@ -27,6 +27,7 @@ from pillarbox.http.accounts.wire import (
     ChangeMemberRequest,
     CreateKeyRequest,
     InviteMemberRequest,
+    ResumeRequest,
     SuppressionsQuery,
 )
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
@@ -462,6 +463,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     InviteMemberRequest: {
         "email": {"description": "The user's address.", "format": "email"},
         "role": {"description": "The role in the account."},
+    },
+    ResumeRequest: {
+        "scope": {"description": "What is paused."},
+        "id": {
+            "description": "The `id` of the pause, as `GET /v1/account` shows it; not for the"
+            " account."
+        },
+        "cause": {"description": "What was wrong and is corrected. The account's log shows it."},
     },
     ChangeMemberRequest: {"role": {"description": "The new role in the account."}},
     ChangeAccountRequest: {

@@ -20,7 +20,7 @@ from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.http.accounts.wire import MAX_ADDRESSES
 from pillarbox.wiring import services
-from tests.contract.bodies import otp
+from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service
 from tests.contract.sign_in import Browser
@@ -364,3 +364,50 @@ def test_a_wrong_change_of_the_account_changes_nothing(owner: Owner, body: objec
     before = owner.api.raw("GET", "/account").json
     assert owner.patch("/account", body).code == "validation_failed"
     assert owner.api.raw("GET", "/account").json == before
+
+
+def _stop_a_key(service: Service, owner: Owner) -> tuple[Api, str]:
+    """Let 20 emails of a new key bounce; return its client and its id."""
+    sender = Api(service.key(owner.account))
+    with service.breaking():
+        for number in range(20):
+            address = f"gone{number}@customer.example"
+            sent = sender.send(raw_html(to=address)).json["messageId"]
+            service.bounce(owner.account, sent, address)
+    assert sender.send(raw_html()).code == "sending_paused"
+    (pause,) = owner.api.raw("GET", "/account").json["pauses"]
+    assert (pause["scope"], pause["level"], pause["resumable"]) == ("key", "stop", True)
+    return sender, pause["id"]
+
+
+def test_an_owner_ends_a_pause_once(service: Service, owner: Owner) -> None:
+    """An owner names the cause, and the key sends again; a second pause is the operator's."""
+    sender, key_id = _stop_a_key(service, owner)
+    body = {"scope": "key", "id": key_id, "cause": "A bot used the form."}
+    developer = Api(session=service.session(owner.account, Role.DEVELOPER, _BOB))
+    assert developer.raw("POST", "/account/resume", json.dumps(body)).code == "scope_required"
+    assert owner.post("/account/resume", body | {"cause": ""}).status == 422
+    assert owner.post("/account/resume", body | {"id": "other"}).code == "sending_paused"
+    assert owner.post("/account/resume", body).json["pauses"] == []
+    assert sender.send(raw_html()).status == 200
+    (entry,) = owner.items("/account/log")
+    assert (entry["action"], entry["by"], entry["subject"]) == (
+        "sending.resumed",
+        _ADA,
+        f"key {key_id}",
+    )
+    assert entry["changes"] == [{"name": "cause", "before": None, "after": body["cause"]}]
+    assert owner.post("/account/resume", body).code == "sending_paused"
+
+
+def test_owners_are_told_of_a_pause(service: Service, owner: Owner) -> None:
+    """Each owner gets one email about a stop, which the stop does not hold back."""
+    _stop_a_key(service, owner)
+    notices = [item for item in service.messages(owner.account) if item["via"] == "notice"]
+    assert [(item["to"], item["subject"]) for item in notices] == [
+        ([_ADA], "Your emails are paused")
+    ]
+    with service.at(wiring.utc_now() + timedelta(minutes=1)):
+        service.deliver()
+    stored = {item["sk"]: item for item in service.messages(owner.account)}
+    assert stored[notices[0]["sk"]].get("provider_id")

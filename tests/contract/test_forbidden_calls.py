@@ -92,18 +92,19 @@ _WRITERS: Final = {
     "QUOTA": _SENDERS | {"EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
+        *("AggregateStatsRole", "DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
         *("RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
-        *("CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole", "ManageDomainsRole"),
-        *("OperateRole", "RecordFeedbackRole", "WriteWebhooksRole"),
+        *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
+        *("ManageDomainsRole", "OperateRole", "RecordFeedbackRole", "SweepAccountRole"),
+        "WriteWebhooksRole",
     },
     "SUP": {"ManageAccountRole", "RecordFeedbackRole"},
 }
 #: Who lists the records of the table that name all accounts; nothing there lists keys or claims.
 _LISTERS: Final = {
-    "ACCTS": {"OperateRole", "SweepMessagesRole"},
+    "ACCTS": {"OperateRole", "RecordFeedbackRole", "SweepMessagesRole"},
     "KEYS": set[str](),
     "KEY": set[str](),
     "IDEM": set[str](),

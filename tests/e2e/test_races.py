@@ -169,6 +169,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             suppressions=DynamoSuppressions(table),
             suspend_preview=lambda *_: None,
             strangers=DynamoStrangerMail(table),
+            apply_tenant_change=lambda _: False,
             seen_events=DynamoSeenEvents(table),
             heartbeat=DynamoHeartbeat(table),
             clock=lambda: message.created_at,

@@ -34,6 +34,7 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "webhook.created": ["Webhook endpoint created", "delivered"],
   "webhook.changed": ["Webhook endpoint changed", "sent"],
   "webhook.deleted": ["Webhook endpoint deleted", "failed"],
+  "sending.resumed": ["Pause of emails ended", "delivered"],
   "domain.added": ["Domain added", "delivered"],
   "domain.removed": ["Domain removed", "failed"],
   "domain.lost": ["The record OWNERSHIP is gone, and with it the domain", "failed"],

@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
 from pillarbox.adapters.public_suffixes import registrable_domain
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
-from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.address import fold_address
@@ -61,6 +61,7 @@ class World:
         self.domains = FakeDomains()
         self.strangers = FakeStrangerMail()
         self.now = NOW
+        self.tenant: str | None = None
         self.keys = PreviewKeys(
             is_open=True,
             per_day=30,
@@ -73,6 +74,7 @@ class World:
             strangers=self.strangers,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
+            tenant=lambda: self.tenant,
             clock=lambda: self.now,
         )
 
@@ -118,6 +120,16 @@ def test_a_second_key_replaces_the_first(world: World) -> None:
     assert first != second
     assert world.accounts.key_digest(world.account.account_id) == digest_of_key(second)
     assert world.account.contact == ADA
+
+
+def test_an_account_begins_in_the_shared_tenant(world: World) -> None:
+    """SES pauses visitors together and nobody else, as soon as there is such a tenant."""
+    world.issue()
+    assert (world.account.isolation, world.account.tenant) == (Isolation.NONE, None)
+    world = World()
+    world.tenant = "pillarbox-shared"
+    world.issue()
+    assert (world.account.isolation, world.account.tenant) == (Isolation.STRICT, world.tenant)
 
 
 def test_five_guesses_are_checked(world: World) -> None:

@@ -11,6 +11,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.slow_requests import slow_requests
 
 
 def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
@@ -21,7 +22,10 @@ def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
     table = EngineTable("table")
     records = DynamoSuppressions(table)
     suppressions = SuppressionList(
-        records=records, accounts=DynamoAccounts(table), clock=lambda: NOW
+        records=records,
+        accounts=DynamoAccounts(table),
+        slow_requests=slow_requests(),
+        clock=lambda: NOW,
     )
     records.put(SERVICE_ACCOUNT_ID, "ada@shop.example", "bounced", NOW, None)
     (found,) = suppressions.of_account(SERVICE_ACCOUNT_ID)

@@ -70,6 +70,7 @@ class SignInWiring(ServiceMailWiring):
             sign_ups=self.sign_up_store,
             proofs=self.proof_store,
             counts=self.sign_in_counts,
+            tenant=self.newcomers_tenant,
             clock=utc_now,
         )
 
@@ -151,6 +152,7 @@ class SignInWiring(ServiceMailWiring):
             strangers=self.stranger_mail,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
+            tenant=self.newcomers_tenant,
             clock=utc_now,
         )
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
     from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
+    from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
     from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.change_log import ChangeLog
-    from pillarbox.application.look_up_budget import LookUpBudget
+    from pillarbox.application.slow_requests import SlowRequests
 
 
 class _Store:
@@ -125,16 +126,26 @@ class Stores:
         return DynamoServiceAddress(self.table, utc_now)
 
     @cached_property
+    def shared_tenant(self) -> "DynamoSharedTenant":
+        from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+
+        return DynamoSharedTenant(self.table)
+
+    def newcomers_tenant(self) -> str | None:
+        """Return the tenant of SES in which a stranger's account begins."""
+        return self.shared_tenant.stored() if self.settings.shared_tenant else None
+
+    @cached_property
     def change_log(self) -> "ChangeLog":
         from pillarbox.application.change_log import ChangeLog
 
         return ChangeLog(self.account_log_store, utc_now)
 
     @cached_property
-    def look_up_budget(self) -> "LookUpBudget":
-        from pillarbox.application.look_up_budget import LookUpBudget
+    def slow_requests(self) -> "SlowRequests":
+        from pillarbox.application.slow_requests import SlowRequests
 
-        return LookUpBudget(count=self.sign_in_counts.count, clock=utc_now)
+        return SlowRequests(count=self.sign_in_counts.count, clock=utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":

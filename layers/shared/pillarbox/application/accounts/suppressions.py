@@ -7,6 +7,7 @@ from typing import Final
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.ports import Clock
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
@@ -44,6 +45,7 @@ class SuppressionList:
 
     records: SuppressionRecords
     accounts: AccountRecords
+    slow_requests: SlowRequests
     clock: Clock
 
     def add(self, account_id: str, address: str) -> Suppression:
@@ -62,9 +64,10 @@ class SuppressionList:
         """Suppress many addresses by hand, except those that are not valid.
 
         Raises:
-            ServiceError: `account_not_found`.
+            ServiceError: `account_not_found`, `rate_limit_exceeded`.
         """
         self._check(account_id)
+        self.slow_requests.take(account_id)
         now, refused = self.clock(), list[tuple[int, FieldError]]()
         mailboxes: dict[str, Suppression] = {}
         for position, address in enumerate(addresses):

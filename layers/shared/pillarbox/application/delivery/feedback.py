@@ -14,6 +14,7 @@ from pillarbox.application.delivery.ports import (
     ProviderEvent,
     SeenEvents,
     TaggedMessage,
+    TenantChange,
 )
 from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
 from pillarbox.domain.accounts.account import Suspension
@@ -62,7 +63,7 @@ class MessageContention(Exception):
 class Feedback:
     """Record the provider's events, in any order and any number of times."""
 
-    read: Callable[[str], ProviderEvent | None]
+    read: Callable[[str], ProviderEvent | TenantChange | None]
     #: Finds the message of a record, also of one that cannot be read.
     find_message: Callable[[str], TaggedMessage | None]
     messages: Messages
@@ -70,6 +71,8 @@ class Feedback:
     #: Suspends an account, if it is one of the preview widget.
     suspend_preview: Callable[[str, Suspension], None]
     strangers: StrangerMail
+    #: `TenantPauses.apply`.
+    apply_tenant_change: Callable[[TenantChange], bool]
     seen_events: SeenEvents
     heartbeat: EventHeartbeat
     clock: Clock
@@ -91,6 +94,11 @@ class Feedback:
         for position, record in enumerate(records):
             try:
                 event = self.read(record.text)
+                if isinstance(event, TenantChange):
+                    is_news = self.apply_tenant_change(event)
+                    outcome = FeedbackOutcome.CHANGED if is_news else FeedbackOutcome.KNOWN
+                    results.append(FeedbackResult(outcome))
+                    continue
             except Exception as error:  # noqa: BLE001  as below
                 results.append(error)
                 continue
@@ -98,10 +106,10 @@ class Feedback:
             if event is not None:
                 by_message[event.account_id, event.message_id][position] = event
         for events in by_message.values():
-            outcome = self._record_together([*events.values()])
+            done = self._record_together([*events.values()])
             for position, event in events.items():
                 results[position] = (
-                    outcome if isinstance(outcome, Exception) else FeedbackResult(outcome, event)
+                    done if isinstance(done, Exception) else FeedbackResult(done, event)
                 )
         return results
 

@@ -170,6 +170,13 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TenantChange:
+    """The name of a tenant that the provider has paused, or lets send again."""
+
+    tenant: str
+
+
+@dataclass(frozen=True, slots=True)
 class EventRecord:
     """A record of the provider as the queue delivers it; `receives` counts this delivery too."""
 

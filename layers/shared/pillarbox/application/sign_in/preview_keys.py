@@ -20,7 +20,7 @@ from pillarbox.application.sign_in.ports import (
     SignInCounts,
 )
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     PREVIEW_SCOPES,
@@ -80,6 +80,8 @@ class PreviewKeys:
     is_disposable: Callable[[str], bool]
     #: None for a public suffix.
     registrable_domain: Callable[[str], str | None]
+    #: The tenant of SES in which a new account begins; None for no tenant.
+    tenant: Callable[[], str | None]
     clock: Clock
 
     def challenge(self, address: str) -> Challenge:
@@ -193,20 +195,26 @@ class PreviewKeys:
                 message = "There are no more preview keys for you today. Try again tomorrow."
                 raise ServiceError("rate_limit_exceeded", message)
 
+    def _new_account(self, account_id: str, address: str) -> Account:
+        tenant = self.tenant()
+        return Account(
+            account_id=account_id,
+            name=KEY_NAME,
+            plan=Plan.FREE,
+            created_at=self.clock(),
+            contact=address,
+            widget_secret=secrets.token_hex(SECRET_BYTES),
+            isolation=Isolation.STRICT if tenant else Isolation.NONE,
+            tenant=tenant,
+        )
+
     def _replace_key(self, account_id: str, address: str) -> IssuedKey | None:
         """Store a new key in place of the one that there is; return None if that has changed."""
         now = self.clock()
         before = self.accounts.get(account_id)
         if before is not None and before.suspension is not None:
             raise ServiceError("account_suspended", PREVIEW_SUSPENDED)
-        account = before or Account(
-            account_id=account_id,
-            name=KEY_NAME,
-            plan=Plan.FREE,
-            created_at=now,
-            contact=address,
-            widget_secret=secrets.token_hex(SECRET_BYTES),
-        )
+        account = before or self._new_account(account_id, address)
         if account.widget_secret is None:
             raise Unavailable("data store", "This address cannot get a preview key.")
         text = new_key_text(account_id, KeyType.PREVIEW)

@@ -32,6 +32,7 @@ class AccountAction(StrEnum):
     WEBHOOK_CREATED = "webhook.created"
     WEBHOOK_CHANGED = "webhook.changed"
     WEBHOOK_DELETED = "webhook.deleted"
+    SENDING_RESUMED = "sending.resumed"
     DOMAIN_ADDED = "domain.added"
     DOMAIN_REMOVED = "domain.removed"
     DOMAIN_LOST = "domain.lost"
