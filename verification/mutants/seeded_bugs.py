@@ -196,8 +196,8 @@ BUGS: Final = (
     SeededBug(
         "a young age of the oldest event ends the wait",
         f"{_LAYER}/adapters/sqs/event_queue.py",
-        "if at <= now - LONGEST_STAY",
-        "if at <= now",
+        "reported[0] - at >= stay",
+        "reported[0] >= at",
         "tests/ports/test_ports_event_queue.py",
     ),
     SeededBug(
