@@ -12,6 +12,7 @@ from openapi.errors import ERRORS, example_of
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.operations import METHODS_BY_PATH, OPERATIONS
+from pillarbox.domain.messages.message import MEANINGS
 
 ROOT: Final = Path(__file__).parents[1]
 _ERRORS: Final = dict(sorted(ERRORS.items(), key=lambda item: item[1].status))
@@ -41,7 +42,13 @@ def _errors(page: str) -> str:
             f"**What to do:** {error.remedy}\n",
             f"```json\n{example}\n```\n",
         ]
-    return _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
+    page = _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
+    meanings = [f"| `{code}` | {meaning} |" for code, meaning in sorted(MEANINGS.items())]
+    return _replaced(
+        page,
+        r"(?<=\| code of an email \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*",
+        [*meanings, ""],
+    )
 
 
 def _codes(source: str) -> str:

@@ -25,8 +25,8 @@ import re
 import struct
 from base64 import b64encode
 from binascii import b2a_qp
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Final
@@ -70,6 +70,8 @@ class OutgoingMail:
     html: str
     text: str
     attachments: tuple[Attachment, ...]
+    #: Further fields, with names and values that `check_headers` allows.
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def build(mail: OutgoingMail) -> bytes:
@@ -121,6 +123,8 @@ def _fields(mail: OutgoingMail) -> Iterator[bytes]:
     # A msg-id has the form of an addr-spec in angle brackets (RFC 5322 section 3.6.4).
     bare_id = headers.addr_spec(mail.message_id.removeprefix("<").removesuffix(">"))
     yield headers.field("Message-ID", [f"<{bare_id}>"])
+    for name, value in mail.headers.items():
+        yield headers.field(name, headers.words(value))
     yield headers.field("MIME-Version", ["1.0"])
 
 

@@ -62,11 +62,12 @@ def _read_attachment(fields: Mapping[str, Any]) -> Attachment:
 
 _MAIL: Final = Row(
     Mail,
-    *("from_name?", "reply_to?", "subject"),
+    *("from_name?", "reply_to?", "subject", "text?"),
     sender="from",
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),
     bcc=Column("bcc", TUPLE, absent=()),
+    headers=Column("headers", Codec(dict, dict), absent={}),
     attachments=Column(
         "attachments",
         many(Codec(_ATTACHMENT.write, _read_attachment)),

@@ -30,7 +30,8 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             reply_to=mail.reply_to,
             subject=mail.subject,
             html=html,
-            text=text_from_html(html),
+            text=mail.text or text_from_html(html),
+            headers=mail.headers,
             attachments=mail.attachments,
         )
     )

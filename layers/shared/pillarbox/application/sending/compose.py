@@ -93,6 +93,8 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         reply_to=request.reply_to,
         subject=subject,
         body=body,
+        text=request.text,
+        headers=request.headers,
         attachments=request.attachments,
     )
 

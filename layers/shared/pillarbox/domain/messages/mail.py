@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.attachment import Attachment, check_attachments
+from pillarbox.domain.messages.custom_headers import Headers
 from pillarbox.domain.messages.message import Event
 from pillarbox.domain.messages.tags import Tags
 
@@ -16,6 +17,8 @@ MAX_RECIPIENTS: Final = 50
 #: In octets of UTF-8. With a text part of twice this size, both encoded, and 10 MB of files in
 #: base64, every message is within the 40 MB that SES accepts.
 MAX_HTML: Final = 2 * 1024 * 1024
+#: In octets of UTF-8, of a text part that the caller wrote.
+MAX_TEXT: Final = 1024 * 1024
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
 #: How long after its job was queued an email may still be accepted. A worker that finds no record
@@ -40,6 +43,8 @@ class SendRequest:
     starter_template: str | None = None
     template_id: UUID | None = None
     html: str | None = None
+    #: The text part, in place of the one that is made from the HTML.
+    text: str | None = None
     variables: Mapping[str, Json] = field(default_factory=dict)
     subject: str | None = None
     from_name: str | None = None
@@ -49,6 +54,7 @@ class SendRequest:
     logo_url: str | None = None
     attachments: tuple[Attachment, ...] = ()
     tags: Tags = field(default_factory=dict)
+    headers: Headers = field(default_factory=dict)
     #: Recipients that were sent but are not in the three lists, because there are far too many.
     more_recipients: int = 0
 
@@ -169,6 +175,9 @@ class Mail:
     reply_to: str | None
     subject: str
     body: Body
+    #: The text part; None has one that is made from the HTML.
+    text: str | None = None
+    headers: Headers = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
 
     @property
