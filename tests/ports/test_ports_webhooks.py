@@ -1,7 +1,6 @@
 """What webhooks store and queue: the fakes and the adapters on emulated AWS."""
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,7 +12,9 @@ import pytest
 from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.attributes import (
+    to_item,
+)
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks import due_times
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
@@ -31,7 +32,6 @@ from pillarbox.application.webhooks.ports import (
     WebhookQueue,
 )
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.ids import named_id
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
@@ -48,7 +48,6 @@ from pillarbox.domain.webhooks.endpoint import (
 from tests.aws import Aws
 from tests.fakes import webhooks
 from tests.fakes.builders import ACCOUNT, NOW, at
-from tests.loops import for_each
 
 ENDPOINT = "endpoint-1"
 DRAIN = EndpointDrain(ACCOUNT, ENDPOINT)
@@ -225,14 +224,6 @@ def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     ports.waiting.remove(events[0])
     ports.waiting.remove(events[0])
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
-
-
-@for_each("key", [keys.webhook_delivery, keys.waiting_event])
-def test_no_key_gets_many_events_of_an_endpoint(key: Callable[[str, str, str], Item]) -> None:
-    """A key takes 1,000 writes a second, and 1,000 emails have two events or more."""
-    ids = (named_id(str(number), NOW) for number in range(2_000))
-    of_key = Counter(key(ACCOUNT, ENDPOINT, f"1773500000000-{one}")["pk"]["S"] for one in ids)
-    assert max(of_key.values()) < 350
 
 
 def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
