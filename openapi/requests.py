@@ -273,7 +273,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "pattern": FILENAME_PATTERN,
         },
         "contentType": {
-            "description": "The type of the file (RFC 6838), without parameters.",
+            "description": "The type of the file (RFC 6838), without parameters. Without it, the"
+            " file's extension decides.",
             **_ATTACHMENT_TYPE,
         },
         "content": {

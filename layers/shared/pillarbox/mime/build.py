@@ -67,7 +67,8 @@ class OutgoingMail:
     cc: tuple[str, ...]
     reply_to: str | None
     subject: str
-    html: str
+    #: None has the text alone.
+    html: str | None
     text: str
     attachments: tuple[Attachment, ...]
     #: Further fields, with names and values that `check_headers` allows.
@@ -96,10 +97,14 @@ def _message(mail: OutgoingMail) -> Iterator[bytes]:
     inline = [_file(file) for file in mail.attachments if file.inline]
     attached = [_file(file) for file in mail.attachments if not file.inline]
 
-    body = _text("html", mail.html)
-    if inline:
-        body = _multipart("related", mark, [body, *inline], 'type="text/html";')
-    body = _multipart("alternative", mark, [_text("plain", mail.text), body])
+    body = _text("plain", mail.text)
+    if mail.html is None:
+        attached = [*inline, *attached]  # no HTML shows them
+    else:
+        html = _text("html", mail.html)
+        if inline:
+            html = _multipart("related", mark, [html, *inline], 'type="text/html";')
+        body = _multipart("alternative", mark, [body, html])
     if attached:
         body = _multipart("mixed", mark, [body, *attached])
 

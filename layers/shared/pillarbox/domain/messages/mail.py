@@ -45,6 +45,8 @@ class SendRequest:
     html: str | None = None
     #: The text part, in place of the one that is made from the HTML.
     text: str | None = None
+    #: Whether `text` may be the whole email. The contract's routes ask for one of three modes.
+    may_be_text: bool = False
     variables: Mapping[str, Json] = field(default_factory=dict)
     subject: str | None = None
     from_name: str | None = None
@@ -85,6 +87,8 @@ class SendRequest:
             "html": self.html,
         }
         given_modes: list[Json] = [name for name, value in modes.items() if value is not None]
+        if not given_modes and self.may_be_text and self.text is not None:
+            return
         if not given_modes:
             raise ServiceError(
                 "missing_field", "One of starterTemplate, templateId and html must be given."
@@ -151,6 +155,11 @@ class HtmlBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextBody:
+    """A body of plain text alone: the text part of the mail, with no HTML."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RawBody:
     """A complete RFC 5322 message as its sender wrote it. Only missing header fields are added."""
 
@@ -160,7 +169,7 @@ class RawBody:
 
 
 type RenderedBody = StarterBody | SavedBody | HtmlBody
-type Body = RenderedBody | RawBody
+type Body = RenderedBody | TextBody | RawBody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,11 @@ from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender, to_a
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
-from pillarbox.domain.messages.attachment import Attachment, is_canonical_base64
+from pillarbox.domain.messages.attachment import (
+    TYPES_BY_EXTENSION,
+    Attachment,
+    is_canonical_base64,
+)
 from pillarbox.domain.messages.custom_headers import (
     UNSUBSCRIBE,
     UNSUBSCRIBE_POST,
@@ -132,7 +136,7 @@ def _truncate(value: object) -> object:
     return value[:_MAX_ITEMS] if isinstance(value, list) else value
 
 
-def _check_uuid(value: str) -> str:
+def check_uuid(value: str) -> str:
     if not is_uuid(value):
         raise invalid("invalid_uuid", f"{NOT_A_UUID}; a starter's slug goes in starterTemplate")
     return value
@@ -179,6 +183,18 @@ def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     if len(canonical(value)) > MAX_VARIABLES_BYTES:
         raise invalid("too_large", f"must not be larger than {MAX_VARIABLES_BYTES} bytes")
     return value
+
+
+def _type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
+    """Take the type that belongs to the file's extension, if none is given."""
+    filename = info.data.get("filename")  # None if it is invalid itself
+    if value is not None or filename is None:
+        return value
+    name, _, extension = filename.rpartition(".")
+    known = TYPES_BY_EXTENSION.get(extension.lower()) if name else None
+    if known is None:
+        raise invalid("required", "is required for a file with this extension")
+    return known
 
 
 def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> str | None:
@@ -280,7 +296,7 @@ class AttachmentModel(WireModel):
     filename = required(
         after(after(text(least=1, most=MAX_FILENAME), _header_safe), _check_filename)
     )
-    content_type = required(text())
+    content_type = optional(text(), check=_type_or_extension)
     content = required(after(text(), _check_base64))
     inline = with_default(boolean(), default=False)
     content_id = optional(
@@ -291,7 +307,7 @@ class AttachmentModel(WireModel):
         """Return the attachment as a domain object."""
         return Attachment(
             filename=self.filename,
-            content_type=self.content_type,
+            content_type=self.content_type or "",
             content=self.content,
             inline=self.inline,
             content_id=self.content_id,
@@ -315,7 +331,7 @@ class SendEmailRequest(WireModel):
 
     to = required(before(_to_list, list_of(_ADDRESS_TEXT, least=1)))
     starter_template = optional(text())
-    template_id = optional(after(text(), _check_uuid))
+    template_id = optional(after(text(), check_uuid))
     html = optional(after(text(least=1), _check_html))
     own_text = optional(after(text(least=1), _check_text), name="text")
     variables = optional(VARIABLES)
