@@ -118,7 +118,7 @@ def test_what_a_message_no_longer_says_is_wrong(world: Audited) -> None:
 def test_the_entry_by_creation_is_corrected_last(
     world: Audited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the stream's writer does: its revision says that the lists are right already."""
+    """If that write fails, the entry is still the old one, so the next check finds it wrong."""
     one = entry(1, created=HOUR, revision=3)
     world.put(one)
     written: list[str] = []
