@@ -349,6 +349,7 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
     """Of several recipients, those that bounced are recorded and suppressed, each by itself."""
     bounced = bounce("Permanent", "General", **GENERAL)
     others = ("bob@example.com", "Carl <carl@example.com>")
+    bounced["mail"]["destination"].append("carl@example.com")
     bounced["bounce"]["bouncedRecipients"] += [{"emailAddress": other} for other in others]
     provider_event = read(bounced)
     addresses = [ANN, "bob@example.com", "carl@example.com"]
@@ -356,3 +357,27 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
     assert [tuple(entry) for entry in provider_event.suppress] == [
         (address, "bounced") for address in addresses
     ]
+
+
+@for_each(
+    ("destination", "named", "suppressed"),
+    [
+        ([ANN, "bob@example.com"], "BOB@example.com", ["BOB@example.com"]),
+        ([ANN, "bob@example.com"], "victim@example.net", []),
+        ([ANN], "victim@example.net", [ANN]),
+        (None, "victim@example.net", ["victim@example.net"]),
+    ],
+)
+def test_a_report_suppresses_recipients_that_ses_names(
+    destination: list[str] | None, named: str, suppressed: list[str]
+) -> None:
+    """The recipient's server can name anybody, also after the message lost an erased recipient."""
+    reports = [
+        bounce("Permanent", "General", emailAddress=named),
+        complaint(complainedRecipients=[{"emailAddress": named}]),
+    ]
+    for report in reports:
+        report["mail"]["destination"] = destination
+        event = read_provider_event(json.dumps(report))
+        assert isinstance(event, ProviderEvent)
+        assert [address for address, _ in event.suppress] == suppressed

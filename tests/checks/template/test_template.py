@@ -11,7 +11,7 @@ from front.workers import TIME_LIMIT
 from local import template
 from openapi.generate import RESEND_ROUTES
 from pillarbox.adapters.dynamodb.messages import claims, quotas
-from pillarbox.adapters.sqs.event_queue import LONGEST_STAY
+from pillarbox.adapters.sqs.event_queue import RECEIPTS, VISIBILITY
 from pillarbox.application.delivery.backoff import retry_wait
 from pillarbox.application.delivery.deliver import EVENT_WAIT
 from pillarbox.application.webhooks import drain
@@ -242,10 +242,10 @@ def test_functions_time_out_before_their_leases_end() -> None:
 
 
 def test_an_event_that_always_fails_is_a_dead_letter_in_time() -> None:
-    """The worker waits half as long again as the queue of events may deliver an event."""
+    """The worker waits for as many receipts as the queue of events has, and as far apart."""
     queue = template.load()["Resources"]["EventsQueue"]["Properties"]
-    receives = queue["RedrivePolicy"]["maxReceiveCount"]
-    assert timedelta(seconds=queue["VisibilityTimeout"] * receives) * 1.5 <= LONGEST_STAY
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == RECEIPTS
+    assert timedelta(seconds=queue["VisibilityTimeout"]) == VISIBILITY
 
 
 def test_a_queue_gets_back_what_its_function_could_not_process() -> None:

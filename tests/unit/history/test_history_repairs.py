@@ -10,6 +10,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import items_of
 from pillarbox.adapters.dynamodb.history.ledger_format import pack, rollup_attributes, unpack
 from pillarbox.domain.errors import ServiceError
@@ -112,6 +113,21 @@ def test_what_a_message_no_longer_says_is_wrong(world: Audited) -> None:
     assert world.item(HOUR) == {one.message_id: right}
     assert world.copies("sent", HOUR) == {one.message_id: right}
     assert world.copies("pending", HOUR) is None
+
+
+def test_the_entry_by_creation_is_corrected_last(
+    world: Audited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If that write fails, the entry is still the old one, so the next check finds it wrong."""
+    one = entry(1, created=HOUR, revision=3)
+    world.put(one)
+    written: list[str] = []
+    monkeypatch.setattr(
+        DynamoLedger, "correct_item", lambda _, key, *_of: written.append(key["sk"]["S"])
+    )
+    world.correct(replace(one, status=SENT, updated=HOUR + 7))
+    assert len(written) == 3
+    assert [keys.is_by_creation(sort_key) for sort_key in written] == [False, False, True]
 
 
 def test_a_newer_revision_stays(world: Audited) -> None:

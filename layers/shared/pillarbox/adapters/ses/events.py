@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.bounce_codes import bounce_code
 from pillarbox.domain.messages.message import (
@@ -52,7 +53,7 @@ def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
             message_id=UUID(tags["message"][0]),
             at=max(event.at for event in events),
             events=tuple(events),
-            suppress=tuple(suppress),
+            suppress=tuple(_of_recipients(suppress, record["mail"].get("destination"))),
             provider_message_id=record["mail"]["messageId"],
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -84,6 +85,22 @@ def _tenant_change(envelope: Mapping[str, Any]) -> TenantChange | None:
 
 #: Events, and the addresses to suppress with their reasons.
 type _Events = tuple[list[Event], list[tuple[str, str]]]
+
+
+def _of_recipients(
+    suppress: Iterable[tuple[str, str]], destination: Sequence[str] | None
+) -> Iterator[tuple[str, str]]:
+    """Yield whom to suppress: recipients as SES knows them, whoever a report names.
+
+    The recipient's server writes the addresses of a report, and SES those of `destination`. The
+    message's own record no longer has a recipient who was erased.
+    """
+    recipients = {*map(mailbox_key, map(_address_of, destination or ()))}
+    for address, reason in suppress:
+        if not recipients or mailbox_key(address) in recipients:
+            yield address, reason
+        elif len(recipients) == 1:
+            yield from ((recipient, reason) for recipient in recipients)
 
 
 def _send(record: Mapping[str, Any]) -> _Events:

@@ -169,7 +169,8 @@ class Feedback:
                     list_id = event.account_id
                     if (list_id, reason) == (SERVICE_ACCOUNT_ID, "complained"):
                         # A stranger may have asked for the code; its owner may need the next one.
-                        list_id, mailbox = PREVIEW_LIST, stopped_mailbox(address)
+                        named = address if recipient == ERASED_ADDRESS else recipient
+                        list_id, mailbox = PREVIEW_LIST, stopped_mailbox(named)
                     self.suppressions.put(list_id, mailbox, reason, event.at, event.message_id)
                 if reason == "complained":
                     suspension = Suspension(self.clock(), "a recipient complained")
