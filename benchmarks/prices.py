@@ -25,6 +25,8 @@ _LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
 #: The day on which most prices were found; the others name theirs.
 _FOUND: Final = date(2026, 11, 22)
 _LATER: Final = date(2026, 11, 23)
+_LATEST: Final = date(2026, 11, 26)
+_SNAPSHOTS: Final = "https://awsnegotiations.com/blog/lambda-snapstart-cost-impact/"
 _OLD: Final = timedelta(days=120)
 
 
@@ -66,6 +68,20 @@ PRICES: Final[Mapping[str, Price]] = {
         ses_plans.PRICES_SOURCE,
         "the same",
         ses_plans.PRICES_FOUND,
+    ),
+    "tenant": Price(
+        0.005,
+        "a tenant of SES and month; with Enterprise 1,000 are free",
+        ses_plans.PRICES_SOURCE,
+        "the same, `USE1-Tenant-Count`",
+        _LATEST,
+    ),
+    "tenant-emails": Price(
+        0.005,
+        "1,000 emails of tenants, SES without Enterprise",
+        "https://docs.aws.amazon.com/ses/latest/dg/tenants.html",
+        'AWS: "based on the number of emails"; figure from public copies of its price page',
+        _LATEST,
     ),
     "write": Price(0.625, "a million write units, DynamoDB on demand", _AIRBYTE),
     "read": Price(0.125, "a million read units, DynamoDB on demand", _AIRBYTE),
@@ -131,6 +147,16 @@ PRICES: Final[Mapping[str, Price]] = {
         0.4,
         "a secret and month",
         "https://hivebook.wiki/wiki/aws-secrets-manager-rotated-secrets-dynamic-db-credentials-kms",
+    ),
+    "snapshot": Price(
+        0.0000015046, "a GB-second of a snapshot, Lambda SnapStart", _SNAPSHOTS, "", _LATEST
+    ),
+    "restore": Price(0.0001397998, "a GB restored from a snapshot", _SNAPSHOTS, "", _LATEST),
+    "secret-read": Price(
+        5.0,
+        "a million reads of secrets",
+        "https://hivebook.wiki/wiki/aws-secrets-manager-rotated-secrets-dynamic-db-credentials-kms",
+        found=_LATEST,
     ),
     "acl": Price(5.0, "a web ACL and month, WAF", _WAF),
     "rule": Price(1.0, "a rule and month, WAF", _WAF),

@@ -6,7 +6,7 @@ reached. Nothing was changed then, unless a docstring says otherwise.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.errors import Json
     from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
     from pillarbox.domain.messages.message import Message
+    from pillarbox.domain.sign_in.strangers import StrangerDay
     from pillarbox.domain.templates.template import SavedTemplate
 
 
@@ -53,6 +54,8 @@ class DirectoryResult:
     suppressed: Mapping[str, str] = field(default_factory=dict)
     templates: "Mapping[UUID, SavedTemplate]" = field(default_factory=dict)
     quota: QuotaCounts = field(default_factory=QuotaCounts)
+    #: The counts of the key's own quota, if it was asked for.
+    own_quota: QuotaCounts = field(default_factory=QuotaCounts)
 
 
 class Directory(Protocol):
@@ -66,10 +69,12 @@ class Directory(Protocol):
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        own_quota_id: str | None = None,
         preview: bool = False,
     ) -> DirectoryResult:
         """Read an account and the requested records of it, never from a cache.
 
+        `own_quota_id` asks for the counts of the key's own quota (`Principal.own_quota_id`).
         With `preview`, addresses that want no preview mail are suppressed too.
         """
 
@@ -307,12 +312,26 @@ class BuildDied(Exception):
     """A process that built or compiled something was killed, had no memory, or took too long."""
 
 
+class StrangerMail(Protocol):
+    """Counts the service's own emails to people who have not agreed to get any, by day in UTC."""
+
+    def add_sent(self, day: date) -> None:
+        """Count one."""
+
+    def add_bounced(self, day: date, message_id: UUID) -> None:
+        """Note that one bounced for good; `day` is that of the email. Each counts once."""
+
+    def since(self, day: date) -> "Sequence[StrangerDay]":
+        """Read the counts from a day on, the oldest first."""
+
+
 class SendMail(Protocol):
     """Accepts an email that the service itself writes, such as a code, an invitation or a notice.
 
     No request asks for it, so it has no key and counts in no quota. It is a message of `account`,
     by default the service's own. With a `message_id` it is accepted once; `deadline` is when
-    delivery is given up, by default the usual time.
+    delivery is given up, by default the usual time. A `stop_url` is for people who have not agreed
+    to get it: there they stop such email.
     """
 
     def __call__(  # noqa: PLR0913  an email, and what only some have
@@ -325,6 +344,7 @@ class SendMail(Protocol):
         account: Account | None = None,
         message_id: UUID | None = None,
         deadline: datetime | None = None,
+        stop_url: str = "",
     ) -> None: ...
 
 

@@ -1,11 +1,11 @@
 """Send one message over HTTP (contract 4.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
-from pillarbox.application.sender_quota import with_quota
+from pillarbox.application.sender_quota import quota_state
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
 from pillarbox.application.sending.costly_requests import (
     RequestCost,
@@ -14,6 +14,7 @@ from pillarbox.application.sending.costly_requests import (
     count_rehearsal,
     http_senders,
 )
+from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
@@ -80,7 +81,8 @@ class SingleSend:
                 text = write_response(prepared.accepted)
                 response = acceptance.commit(prepared, claim, text)
                 cost.accepted = True
-            return with_quota(response, ports.directory, principal, directory, ports.clock())
+            quota = quota_state(principal, directory, ports.clock(), response.amount)
+            return replace(response, quota=quota)
 
     def rehearse(self, key_text: str, request: SendRequest | ServiceError) -> PreparedMessage:
         """Check a request as `submit` does, and return the message that it would send.
@@ -118,6 +120,7 @@ class SingleSend:
         """Check template, sender, recipients and quota; then ask the DNS, and compose the mail."""
         ports, principal, directory = self.ports, caller.principal, admitted.directory
         draft = Draft.of(admitted.request, admitted.recipients, caller, directory, ports.preview)
+        check_paused(ports.quotas, principal, draft.origin, ports.clock())
         check_quota(ports, self.seen, principal, directory)
         verdicts = ports.domains.look_up(draft.recipients.domains)
         try:
