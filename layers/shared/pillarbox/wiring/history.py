@@ -40,6 +40,7 @@ class HistoryWiring(ServiceMailWiring):
 
     @cached_property
     def history_queries(self) -> "HistoryQueries":
+        from pillarbox.adapters.aws import in_parallel
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
@@ -47,6 +48,7 @@ class HistoryWiring(ServiceMailWiring):
             ledger=self.ledger,
             index=self.search_index,
             clock=utc_now,
+            for_each=in_parallel,
         )
 
     @cached_property
