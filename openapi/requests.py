@@ -56,6 +56,7 @@ from pillarbox.http.sign_in.sign_up import ApprovalBody, ProofBody, SignUpBody
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
+    LinkRequest,
     SignInRequest,
     TokenRequest,
 )
@@ -382,6 +383,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "code": {"description": "The digits of the email: six, or ten after many requests."},
         "link": {"description": "The text of a one-time link, in place of flow and code."},
     },
+    LinkRequest: {"link": {"description": "The text after the `#` of the link."}},
     TokenRequest: {
         "accountId": {
             "description": "The id of one of the user's accounts. By default the one whose member"

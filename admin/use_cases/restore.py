@@ -80,6 +80,7 @@ _PENDING: Final = LeftOut(MESSAGES, "pending then, so the sweep would fail them:
 #: The kinds that stay away.
 LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "ADDRESS": LeftOut("serviceAddress", "`deploy` writes it again"),
+    "TENANT": LeftOut("sharedTenant", "`deploy` writes it again"),
     "COUNT": LeftOut("codeCounts", _BRIEF),
     "DUE": _DELIVERIES,
     "DUES": _CURRENT,
@@ -102,6 +103,7 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "SEEN": _CURRENT,
     "SESS": LeftOut("sessions", "perhaps ended since then: users sign in again"),
     "STAT": _STATISTICS,
+    "STRANGERS": _CURRENT,
     "TAG": _INDEX,
 }
 #: The names that `--replace` takes.

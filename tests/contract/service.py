@@ -475,6 +475,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         configuration_set="pillarbox",
         mail_code_function="MailCode",
         widget_origins="https://shop.example",
+        shared_tenant="on",
         dns_servers=dns_server,
     ) | {
         "AWS_ACCESS_KEY_ID": "testing",
@@ -515,7 +516,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
                 provider._ses.meta.events.register(f"before-call.sesv2.Get{call}", Ses.account)
             identities: Any = wiring.services().account_domains.check.identities
             tenants: Any = wiring.services().senders.tenants
-            for adapter in (identities, tenants):
+            pauses: Any = wiring.services().tenant_pauses
+            for adapter in (identities, tenants, pauses.may_send.__self__):
                 ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()

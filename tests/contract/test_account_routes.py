@@ -234,12 +234,22 @@ def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner
     assert mail["to"] == address
     text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     (link,) = re.findall(r"/app/sign-in#([0-9a-z]{32})", text)
+    browser = Browser()
+    boss = next(one for one in owner.items("/members") if one["current"])
     with service.at(start + timedelta(days=6, hours=23)):
-        response = Browser().post("", {"link": link})
-    assert response.status == 200
-    assert response.json["account"]["id"] == owner.account
-    assert response.json["role"] == "developer"
-    assert Browser().post("", {"link": link}).code == "invalid_code"
+        assert browser.post("/links", {"link": link}).json == {"email": address}
+        response = browser.post("", {"link": link})
+        assert response.status == 200
+        assert response.json["account"] is None
+        (asked,) = response.json["invitations"]
+        assert (asked["id"], asked["invitedBy"]) == (owner.account, boss["email"])
+        api = Api(session=response.json["token"])
+        assert api.raw("POST", f"/invitations/{owner.account}").json["pending"] is False
+        token = browser.token().json
+    assert (token["account"]["id"], token["role"]) == (owner.account, "developer")
+    assert token["invitations"] == []
+    for path in ("", "/links"):
+        assert Browser().post(path, {"link": link}).code == "invalid_code"
 
 
 def test_the_link_of_an_invitation_expires(service: Service, owner: Owner) -> None:

@@ -51,6 +51,7 @@ from tests.contract.client import Api, Invocation
 from tests.contract.mcp import McpClient
 from tests.contract.operations import OF_SESSIONS, OPERATIONS
 from tests.contract.service import SENDER, Service, queue_record
+from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import post, proof_for, user_without_account
 from tests.contract.test_backend_down import no_answer
@@ -143,6 +144,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
+        _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
         _operate(service)  # last, because it fills each queue
         yield recorded.made
@@ -285,6 +287,8 @@ def _sign_in(service: Service) -> None:
         wiring.services().api_keys.revoke(ids["key_id"])
         assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
+    listed = '{"addresses": ["a@example.com", "b@example.com"]}'
+    assert api.raw("POST", "/suppressions", listed).status == 201
     assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
     records = wiring.services().account_domains.records
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
@@ -475,6 +479,24 @@ def _follow(service: Service, recorded: Calls) -> None:
     api = Api(service.key(account))
     page = api.raw("GET", "/emails", query={"sortBy": "updated_at", "status": "complained"})
     assert [item["messageId"] for item in page.json["items"]] == [str(old.message_id)]
+
+
+def _pause_a_tenant(service: Service, recorded: Calls) -> None:
+    """Let SES pause the tenant of an account, and the one that many share; the sweep ends it."""
+    services, account = wiring.services(), service.account()
+    tenant, api = f"pillarbox-{account}", Api(service.key(account))
+    services.account_store.set_isolation(account, Isolation.STRICT, tenant)
+    services.shared_tenant.store("pillarbox-shared")
+    service.ses.domains.paused = {tenant}
+    assert service.report(tenant_event(tenant), tenant_event("pillarbox-shared")) == []
+    assert api.send(otp()).code == "sending_paused"
+    service.ses.domains.paused = set()
+    services.table.put(keys.account_list(account))
+    recorded.handler("sweep_messages")({}, Invocation())
+    for task in service.sweep_tasks():
+        invocation = Invocation(seconds_left=300)
+        recorded.handler("sweep_account")({"Records": [task]}, invocation)
+    assert api.send(otp()).status == 200
 
 
 def _sweep(service: Service, recorded: Calls) -> None:

@@ -30,6 +30,7 @@ from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders, stores
+from tests.fakes.sign_in import FakeStrangerMail
 
 #: The queue delivers the job of a failed worker again after this time.
 VISIBILITY = timedelta(seconds=90)
@@ -101,6 +102,7 @@ class World:
         self.mailer = stores.FakeMailer()
         self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
+        self.strangers = FakeStrangerMail()
         #: The accounts whose mail a recipient complained about.
         self.complaints: list[str] = []
         #: It is called at each pause of a worker that waits for a record.
@@ -202,6 +204,8 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
+            strangers=self.strangers,
+            apply_tenant_change=lambda _: False,
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             clock=lambda: self.now,

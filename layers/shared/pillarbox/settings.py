@@ -357,6 +357,13 @@ class Settings:
         default="100",
         parameter="PreviewKeysPerDay",
     )
+    shared_tenant = Setting(
+        switch,
+        "whether new accounts of strangers begin in the tenant of SES that they share",
+        _SERVICE,
+        default="off",
+        output="SharedTenant",
+    )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
     )
@@ -440,7 +447,7 @@ class Settings:
 
     # The operator's command.
 
-    stack = Setting(str, "the name of the stack", ("command",))
+    stack = Setting(str, "the name of the stack", ("command", "local"))
     api_url = Setting(
         str,
         "the address of API and dashboard, without /api/v1",

@@ -73,6 +73,7 @@ class AccountWiring(Stores):
         return SuppressionList(
             records=self.suppression_store,
             accounts=self.account_store,
+            slow_requests=self.slow_requests,
             clock=utc_now,
         )
 
@@ -96,7 +97,7 @@ class AccountWiring(Stores):
             records=self.account_domain_store,
             accounts=self.account_store,
             check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
-            look_ups=self.look_up_budget,
+            slow_requests=self.slow_requests,
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
             log=self.change_log,

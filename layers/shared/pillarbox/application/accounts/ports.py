@@ -188,6 +188,16 @@ class Tenants(Protocol):
         """Return the names of all tenants, each with whether it may send."""
 
 
+class SharedTenant(Protocol):
+    """Which tenant the accounts of strangers share, from when on new ones begin in it."""
+
+    def stored(self) -> str | None:
+        """Return its name, or None as long as it may not send."""
+
+    def store(self, name: str | None) -> None:
+        """Let new accounts begin in it, or no longer."""
+
+
 class SuppressionRecords(Protocol):
     """The suppressed mailboxes of each account, by `domain.address.mailbox_key`."""
 

@@ -26,6 +26,7 @@ class AccountAction(StrEnum):
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
     MEMBER_INVITED = "member.invited"
+    MEMBER_JOINED = "member.joined"
     MEMBER_CHANGED = "member.changed"
     MEMBER_REMOVED = "member.removed"
     WEBHOOK_CREATED = "webhook.created"

@@ -71,6 +71,10 @@ _REASONS: Final = {
 type PauseKey = tuple[PauseScope, str, bool]
 
 
+#: The key of the pause that SES decides on.
+PROVIDER_KEY: Final[PauseKey] = (PauseScope.ACCOUNT, "", True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
     """A pause of a scope. It stays in the record when it is over, for what follows from it."""

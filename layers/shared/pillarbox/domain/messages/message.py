@@ -98,8 +98,11 @@ MEANINGS: Final = {
 #: section 6.4).
 ERASED_ADDRESS: Final = "erased@recipient.invalid"
 
-#: The code of an event if SES refused an address because of its own list of the AWS account.
-SUPPRESSED_BY_PROVIDER: Final = "on_account_suppression_list"
+#: The code of an event if SES refused an address because of its list of the AWS account, or of a
+#: tenant.
+SUPPRESSED_BY_PROVIDER: Final = frozenset(
+    {"on_account_suppression_list", "on_tenant_suppression_list"}
+)
 
 #: What is kept of a provider's code and of its reason, in octets of UTF-8.
 MAX_CODE: Final = 100

@@ -66,7 +66,7 @@ def count_recipients(message: Message, statuses: frozenset[Status]) -> Recipient
     by_kind: defaultdict[EventKind, set[str | None]] = defaultdict(set)
     refused: set[str | None] = set()
     for event in message.events:
-        if event.code == SUPPRESSED_BY_PROVIDER or event.kind is EventKind.FAILED:
+        if event.code in SUPPRESSED_BY_PROVIDER or event.kind is EventKind.FAILED:
             refused.add(event.recipient)
         else:
             by_kind[event.kind].add(event.recipient)

@@ -146,6 +146,7 @@ def member_item(member: Member, user_id: str) -> account_types.MemberItem:
         "id": member.user_id,
         "email": member.address,
         "role": member.role,
+        "pending": member.pending,
         "current": member.user_id == user_id,
         "createdAt": timestamp(member.added_at),
     }

@@ -144,6 +144,10 @@ class MemberItem(TypedDict):
     id: Annotated[str, Field(pattern="^[0-9a-z]{12}$")]
     email: str
     role: Role
+    pending: Annotated[
+        bool,
+        Field(description="Whether it has yet to agree. Until then it has no rights."),
+    ]
     current: Annotated[bool, Field(description="Whether it is the user of the request.")]
     createdAt: Timestamp
 
