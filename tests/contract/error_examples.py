@@ -66,7 +66,7 @@ def _paused(service: Service) -> Any:
         until=until,
     )
     accounts.set_pauses(principal.account, [pause])
-    answer = Api(key_text).send(otp(starterTemplate="welcome")).json
+    answer = Api(key_text).send(raw_html()).json
     error, example = answer["error"], ERRORS["sending_paused"]
     assert error["details"]["until"] == until.isoformat(timespec="milliseconds")
     details: Any = example.details
