@@ -91,7 +91,7 @@ OF_A_PACKAGE: Final = {
     "adapters/secret_store.py": (1, _ONE_CLOCK),
     "adapters/webhook_poster.py": (2, _ONE_CLOCK),
     "application/accounts": (6, _SOON),
-    "application/history": (11, _STORED),
+    "application/history": (12, _STORED),
     "application/operator/ranking.py": (1, _STORED),
     "application/sending/acceptance.py": (1, _ONE_CLOCK),
     "application/sending/confirmation.py": (1, _SOON),
