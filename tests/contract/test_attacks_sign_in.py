@@ -32,6 +32,7 @@ from tests.contract.test_messages import event
 from verification.attacks import addresses
 
 _numbers: Final = count(1)
+_LINK: Final = r"sign-in#([0-9a-z]{32})"
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
     services().team.add_member(service.account(), member, Role.OWNER)
     for address in (operator, member):
         text = _invitation(service, service.account(), address)
-        assert "#" not in text
+        assert "sign-in#" not in text
         assert "Sign in with a code" in text
 
     def added_again(account: str, address: str) -> None:
@@ -177,7 +178,7 @@ def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
     ]
     for change in changes:
         account, newcomer = service.account(), f"late{next(_numbers)}@shop.example"
-        (link,) = re.findall(r"#([0-9a-z]{32})", _invitation(service, account, newcomer))
+        (link,) = re.findall(_LINK, _invitation(service, account, newcomer))
         change(account, newcomer)
         assert Browser().post("", {"link": link}).code == "invalid_code"
 
@@ -185,7 +186,7 @@ def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
 def test_removal_and_signing_out_everywhere_end_links_and_codes(service: Service) -> None:
     """What was sent before signs nobody in; what is asked for afterwards does."""
     account, address = service.account(), f"gone{next(_numbers)}@shop.example"
-    (link,) = re.findall(r"#([0-9a-z]{32})", _invitation(service, account, address))
+    (link,) = re.findall(_LINK, _invitation(service, account, address))
     services().team.remove_member(account, address)
     assert Browser().post("", {"link": link}).code == "invalid_code"
     team = services().team
