@@ -194,6 +194,13 @@ BUGS: Final = (
         "tests/ports/test_ports_jobs.py",
     ),
     SeededBug(
+        "a batch forgets the jobs that the queue refused",
+        f"{_LAYER}/adapters/sqs/jobs.py",
+        'return [failure["Id"] for failure in failures]',
+        "return []",
+        "tests/ports/test_ports_jobs.py",
+    ),
+    SeededBug(
         "a young age of the oldest event ends the wait",
         f"{_LAYER}/adapters/sqs/event_queue.py",
         "reported[0] - at >= stay",
