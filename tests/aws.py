@@ -27,7 +27,7 @@ from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ig
 from moto.sqs.models import SQSBackend
 
 from local import template
-from pillarbox.adapters import aws as sdk
+from pillarbox.adapters import sdk
 from pillarbox.wiring import services
 from tests.direct_dynamodb import direct_dynamodb, transact
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
@@ -86,8 +86,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
 
     with (
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
-        mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
-        mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
+        mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
         mock_aws(config={"core": {"reset_boto3_session": False}}),

@@ -58,7 +58,7 @@ def test_a_call_goes_where_the_rules_of_its_service_send_it(
         monkeypatch.setenv(name, value)
     each_time = botocore.session.get_session().create_client(service)
     session = botocore.session.get_session()
-    monkeypatch.setattr("pillarbox.adapters.aws.sdk_session", lambda: session)
+    monkeypatch.setattr("pillarbox.adapters.sdk.sdk_session", lambda: session)
     expected = sent(each_time, service)
     assert len(expected) == 2
     assert sent(make_client(service), service) == expected

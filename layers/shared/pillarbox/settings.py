@@ -345,6 +345,13 @@ class Settings:
         default="100",
         parameter="PreviewKeysPerDay",
     )
+    aws_client = Setting(
+        one_of("direct", "botocore"),
+        "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
+        _SENDING,
+        default="botocore",
+        parameter="AwsClient",
+    )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
     )

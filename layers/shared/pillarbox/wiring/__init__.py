@@ -8,6 +8,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
 from pillarbox.wiring.accounts import AccountWiring
@@ -28,7 +29,9 @@ __all__ = ["Wiring", "count_changes", "read_secret", "services", "utc_now"]
 @cache
 def services() -> "Wiring":
     """Return the use cases of this process, with the settings of its environment."""
-    return Wiring(Settings(os.environ))
+    settings = Settings(os.environ)
+    use_direct_client(on=settings.aws_client == "direct")
+    return Wiring(settings)
 
 
 class Wiring(
