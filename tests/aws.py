@@ -28,8 +28,11 @@ from moto.sqs.models import SQSBackend
 
 from local import template
 from pillarbox.adapters import sdk
+from pillarbox.adapters.aws import use_direct_client
+from pillarbox.adapters.direct import client
 from pillarbox.wiring import services
 from tests.direct_dynamodb import direct_dynamodb, transact
+from tests.emulated_connection import EmulatedConnection
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 REGION: Final = "eu-west-1"
@@ -87,6 +90,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     with (
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
+        mock.patch.object(client, "Connection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
         mock_aws(config={"core": {"reset_boto3_session": False}}),
@@ -221,5 +225,6 @@ def forget_sessions() -> None:
 
 
 def forget_wiring() -> None:
-    """Let the next use cases read the environment again."""
+    """Let the next use cases and clients read the environment again."""
     services.cache_clear()
+    use_direct_client(on=False)

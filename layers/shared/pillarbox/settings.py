@@ -350,7 +350,6 @@ class Settings:
         "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
         _SENDING,
         default="botocore",
-        parameter="AwsClient",
     )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
