@@ -2,9 +2,10 @@
 
     .venv/bin/python -m benchmarks.accept_cpu [FOLDER…]
 
-It measures this checkout and the checkouts in other folders, each in a process of its own with
-the same Python. The processes take turns, so the load of the machine is the same for all, and the
-ratio says more than the milliseconds.
+It measures this checkout with both clients of DynamoDB and SQS, and the checkouts in other folders
+with their default, each in a process of its own with the same Python. The processes take turns, so
+the load of the machine is the same for all, and the ratio to botocore says more than the
+milliseconds.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from typing import IO, Final, cast
 from benchmarks.accepting import MAIL
 from benchmarks.cold_start import post
 from benchmarks.smtp.end_to_end import engine_with_key
+from pillarbox.settings import Settings
 
 ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = 200
@@ -53,31 +55,37 @@ for _ in sys.stdin:
 
 def main() -> None:
     """Print a table in Markdown."""
-    asyncio.run(measure([ROOT, *map(Path, sys.argv[1:])]))
+    asyncio.run(measure([*map(Path, sys.argv[1:])]))
 
 
 async def measure(checkouts: list[Path]) -> None:
-    """Start the engine and a process for each checkout, and let them take turns."""
+    """Start the engine and a process for each checkout and client, and let them take turns."""
+    measured = [(ROOT, "botocore"), (ROOT, "direct"), *((other, "") for other in checkouts)]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         async with engine_with_key(Path(folder)) as key:
             os.environ["POWERTOOLS_SERVICE_NAME"] = "benchmark"
             event = json.dumps(post(key, MAIL))
-            handlers = [stack.enter_context(start(checkout, event)) for checkout in checkouts]
+            handlers = [
+                stack.enter_context(start(checkout, event, client)) for checkout, client in measured
+            ]
             turns = [[take_turn(handler) for handler in handlers] for _ in range(_TURNS)]
     # Other processes, which empty the caches, can only add: so the tenth that took least.
     figures = [statistics.quantiles(spent, n=10)[0] for spent in zip(*turns, strict=True)]
-    print("| checkout | ms of CPU | ratio |")
-    print("|---|---|---|")
-    for checkout, spent in zip(checkouts, figures, strict=True):
-        print(f"| {checkout} | {spent:.2f} | {spent / figures[-1]:.2f} |")
+    print("| checkout, client | ms of CPU | ratio | median of the turns' ratios |")
+    print("|---|---|---|---|")
+    for number, (checkout, client) in enumerate(measured):
+        median = statistics.median(turn[number] / turn[0] for turn in turns)
+        ratio = figures[number] / figures[0]
+        print(f"| {checkout} {client} | {figures[number]:.2f} | {ratio:.2f} | {median:.2f} |")
 
 
-def start(checkout: Path, event: str) -> subprocess.Popen[str]:
+def start(checkout: Path, event: str, client: str) -> subprocess.Popen[str]:
     """Start a process with the handler of a checkout; it ends when its standard input does."""
+    variables = {Settings.aws_client.variable: client} if client else {}
     path = (checkout / "functions" / "send_email", checkout / "layers" / "shared")
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, event],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

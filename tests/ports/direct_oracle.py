@@ -49,6 +49,9 @@ _HEADERS: Final = (
 )
 _TOKEN: Final = "11111111-2222-3333-4444-555555555555"
 
+#: A read of an item.
+GET: Final = ("get_item", {"TableName": "t", "Key": {"pk": {"S": "a"}}})
+
 #: Answers a request on a connection; returns whether the server keeps the connection open.
 type Act = Callable[[socket.socket], bool]
 
@@ -113,6 +116,7 @@ class Server:
         with suppress(OSError, ConnectionResetError):
             if self._tls:
                 connection = self._tls.wrap_socket(plain, server_side=True)
+                self._open.append(connection)
             stays = True
             while stays:
                 request = _read_request(connection)

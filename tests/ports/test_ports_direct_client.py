@@ -18,6 +18,7 @@ from pillarbox.adapters.direct import client as direct
 from tests.examples import examples
 from tests.loops import for_each
 from tests.ports.direct_oracle import (
+    GET,
     IMPATIENT,
     Act,
     Pair,
@@ -33,7 +34,6 @@ from tests.ports.direct_oracle import (
     value,
 )
 
-GET: Final = ("get_item", {"TableName": "t", "Key": {"pk": {"S": "a"}}})
 PUT: Final = ("put_item", {"TableName": "t", "Item": {"pk": {"S": "a"}}})
 SEND: Final = ("send_message", {"QueueUrl": "q", "MessageBody": "a"})
 #: A read, a write and a message to a queue.

@@ -60,7 +60,8 @@ class Endpoint(NamedTuple):
             or os.environ.get("AWS_ENDPOINT_URL")
             or f"https://{service}.{region}.{domain}"
         ).rstrip("/")
-        return cls(service, region, url) if url.count("/") == 2 and "@" not in url else None
+        is_plain = url.count("/") == 2 and not {*url} & {*"@[?#"}  # noqa: PLR2004  scheme and host
+        return cls(service, region, url) if is_plain else None
 
     @property
     def host(self) -> str:
