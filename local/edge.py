@@ -7,7 +7,6 @@ same responses as in AWS. It has no firewall, as a stack without `Firewall`.
 import gzip
 import json
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -88,14 +87,6 @@ class FrontOrigin:
     url: str
     secret: str
 
-    async def started(self) -> "FrontOrigin":
-        """Return this origin: that of a front that runs."""
-        return self
-
-
-class FrontFailed(Exception):
-    """The front did not start; its log says why."""
-
 
 class Edge:
     """The API at one address, as an ASGI application.
@@ -105,18 +96,14 @@ class Edge:
     """
 
     def __init__(
-        self,
-        template: Template,
-        stage: StageOrigin,
-        front: Callable[[], Awaitable[FrontOrigin]],
-        client: httpx.AsyncClient,
+        self, template: Template, stage: StageOrigin, front: FrontOrigin, client: httpx.AsyncClient
     ) -> None:
         """Read the rules.
 
         Args:
             template: what `template.inlined` returns.
             stage: answers every other request.
-            front: returns what answers sends that are too large for Lambda, once it runs.
+            front: answers sends that are too large for Lambda.
             client: sends requests to both; the caller closes it.
         """
         self._gateway = GatewayResponses(template)
@@ -153,16 +140,13 @@ class Edge:
             return refusal(error)
         if request.method == "OPTIONS":  # no route has it, and the engine's guard refuses it
             return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
+        build = self._to_stage if origin is Origin.API else self._to_front
         try:
-            if origin is Origin.API:
-                sent = self._to_stage(request, path, body)
-            else:
-                sent = self._to_front(await self._front(), request, path, body)
-            received = await self._client.send(sent, stream=True)
+            received = await self._client.send(build(request, path, body), stream=True)
             content = b"".join([part async for part in received.aiter_raw()])
         except httpx.TimeoutException:
             return self._gateway.response("INTEGRATION_TIMEOUT")
-        except (httpx.TransportError, FrontFailed):
+        except httpx.TransportError:
             return self._gateway.response("INTEGRATION_FAILURE")
         if received.is_error and request.method != "HEAD" and not _is_envelope(content):
             return self._gateway.replacement(received)
@@ -227,17 +211,15 @@ class Edge:
             extensions={"timeout": self._client.timeout.as_dict()},
         )
 
-    def _to_front(
-        self, front: FrontOrigin, request: Request, path: str, body: bytes
-    ) -> httpx.Request:
+    def _to_front(self, request: Request, path: str, body: bytes) -> httpx.Request:
         headers = [
             (name, value)
             for name, value in request.headers.items()
             if name not in _HOP_BY_HOP and not name.startswith("x-pillarbox-")
         ]
-        headers.append(("x-pillarbox-edge", front.secret))
+        headers.append(("x-pillarbox-edge", self._front.secret))
         headers.append(("x-pillarbox-client", request.client.host if request.client else ""))
-        target = httpx.URL(front.url).copy_with(raw_path=path.encode("latin-1"))
+        target = httpx.URL(self._front.url).copy_with(raw_path=path.encode("latin-1"))
         return httpx.Request(
             request.method,
             target,

@@ -37,8 +37,6 @@ _GRACE: Final = 5.0
 _STARTS_WITHIN: Final = 120.0
 
 
-#: Few arenas of malloc, which gives memory back. A function's process may have its own value.
-_LITTLE_MEMORY: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072"}
 # An engine that does not answer has stopped, so a retry is useless.
 _NO_RETRIES: Final = Config(retries={"total_max_attempts": 1})
 
@@ -75,7 +73,6 @@ class Engine:
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(port),
             "IOT_MTLS_ENABLED": "0",
-            **_LITTLE_MEMORY,
             "MINISTACK_HOST": "127.0.0.1",
             "MINISTACK_REGION": REGION,
             "S3_DATA_DIR": str(state / "engine" / "s3"),

@@ -1,7 +1,4 @@
-"""Runs the HTTP front beside the local API, in its own process as in its container.
-
-The first large send starts it: with its worker it takes as much memory as the engine.
-"""
+"""Runs the HTTP front beside the local API, in its own process as in its container."""
 
 import asyncio
 import contextlib
@@ -9,14 +6,14 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import httpx
 
 from local import processes, template
-from local.edge import FrontFailed, FrontOrigin
+from local.edge import FrontOrigin
 from pillarbox.settings import Settings
 
 _HOST: Final = "127.0.0.1"
@@ -26,34 +23,21 @@ _STARTS_WITHIN: Final = 60.0
 _GRACE: Final = 5.0
 
 
+class FrontFailed(Exception):
+    """The front did not start; its log says why."""
+
+
 @contextlib.asynccontextmanager
 async def serving(
     state: Path, client: httpx.AsyncClient, environment: Mapping[str, str]
-) -> AsyncIterator[Callable[[], Awaitable[FrontOrigin]]]:
-    """Yield what returns the front, and starts it first if it does not run. The block's end stops it.
-
-    It raises `FrontFailed` if the front stops during its start, or does not answer in time; the next
-    call tries again. `environment` has the settings of the handlers.
-    """
-    one_at_a_time = asyncio.Lock()
-    origin: FrontOrigin | None = None
-
-    async def started() -> FrontOrigin:
-        nonlocal origin
-        async with one_at_a_time:
-            if origin is None:
-                running = _running(state, client, environment)
-                origin = await parts.enter_async_context(running)
-        return origin
-
-    async with contextlib.AsyncExitStack() as parts:
-        yield started
-
-
-@contextlib.asynccontextmanager
-async def _running(
-    state: Path, client: httpx.AsyncClient, environment: Mapping[str, str]
 ) -> AsyncIterator[FrontOrigin]:
+    """Run the front on a free port until the block ends.
+
+    `environment` has the settings of the handlers.
+
+    Raises:
+        FrontFailed: the front stopped during its start, or did not answer in time.
+    """
     with socket.socket() as probe:
         probe.bind((_HOST, 0))
         port = probe.getsockname()[1]
@@ -63,8 +47,7 @@ async def _running(
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "front"),
             cwd=template.ROOT,
-            env={Settings.front_workers.variable: "1"}
-            | os.environ
+            env=os.environ
             | environment
             | {
                 Settings.edge_secret.variable: front.secret,

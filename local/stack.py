@@ -34,6 +34,7 @@ from local.guard import App, JsonBodies, SignedRequests
 from local.inbox.webhooks import SEEDED_RECEIVER
 from local.kept import keeping
 from local.keys import LocalKeys, keep_keys
+from local.logs import follow_logs
 from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
@@ -110,7 +111,7 @@ async def run(settings: StackSettings, console: Console, *, build_dashboard: boo
         0 after a signal, 1 when the engine stopped unexpectedly.
 
     Raises:
-        StackInUse, KeysInvalid, EngineFailed, PackagingFailed: the stack cannot start.
+        StackInUse, KeysInvalid, EngineFailed, FrontFailed, PackagingFailed: the stack cannot start.
     """
     make_private(settings.state)
     stop = asyncio.Event()
@@ -170,6 +171,7 @@ async def _start(
     environment = engine.aws_environment | read_stack(outputs, PARAMETERS) | endpoints
     environment[Settings.api_url.variable] = urls["edge"]  # in AWS an output of the stack
     wiring = OperatorWiring(Settings(environment))
+    await start(follow_logs(engine.client("logs"), settings.log))
 
     # Before the inbox answers: a page of an earlier run asks at once.
     mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
@@ -251,11 +253,7 @@ async def _seed(
 
 
 def _edge(
-    engine: Engine,
-    api_id: str,
-    front_origin: Callable[[], Awaitable[FrontOrigin]],
-    client: httpx.AsyncClient,
-    key: str,
+    engine: Engine, api_id: str, front_origin: FrontOrigin, client: httpx.AsyncClient, key: str
 ) -> App:
     """Return what answers at the stack's own address: dashboard, reference and API."""
     stage = StageOrigin(f"{engine.url}/restapis/{api_id}/api/_user_request_", engine.access_key_id)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -28,7 +28,7 @@ _KEY: Final = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "sec
 
 
 @contextmanager
-def environment(variables: Mapping[str, str]) -> Iterator[None]:
+def environment(variables: dict[str, str]) -> Iterator[None]:
     """Use these variables of AWS and no others."""
     others = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
     with mock.patch.dict(
@@ -104,7 +104,7 @@ def test_the_switch_and_the_service_decide() -> None:
 def test_a_certificate_is_verified_as_botocore_does(
     tmp_path: Path, name: str, error: str | None, *, trusted: bool
 ) -> None:
-    """A certificate of an unknown authority or for another name ends the call in botocore's error."""
+    """A certificate of an unknown authority or for another name ends the call as in botocore."""
     authority = Authority(tmp_path)
     variables = {"AWS_CA_BUNDLE": str(authority.path)} if trusted else {}
     server = Server(authority.issue(name))
@@ -178,7 +178,7 @@ def roles(tmp_path: Path) -> Iterator[dict[str, str]]:
 def test_a_container_role_is_refreshed(
     roles: dict[str, str], expires_in: timedelta, keys: list[str]
 ) -> None:
-    """Calls in a container are signed with its role's keys, which are read again before they expire."""
+    """A container's calls have its role's keys, which are read again before they expire."""
     with mock.patch.object(_Roles, "expires_in", expires_in):
         assert _signers(roles) == [(key, "session") for key in keys]
 
@@ -194,11 +194,11 @@ def test_a_container_role_is_refreshed(
     ],
 )
 def test_the_environment_names_the_caller(variables: dict[str, str], expected: list[Any]) -> None:
-    """Keys in the environment sign, with Lambda's token; without keys a call fails as botocore's."""
+    """Keys in the environment sign, with Lambda's token; without keys a call fails as before."""
     assert _signers(variables) == expected
 
 
-def _signers(variables: Mapping[str, str]) -> list[Any]:
+def _signers(variables: dict[str, str]) -> list[Any]:
     """Return key and token of two calls, or their errors."""
     server = Server()
     signers: list[Any] = []

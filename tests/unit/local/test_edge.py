@@ -18,7 +18,7 @@ from tests.unit.local.test_route import AGENTS
 
 _TEMPLATE = template.inlined(template.load())
 _STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
-_FRONT = FrontOrigin("http://front", "secret").started
+_FRONT = FrontOrigin("http://front", "secret")
 _LIMIT = Route(_TEMPLATE).lambda_bytes
 
 type Engine = Callable[[httpx.Request], httpx.Response]

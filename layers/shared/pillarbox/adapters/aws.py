@@ -77,11 +77,11 @@ def make_client(service: str, limits: "Limits | Config" = WITH_RETRIES) -> Any: 
     # Each takes a cold start's time, and most functions need one of them.
     with _MAKING:
         if service in _DIRECT and isinstance(limits, Limits):
-            from pillarbox.adapters.direct.client import find_client
+            from pillarbox.adapters.direct.client import find_client  # noqa: PLC0415  see above
 
             if client := find_client(service, limits):
                 return client
-        from pillarbox.adapters.sdk import make_sdk_client
+        from pillarbox.adapters.sdk import make_sdk_client  # noqa: PLC0415  see above
 
         return make_sdk_client(service, limits)
 

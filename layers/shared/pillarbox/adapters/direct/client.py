@@ -5,6 +5,7 @@ import os
 from base64 import b64decode, b64encode
 from binascii import crc32
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from random import random
 from time import sleep
@@ -12,13 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote
 from uuid import uuid4
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectTimeoutError,
-    NoCredentialsError,
-    ReadTimeoutError,
-)
+from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
 from pillarbox.adapters.aws import Limits
@@ -28,30 +23,26 @@ from pillarbox.adapters.direct.signature import Credentials, Signer
 _TARGETS: Final = {"dynamodb": "DynamoDB_20120810", "sqs": "AmazonSQS"}
 #: Every method of a client. The tests compare each with botocore's.
 OPERATIONS: Final = {
-    "dynamodb": frozenset(
-        "batch_execute_statement batch_get_item batch_write_item delete_item get_item put_item query"
-        " transact_write_items update_item".split()
-    ),
-    "sqs": frozenset(
-        "change_message_visibility delete_message get_queue_attributes receive_message send_message"
-        " send_message_batch".split()
-    ),
+    "dynamodb": "batch_execute_statement batch_get_item batch_write_item delete_item get_item"
+    " put_item query transact_write_items update_item",
+    "sqs": "change_message_visibility delete_message get_queue_attributes receive_message"
+    " send_message send_message_batch",
 }
 #: The operation that is not made twice with the same token.
-_WITH_TOKEN: Final = "TransactWriteItems"
+_WITH_TOKEN: Final = "TransactWriteItems"  # noqa: S105  no secret
 #: What another try may mend, as in botocore's standard mode.
-_TEMPORARY_CODES: Final = frozenset(
+_TEMPORARY_CODES: Final = (
     "BandwidthLimitExceeded EC2ThrottledException LimitExceededException PriorRequestNotComplete"
     " ProvisionedThroughputExceededException ReplicatedWriteConflictException RequestLimitExceeded"
     " RequestThrottled RequestThrottledException RequestTimeout RequestTimeoutException SlowDown"
     " ThrottledException Throttling ThrottlingException TooManyRequestsException"
-    " TransactionInProgressException".split()
+    " TransactionInProgressException"
 )
 _TEMPORARY_STATUSES: Final = frozenset({500, 502, 503, 504})
-_LONGEST_WAIT: Final = 20
 #: What a try costs of the quota of repetitions, and what a call gives back that needed none.
 _COST, _COST_OF_TIMEOUT, _GAIN = 5, 10, 1
 _MAX_IDLE: Final = 10
+_START: Final = "POST / HTTP/1.1\r\nuser-agent: pillarbox\r\naccept-encoding: identity\r\n"
 #: With these variables the credentials in the environment expire, or are of an older form.
 _OTHER_CREDENTIALS: Final = ("AWS_CREDENTIAL_EXPIRATION", "AWS_SECURITY_TOKEN")
 _FIRST_ERROR: Final = 300
@@ -81,7 +72,7 @@ class DirectClient:
             self._headers["x-amzn-query-mode"] = "true"  # for the codes of errors before JSON
 
     def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
-        if name not in OPERATIONS[self._endpoint.service]:
+        if name not in OPERATIONS[self._endpoint.service].split():
             raise AttributeError(f"the client of {self._endpoint.service} has no {name}")
         operation = "".join(part.capitalize() for part in name.split("_"))
 
@@ -106,57 +97,45 @@ class DirectClient:
             outcome = self._try(operation, body)
             if attempt >= self._limits.attempts or not self._is_temporary(outcome):
                 break
-            timed_out = isinstance(outcome, ConnectTimeoutError | ReadTimeoutError)
+            timed_out = isinstance(outcome, sdk.ConnectTimeoutError | sdk.ReadTimeoutError)
             gain = _COST_OF_TIMEOUT if timed_out else _COST
             if not self._quota.acquire(gain):
                 break
-            sleep(random() * min(2 ** (attempt - 1), _LONGEST_WAIT))  # noqa: S311  not a secret
+            sleep(random() * 2 ** (attempt - 1))  # noqa: S311  not a secret
             attempt += 1
-        if isinstance(outcome, BotoCoreError):
+        if isinstance(outcome, sdk.BotoCoreError):
             raise outcome
         metadata = {"HTTPStatusCode": outcome.status, "RetryAttempts": attempt - 1}
-        if attempt >= self._limits.attempts:
-            metadata["MaxAttemptsReached"] = True
         if outcome.status >= _FIRST_ERROR:
-            error: Any = _read_error(outcome)
-            raise ClientError(error | {"ResponseMetadata": metadata}, operation)
+            error: Any = _read_error(outcome) | {"ResponseMetadata": metadata}
+            raise sdk.ClientError(error, operation)
         self._quota.release(gain)
         return _read_fields(outcome.body, {}) | {"ResponseMetadata": metadata}
 
-    def _try(self, operation: str, body: bytes) -> Response | BotoCoreError:
+    def _try(self, operation: str, body: bytes) -> Response | sdk.BotoCoreError:
         target = f"{_TARGETS[self._endpoint.service]}.{operation}"
         headers = self._signer.sign(
             {**self._headers, "x-amz-target": target}, body, self._credentials()
         )
-        headers |= {
-            "user-agent": "pillarbox",
-            "accept-encoding": "identity",
-            "content-length": str(len(body)),
-        }
-        if "AWS_LAMBDA_FUNCTION_NAME" in os.environ and (
-            trace := os.environ.get("_X_AMZN_TRACE_ID")
-        ):
+        headers["content-length"] = str(len(body))
+        trace = "AWS_LAMBDA_FUNCTION_NAME" in os.environ and os.environ.get("_X_AMZN_TRACE_ID")
+        if trace:
             headers["x-amzn-trace-id"] = quote(trace, safe="-=;:+&[]{}\"',")
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         try:
             connection = self._connect()
             try:
-                response = connection.exchange(f"POST / HTTP/1.1\r\n{lines}\r\n".encode() + body)
+                return connection.exchange(f"{_START}{lines}\r\n".encode() + body)
             finally:
                 self._keep(connection)
-        except BotoCoreError as error:
+        except sdk.BotoCoreError as error:
             return error
-        return response
 
     def _connect(self) -> Connection:
-        while self._idle:
-            try:
-                connection = self._idle.pop()
-            except IndexError:  # another thread took it
-                break
-            if connection.reusable:
-                return connection
-            connection.close()
+        with suppress(IndexError):  # there is none, or another thread took it
+            while not (connection := self._idle.pop()).reusable:
+                connection.close()
+            return connection
         return Connection(self._endpoint, self._limits.connect_timeout, self._limits.read_timeout)
 
     def _keep(self, connection: Connection) -> None:
@@ -165,20 +144,20 @@ class DirectClient:
         else:
             connection.close()
 
-    def _is_temporary(self, outcome: Response | BotoCoreError) -> bool:
-        if isinstance(outcome, BotoCoreError) or outcome.status in _TEMPORARY_STATUSES:
+    def _is_temporary(self, outcome: Response | sdk.BotoCoreError) -> bool:
+        if isinstance(outcome, sdk.BotoCoreError) or outcome.status in _TEMPORARY_STATUSES:
             return True
         if outcome.status >= _FIRST_ERROR:
             code = _read_error(outcome)["Error"]["Code"]
-            return code in _TEMPORARY_CODES
-        checksum = (
-            outcome.headers.get("x-amz-crc32") if self._endpoint.service == "dynamodb" else None
-        )
-        return checksum is not None and int(checksum) != crc32(outcome.body)
+            if code in _TEMPORARY_CODES.split():
+                return True
+        if self._endpoint.service != "dynamodb" or "x-amz-crc32" not in outcome.headers:
+            return False
+        return int(outcome.headers["x-amz-crc32"]) != crc32(outcome.body)
 
 
 def find_client(service: str, limits: Limits) -> DirectClient | None:
-    """Return a client of DynamoDB or SQS; None if the environment asks for what only botocore does."""
+    """Return a client of DynamoDB or SQS; None if the environment asks for more than it does."""
     endpoint = Endpoint.find(service)
     return DirectClient(endpoint, limits, _find_credentials()) if endpoint else None
 
@@ -188,17 +167,20 @@ def _find_credentials() -> Callable[[], Credentials]:
 
     botocore's are refreshed before they expire.
     """
-    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-    fixed = Credentials(*map(os.environ.get, names))
-    if fixed.access_key and fixed.secret_key and not any(map(os.environ.get, _OTHER_CREDENTIALS)):
+    get = os.environ.get
+    access_key, secret_key = get("AWS_ACCESS_KEY_ID"), get("AWS_SECRET_ACCESS_KEY")
+    if access_key and secret_key and not any(map(get, _OTHER_CREDENTIALS)):
+        fixed = Credentials(access_key, secret_key, get("AWS_SESSION_TOKEN"))
         return lambda: fixed
-    from pillarbox.adapters.sdk import sdk_session  # no function needs it
+    # No function needs it, and it takes a cold start's time.
+    from pillarbox.adapters.sdk import sdk_session  # noqa: PLC0415  see above
 
     def current() -> Credentials:
         found = sdk_session().get_credentials()
         if found is None:
-            raise NoCredentialsError
-        return found.get_frozen_credentials()
+            raise sdk.NoCredentialsError
+        frozen: Any = found.get_frozen_credentials()
+        return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     return current
 
@@ -234,10 +216,8 @@ def _read_error(response: Response) -> dict[str, Any]:
     return (fields if kind else {}) | {"Error": error}
 
 
-def _to_base64(value: object) -> str:
+def _to_base64(value: bytes) -> str:
     """Write a binary attribute value, the only one that JSON does not know."""
-    if not isinstance(value, bytes | bytearray):
-        raise TypeError(f"no JSON is defined for {type(value).__name__}")
     return b64encode(value).decode()
 
 

@@ -4,20 +4,14 @@ import os
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from select import POLLIN, poll
 from typing import BinaryIO, Final, NamedTuple, Self
 
 import botocore
-from botocore.exceptions import (
-    ConnectionClosedError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    ReadTimeoutError,
-    SSLError,
-)
+from botocore import exceptions as sdk
 
 #: What botocore trusts, too.
 AUTHORITIES: Final = Path(botocore.__file__).with_name("cacert.pem")
@@ -34,8 +28,18 @@ _ONLY_BOTOCORE: Final = (
 )
 #: The longest line of a response, as in `http.client`.
 _LINE: Final = 65536
-#: The digits of a status.
-_CODE: Final = 3
+type _Kinds = tuple[tuple[type[Exception], type[sdk.BotoCoreError]], ...]
+
+#: The errors of botocore for those of a connection that does not come about, and of an open one.
+_CONNECTING: Final[_Kinds] = (
+    (TimeoutError, sdk.ConnectTimeoutError),
+    (OSError, sdk.EndpointConnectionError),
+)
+_OPEN: Final[_Kinds] = (
+    (TimeoutError, sdk.ReadTimeoutError),
+    (ssl.SSLError, sdk.SSLError),
+    (Exception, sdk.ConnectionClosedError),
+)
 
 
 class Endpoint(NamedTuple):
@@ -87,40 +91,25 @@ class Connection:
         read_timeout: seconds for each part of a response.
 
     Raises:
-        EndpointConnectionError, ConnectTimeoutError, ReadTimeoutError, SSLError,
-        ConnectionClosedError: it did not come about.
+        BotoCoreError: it did not come about.
     """
 
     def __init__(self, endpoint: Endpoint, connect_timeout: float, read_timeout: float) -> None:
         self._url = endpoint.url
         scheme, _, address = endpoint.url.partition("://")
         host, _, port = address.partition(":")
-        try:
-            self._socket = socket.create_connection(
-                (host, int(port or (443 if scheme == "https" else 80))), connect_timeout
-            )
-        except TimeoutError as error:
-            raise ConnectTimeoutError(endpoint_url=self._url, error=error) from error
-        except OSError as error:
-            raise EndpointConnectionError(endpoint_url=self._url, error=error) from error
+        with _errors(self._url, _CONNECTING):
+            target = host, int(port or (443 if scheme == "https" else 80))
+            self._socket = socket.create_connection(target, connect_timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         if scheme == "https":
-            self._encrypt(host)
+            with _errors(self._url, _OPEN):
+                self._socket = _tls().wrap_socket(self._socket, server_hostname=host)
         self._socket.settimeout(read_timeout)
         self._readable = poll()
         self._readable.register(self._socket, POLLIN)
         self._reusable = True
-
-    def _encrypt(self, host: str) -> None:
-        try:
-            self._socket = _tls().wrap_socket(self._socket, server_hostname=host)
-        except TimeoutError as error:
-            raise ReadTimeoutError(endpoint_url=self._url, error=error) from error
-        except ssl.SSLError as error:
-            raise SSLError(endpoint_url=self._url, error=error) from error
-        except OSError as error:
-            raise ConnectionClosedError(endpoint_url=self._url, error=error) from error
 
     @property
     def reusable(self) -> bool:
@@ -132,49 +121,42 @@ class Connection:
         self._socket.close()
 
     def __del__(self) -> None:  # of an idle one, if nobody has the client any more
-        if "_socket" in vars(self):
+        with suppress(AttributeError):  # it did not come about
             self.close()
 
     def exchange(self, request: bytes) -> Response:
         """Send a request once, and read the response.
 
         Raises:
-            ReadTimeoutError, ConnectionClosedError: there is no response; the service may have
-                handled the request.
+            BotoCoreError: there is no response; the service may have handled the request.
         """
         self._reusable = False
-        try:
-            # A server may respond before it has read all, and close: the response counts.
-            with suppress(BrokenPipeError, ConnectionResetError):
-                self._socket.sendall(request)
-        except OSError as error:
-            raise ConnectionClosedError(endpoint_url=self._url, error=error) from error
-        try:
-            with self._socket.makefile("rb") as reader:
-                return self._read(reader)
-        except TimeoutError as error:
-            raise ReadTimeoutError(endpoint_url=self._url, error=error) from error
-        except (OSError, ValueError) as error:
-            raise ConnectionClosedError(endpoint_url=self._url, error=error) from error
-
-    def _read(self, reader: BinaryIO) -> Response:
-        status = 100
-        while status == 100:  # noqa: PLR2004  Continue, which may come before the response
+        # A server may respond before it has read all, and close: the response counts.
+        with _errors(self._url, _OPEN[-1:]), suppress(BrokenPipeError, ConnectionResetError):
+            self._socket.sendall(request)
+        with _errors(self._url, _OPEN), self._socket.makefile("rb") as reader:
             version, code, *_ = reader.readline(_LINE).split(None, 2)
-            if not (version.startswith(b"HTTP/") and len(code) == _CODE):
-                raise ValueError(f"{version!r} {code!r} is no HTTP")
-            status, headers = int(code), _read_headers(reader)
-        complete = True
-        if headers.get("transfer-encoding", "").lower() == "chunked":
-            body = b"".join(_read_chunks(reader))
-        elif "content-length" in headers:
-            body = reader.read(length := int(headers["content-length"]))
-            complete = len(body) == length
-        else:
-            body, complete = reader.read(), False
+            headers = _read_headers(reader)
+            # The services send no response of another kind, so one is as good as lost.
+            if not (version.startswith(b"HTTP/") and len(code) == 3 and code >= b"200"):  # noqa: PLR2004
+                raise ValueError(f"{version!r} {code!r} starts no response")
+            if "transfer-encoding" in headers:
+                raise ValueError("the response has no length")
+            length = int(headers.get("content-length", -1))
+            body = reader.read(length)  # to the end, if there is no length
         stays = headers.get("connection", "").lower() != "close" and version == b"HTTP/1.1"
-        self._reusable = stays and complete
-        return Response(status, headers, body)
+        self._reusable = stays and len(body) == length
+        return Response(int(code), headers, body)
+
+
+@contextmanager
+def _errors(url: str, kinds: _Kinds) -> Iterator[None]:
+    """Raise the error of botocore that has the first of these kinds."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        kind = next(kind for of, kind in kinds if isinstance(error, of))
+        raise kind(endpoint_url=url, error=error) from error
 
 
 def _read_headers(reader: BinaryIO) -> dict[str, str]:
@@ -183,13 +165,6 @@ def _read_headers(reader: BinaryIO) -> dict[str, str]:
         name, _, value = line.decode("latin-1").partition(":")
         headers[name.strip().lower()] = value.strip()
     return headers
-
-
-def _read_chunks(reader: BinaryIO) -> Iterator[bytes]:
-    while size := int(reader.readline(_LINE).partition(b";")[0], 16):
-        yield reader.read(size)
-        reader.readline(_LINE)
-    _read_headers(reader)
 
 
 @cache
