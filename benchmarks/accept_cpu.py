@@ -1,16 +1,17 @@
 """The CPU of accepting one email over HTTP, with five calls to the local engine.
 
-    .venv/bin/python -m benchmarks.accept_cpu [FOLDER…]
+    .venv/bin/python -m benchmarks.accept_cpu [--instructions] [FOLDER…]
 
 It measures this checkout with both clients of DynamoDB and SQS, and the checkouts in other folders
 with their default, each in a process of its own with the same Python. The processes take turns, so
 the load of the machine is the same for all, and the ratio to botocore says more than the
-milliseconds.
+milliseconds. With `--instructions` valgrind counts instead, without system calls.
 """
 
 import asyncio
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from pillarbox.settings import Settings
 
 ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = 200
+_VALGRIND: Final = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
 
 #: At each line on its standard input it accepts five emails, and prints the milliseconds of one.
 _PROGRAM: Final = """
@@ -55,16 +57,20 @@ for _ in sys.stdin:
 
 def main() -> None:
     """Print a table in Markdown."""
-    asyncio.run(measure([*map(Path, sys.argv[1:])]))
+    folders = [Path(argument) for argument in sys.argv[1:] if argument != "--instructions"]
+    asyncio.run(measure(folders, counting="--instructions" in sys.argv))
 
 
-async def measure(checkouts: list[Path]) -> None:
+async def measure(checkouts: list[Path], *, counting: bool) -> None:
     """Start the engine and a process for each checkout and client, and let them take turns."""
     measured = [(ROOT, "botocore"), (ROOT, "direct"), *((other, "") for other in checkouts)]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         async with engine_with_key(Path(folder)) as key:
             os.environ["POWERTOOLS_SERVICE_NAME"] = "benchmark"
             event = json.dumps(post(key, MAIL))
+            if counting:
+                print_instructions(measured, event)
+                return
             handlers = [
                 stack.enter_context(start(checkout, event, client)) for checkout, client in measured
             ]
@@ -79,15 +85,33 @@ async def measure(checkouts: list[Path]) -> None:
         print(f"| {checkout} {client} | {figures[number]:.2f} | {ratio:.2f} | {median:.2f} |")
 
 
-def start(checkout: Path, event: str, client: str) -> subprocess.Popen[str]:
+def print_instructions(measured: list[tuple[Path, str]], event: str) -> None:
+    """Print the instructions of one email: the difference between 30 and 10 in one process."""
+    of_botocore = 0.0
+    for checkout, client in measured:
+        totals = []
+        for turns in (2, 6):
+            with start(checkout, event, client, *_VALGRIND) as handler:
+                _, errors = handler.communicate("\n" * turns)
+            found = re.search(r"Collected : (\d+)", errors)
+            if found is None:
+                raise RuntimeError(errors)
+            totals.append(int(found[1]))
+        count = (totals[1] - totals[0]) / 20e6
+        of_botocore = of_botocore or count
+        print(f"{checkout} {client}: {count:.2f} M, {count / of_botocore:.2f}", flush=True)
+
+
+def start(checkout: Path, event: str, client: str, *launcher: str) -> subprocess.Popen[str]:
     """Start a process with the handler of a checkout; it ends when its standard input does."""
     variables = {Settings.aws_client.variable: client} if client else {}
     path = (checkout / "functions" / "send_email", checkout / "layers" / "shared")
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, event],
+        [*launcher, sys.executable, "-c", _PROGRAM, event],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if launcher else None,
         text=True,
     )
 
