@@ -122,7 +122,7 @@ class Connection:
         operation = request.split(b"x-amz-target: ")[1].split(b"\\r")[0].decode().split(".")[1]
         return Response(200, {}, json.dumps(answers.get(operation, {})).encode())
 
-client.Connection = Connection
+client.AwsConnection = Connection
 context = SimpleNamespace(
     aws_request_id="1", function_name="f", memory_limit_in_mb=1024, invoked_function_arn="arn"
 )

@@ -90,7 +90,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     with (
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
-        mock.patch.object(client, "Connection", EmulatedConnection),
+        mock.patch.object(client, "AwsConnection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
         mock_aws(config={"core": {"reset_boto3_session": False}}),

@@ -12,7 +12,7 @@ _NOT_EMULATED: Final = "moto knows no such service"
 
 
 class EmulatedConnection:
-    """Takes the place of `Connection` in `emulated_aws`."""
+    """Takes the place of `AwsConnection` in `emulated_aws`."""
 
     reusable = False
 

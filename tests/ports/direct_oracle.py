@@ -25,7 +25,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.model import Shape
 from botocore.retries.standard import ExponentialBackoff
 
-from pillarbox.adapters.aws import WITH_RETRIES, Limits, make_client, use_direct_client
+from pillarbox.adapters.aws import WITH_RETRIES, CallLimits, make_client, use_direct_client
 from pillarbox.adapters.direct import client as direct
 from pillarbox.adapters.direct.client import OPERATIONS, DirectClient
 from pillarbox.adapters.sdk import sdk_session
@@ -41,7 +41,7 @@ VARIABLES: Final = {
     "_X_AMZN_TRACE_ID": "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8",
 }
 #: A read that the server does not answer ends soon.
-IMPATIENT: Final = Limits(read_timeout=0.2)
+IMPATIENT: Final = CallLimits(read_timeout=0.2)
 #: What both clients send. The SDK's own headers say how often it tried, and no service needs them.
 _HEADERS: Final = (
     *("content-type", "x-amz-target", "x-amzn-query-mode", "x-amz-security-token", "host"),
@@ -162,7 +162,7 @@ type Call = tuple[str, Mapping[str, Any]]
 
 @contextmanager
 def both_clients(
-    variables: dict[str, str], service: str, limits: Limits = WITH_RETRIES
+    variables: dict[str, str], service: str, limits: CallLimits = WITH_RETRIES
 ) -> Iterator[dict[str, Any]]:
     """Yield a client of each kind, whose waits take no time and are recorded in `waits`."""
     waits: list[float] = []
@@ -228,7 +228,7 @@ class Pair:
 
 
 @contextmanager
-def pair(service: str, limits: Limits = WITH_RETRIES) -> Iterator[Pair]:
+def pair(service: str, limits: CallLimits = WITH_RETRIES) -> Iterator[Pair]:
     """Run a server, with a client of each kind."""
     server = Server()
     url = {f"AWS_ENDPOINT_URL_{service.upper()}": f"http://127.0.0.1:{server.port}"}

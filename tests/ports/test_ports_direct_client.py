@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.retries.quota import RetryQuota
 from botocore.retries.standard import ThrottledRetryableChecker, TransientRetryableChecker
 
-from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES, Limits
+from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES, CallLimits
 from pillarbox.adapters.direct import client as direct
 from tests.examples import examples
 from tests.loops import for_each
@@ -183,7 +183,7 @@ def test_silence_is_what_it_is_to_botocore(act: Act) -> None:
 
 def test_slow_bytes_are_what_they_are_to_botocore() -> None:
     """The time-out is for each part of a response, not for all."""
-    with pair("dynamodb", Limits(read_timeout=1, attempts=1)) as patient:
+    with pair("dynamodb", CallLimits(read_timeout=1, attempts=1)) as patient:
         assert "ConsumedCapacity" in patient.compare([GET], [slowly]).results[0]
 
 
@@ -194,7 +194,7 @@ def closes_later(connection: socket.socket) -> bool:
 
 
 @for_each("limits", [WITH_RETRIES, WITHOUT_RETRIES])
-def test_a_closed_connection_is_not_used(limits: Limits) -> None:
+def test_a_closed_connection_is_not_used(limits: CallLimits) -> None:
     """A connection that the server closed between two requests costs the second one no try."""
     with pair("dynamodb", limits) as both:
         for client in (both.botocore, both.direct):

@@ -40,7 +40,7 @@ _SERVER_ERROR: Final = 500
 _MAX_PARALLEL: Final = 10
 
 
-class Limits(NamedTuple):
+class CallLimits(NamedTuple):
     """How long a call waits, in seconds, and how often it is tried, in a mode of the SDK."""
 
     connect_timeout: float = 1
@@ -50,10 +50,10 @@ class Limits(NamedTuple):
 
 
 #: A call that hangs must end and be retried well within a handler's time.
-WITH_RETRIES: Final = Limits()
+WITH_RETRIES: Final = CallLimits()
 #: For calls that must not take effect twice: a try whose response was lost may have
 #: taken effect.
-WITHOUT_RETRIES: Final = Limits(attempts=1)
+WITHOUT_RETRIES: Final = CallLimits(attempts=1)
 
 #: Clients must not be made at the same time: the SDK's session cannot.
 _MAKING: Final = Lock()
@@ -68,7 +68,7 @@ def use_direct_client(*, on: bool) -> None:
         _DIRECT.update({"dynamodb", "sqs"})
 
 
-def make_client(service: str, limits: "Limits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
+def make_client(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
     """Return a client of an AWS service.
 
     Each service has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …). The local
@@ -76,7 +76,7 @@ def make_client(service: str, limits: "Limits | Config" = WITH_RETRIES) -> Any: 
     """
     # Each takes a cold start's time, and most functions need one of them.
     with _MAKING:
-        if service in _DIRECT and isinstance(limits, Limits):
+        if service in _DIRECT and isinstance(limits, CallLimits):
             from pillarbox.adapters.direct.client import find_client  # noqa: PLC0415  see above
 
             if client := find_client(service, limits):
@@ -99,7 +99,7 @@ class _LazyClient:
         return made
 
 
-def client_of(service: str, limits: "Limits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
+def client_of(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
     """Return an attribute of an adapter's class: a client, which its first use makes."""
     return _LazyClient(service, limits)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import botocore.session
 from botocore.config import Config
 
-from pillarbox.adapters.aws import Limits
+from pillarbox.adapters.aws import CallLimits
 
 #: AWS checks parameters too. The tests turn this on, since the SDK drops unknown ones silently.
 CHECKS_PARAMETERS: Final = False
@@ -15,9 +15,9 @@ CHECKS_PARAMETERS: Final = False
 _ONE_ENDPOINT: Final = frozenset({"dynamodb", "lambda", "sqs"})
 
 
-def make_sdk_client(service: str, limits: Limits | Config) -> Any:  # noqa: ANN401  typed by callers
+def make_sdk_client(service: str, limits: CallLimits | Config) -> Any:  # noqa: ANN401  typed by callers
     """Return a client of an AWS service. No two may be made at the same time."""
-    config = _config(limits) if isinstance(limits, Limits) else limits
+    config = _config(limits) if isinstance(limits, CallLimits) else limits
     if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
         # Only AWS has a host name for each bucket.
         config = config.merge(Config(s3={"addressing_style": "path"}))
@@ -27,7 +27,7 @@ def make_sdk_client(service: str, limits: Limits | Config) -> Any:  # noqa: ANN4
     return client
 
 
-def _config(limits: Limits) -> Config:
+def _config(limits: CallLimits) -> Config:
     return Config(
         connect_timeout=limits.connect_timeout,
         read_timeout=limits.read_timeout,

@@ -16,9 +16,9 @@ from uuid import uuid4
 from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
-from pillarbox.adapters.aws import Limits
-from pillarbox.adapters.direct.connection import Connection, Endpoint, Response
-from pillarbox.adapters.direct.signature import Credentials, Signer
+from pillarbox.adapters.aws import CallLimits
+from pillarbox.adapters.direct.connection import AwsConnection, Endpoint, Response
+from pillarbox.adapters.direct.signature import AccessKey, Signer
 
 _TARGETS: Final = {"dynamodb": "DynamoDB_20120810", "sqs": "AmazonSQS"}
 #: Every method of a client. The tests compare each with botocore's.
@@ -59,14 +59,14 @@ class DirectClient:
     """
 
     def __init__(
-        self, endpoint: Endpoint, limits: Limits, credentials: Callable[[], Credentials]
+        self, endpoint: Endpoint, limits: CallLimits, credentials: Callable[[], AccessKey]
     ) -> None:
         self._endpoint = endpoint
         self._limits = limits
         self._credentials = credentials
         self._signer = Signer(endpoint.service, endpoint.region)
         self._quota = RetryQuota()
-        self._idle: list[Connection] = []
+        self._idle: list[AwsConnection] = []
         self._headers = {"host": endpoint.host, "content-type": "application/x-amz-json-1.0"}
         if endpoint.service == "sqs":
             self._headers["x-amzn-query-mode"] = "true"  # for the codes of errors before JSON
@@ -131,14 +131,16 @@ class DirectClient:
         except sdk.BotoCoreError as error:
             return error
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> AwsConnection:
         with suppress(IndexError):  # there is none, or another thread took it
             while not (connection := self._idle.pop()).reusable:
                 connection.close()
             return connection
-        return Connection(self._endpoint, self._limits.connect_timeout, self._limits.read_timeout)
+        return AwsConnection(
+            self._endpoint, self._limits.connect_timeout, self._limits.read_timeout
+        )
 
-    def _keep(self, connection: Connection) -> None:
+    def _keep(self, connection: AwsConnection) -> None:
         if connection.reusable and len(self._idle) < _MAX_IDLE:
             self._idle.append(connection)
         else:
@@ -156,13 +158,13 @@ class DirectClient:
         return int(outcome.headers["x-amz-crc32"]) != crc32(outcome.body)
 
 
-def find_client(service: str, limits: Limits) -> DirectClient | None:
+def find_client(service: str, limits: CallLimits) -> DirectClient | None:
     """Return a client of DynamoDB or SQS; None if the environment asks for more than it does."""
     endpoint = Endpoint.find(service)
     return DirectClient(endpoint, limits, _find_credentials()) if endpoint else None
 
 
-def _find_credentials() -> Callable[[], Credentials]:
+def _find_credentials() -> Callable[[], AccessKey]:
     """Return what returns the credentials: Lambda's, or those of botocore, such as a container's.
 
     botocore's are refreshed before they expire.
@@ -170,17 +172,17 @@ def _find_credentials() -> Callable[[], Credentials]:
     get = os.environ.get
     access_key, secret_key = get("AWS_ACCESS_KEY_ID"), get("AWS_SECRET_ACCESS_KEY")
     if access_key and secret_key and not any(map(get, _OTHER_CREDENTIALS)):
-        fixed = Credentials(access_key, secret_key, get("AWS_SESSION_TOKEN"))
+        fixed = AccessKey(access_key, secret_key, get("AWS_SESSION_TOKEN"))
         return lambda: fixed
     # No function needs it, and it takes a cold start's time.
     from pillarbox.adapters.sdk import sdk_session  # noqa: PLC0415  see above
 
-    def current() -> Credentials:
+    def current() -> AccessKey:
         found = sdk_session().get_credentials()
         if found is None:
             raise sdk.NoCredentialsError
         frozen: Any = found.get_frozen_credentials()
-        return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+        return AccessKey(frozen.access_key, frozen.secret_key, frozen.token)
 
     return current
 

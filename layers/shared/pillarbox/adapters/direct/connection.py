@@ -82,7 +82,7 @@ class Response(NamedTuple):
     body: bytes
 
 
-class Connection:
+class AwsConnection:
     """A connection to an endpoint, for one request at a time.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 
 
-class Credentials(NamedTuple):
+class AccessKey(NamedTuple):
     """An access key; temporary ones have a session token."""
 
     access_key: str
@@ -25,7 +25,7 @@ class Signer:
         self._derived: tuple[tuple[str, str], bytes] = ("", ""), b""
 
     def sign(
-        self, headers: Mapping[str, str], body: bytes, credentials: Credentials
+        self, headers: Mapping[str, str], body: bytes, credentials: AccessKey
     ) -> dict[str, str]:
         """Return the headers of a request with the time, the token and the signature.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import Limits, client_of, code_of, service_errors
+from pillarbox.adapters.aws import CallLimits, client_of, code_of, service_errors
 from pillarbox.adapters.ses.identities import PROVIDER, find_identity
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.address import domain_and_parents, domain_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sesv2.type_defs import TenantSuppressionAttributesTypeDef, TenantTypeDef
 
 #: SES takes about one call a second of all operations but those that send.
-_PATIENT: Final = Limits(attempts=5, mode="adaptive")
+_PATIENT: Final = CallLimits(attempts=5, mode="adaptive")
 #: A tenant suppresses by its own list: an address that bounced for one may be fine for another.
 _SUPPRESSION: "Final[TenantSuppressionAttributesTypeDef]" = {
     "SuppressedReasons": ["BOUNCE", "COMPLAINT"],
