@@ -29,9 +29,9 @@ __all__ = ["Wiring", "count_changes", "read_secret", "services", "utc_now"]
 @cache
 def services() -> "Wiring":
     """Return the use cases of this process, with the settings of its environment."""
-    settings = Settings(os.environ)
-    use_direct_client(on=settings.aws_client == "direct")
-    return Wiring(settings)
+    wiring = Wiring(Settings(os.environ))
+    wiring.choose_client()
+    return wiring
 
 
 class Wiring(
@@ -44,6 +44,10 @@ class Wiring(
     WebhookWiring,
 ):
     """The use cases that some settings describe; each is made once."""
+
+    def choose_client(self) -> None:
+        """Let the clients of this process be those of the settings."""
+        use_direct_client(on=self.settings.aws_client == "direct")
 
 
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
