@@ -123,7 +123,7 @@ ANALYTICS: Final = {
             "statuses": _STATUS_COUNTS,
         }
     ],
-    "topErrors": [{"code": "general", "message": MEANINGS["general"], "count": 1}],
+    "topErrors": [{"code": "mailbox_unknown", "message": MEANINGS["mailbox_unknown"], "count": 1}],
 }
 RPC_REQUESTS: Final = {
     "list": {

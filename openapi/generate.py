@@ -12,6 +12,7 @@ from openapi.errors import ERRORS, example_of
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.operations import METHODS_BY_PATH, OPERATIONS
+from pillarbox.domain.messages.message import MEANINGS
 
 ROOT: Final = Path(__file__).parents[1]
 _ERRORS: Final = dict(sorted(ERRORS.items(), key=lambda item: item[1].status))
@@ -41,7 +42,13 @@ def _errors(page: str) -> str:
             f"**What to do:** {error.remedy}\n",
             f"```json\n{example}\n```\n",
         ]
-    return _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
+    page = _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
+    meanings = [f"| `{code}` | {meaning} |" for code, meaning in sorted(MEANINGS.items())]
+    return _replaced(
+        page,
+        r"(?<=\| code of an email \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*",
+        [*meanings, ""],
+    )
 
 
 def _codes(source: str) -> str:
@@ -86,6 +93,9 @@ def _api(_: str) -> str:
         lines += _integrations(path, methods | everything)
         of_literal = methods if len(set(methods.values())) > 1 else {}
         lines += _integrations(f"/v1{path}", of_literal | everything)
+    for path, taken in RESEND_ROUTES.items():
+        owner = dict.fromkeys(map(str.lower, taken), "Resend")
+        lines += _integrations(path, owner | {"x-amazon-apigateway-any-method": "Resend"})
     return "\n".join(lines) + "\n"
 
 
@@ -141,6 +151,17 @@ def _replaced(text: str, part: str, rows: list[str]) -> str:
         raise ValueError(part)
     return re.sub(part, lambda _: "\n".join(rows), text, count=1)
 
+
+_ANY_METHOD: Final = ("GET", "POST", "PATCH", "DELETE")
+#: The routes of functions/resend, whose shapes are Resend's and not in docs/openapi.json. The last
+#: ones answer for what Pillarbox does not have.
+RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "/resend/emails": ("GET", "POST"),
+    "/resend/emails/batch": ("POST",),
+    "/resend/emails/{message_id}": ("GET",),
+    "/resend/{resource}": _ANY_METHOD,
+    "/resend/{resource}/{resource_id}": _ANY_METHOD,
+}
 
 #: Path of each file -> how to make its content from what it contains now.
 GENERATED: Final[Mapping[str, Callable[[str], str]]] = {

@@ -11,8 +11,10 @@ from typing import Any, Final
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
 from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
+from pillarbox.domain.messages.custom_headers import MAX_HEADERS, MAX_HEADERS_BYTES
+from pillarbox.domain.messages.custom_headers import NAMES as HEADER_NAMES
 from pillarbox.domain.messages.filename import FILENAME_PATTERN
-from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS, MAX_TEXT
 from pillarbox.domain.messages.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.templates.draft import MAX_SOURCE
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES
@@ -33,6 +35,7 @@ from pillarbox.http.messages.wire import (
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
+    UnsubscribeModel,
 )
 from pillarbox.http.operator.wire import (
     AccountsQuery,
@@ -112,6 +115,15 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
         },
         "examples": [{"order": "10442"}],
     },
+    "Headers": {
+        "description": f"Header fields: {', '.join(HEADER_NAMES)}, and names that begin with X-."
+        f" They have at most {MAX_HEADERS_BYTES} bytes in all. Only X-… may have more than ASCII.",
+        "type": "object",
+        "maxProperties": MAX_HEADERS,
+        "propertyNames": {"pattern": f"^({'|'.join(HEADER_NAMES)}|[Xx]-[A-Za-z0-9_-]{{1,62}})$"},
+        "additionalProperties": {"type": "string", "minLength": 1, "pattern": HEADER_TEXT},
+        "examples": [{"X-Entity-Ref-ID": "receipt-10442"}],
+    },
     "Variables": {
         "description": "Values for a template, by name.",
         "type": "object",
@@ -121,6 +133,7 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
 STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
 _ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
 _TAGS: Final = {"$ref": "#/components/schemas/Tags"}
+_HEADERS: Final = {"$ref": "#/components/schemas/Headers"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 _SOURCE: Final = {"maxLength": MAX_SOURCE}
 _WEBHOOK_URL: Final = {
@@ -207,8 +220,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "pattern": HEADER_TEXT,
         },
         "from": {
-            "description": "A verified sender of the account. Free plans ignore it.",
-            "format": "email",
+            "description": "A verified sender of the account, alone or as `Name <address>`. Free"
+            " plans ignore the address.",
+            "examples": ["hello@acme.example", "Acme <hello@acme.example>"],
+        },
+        "text": {
+            "description": "The text part, at most 1 MB in UTF-8. Without it, one is made from the"
+            " HTML. It is sent as written, in all three modes. Not for keys that send tests.",
+            "maxLength": MAX_TEXT,
         },
         "cc": {"description": "Carbon copies.", **_ADDRESSES},
         "bcc": {"description": "Blind copies.", **_ADDRESSES},
@@ -224,6 +243,27 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "maxItems": MAX_ATTACHMENTS,
         },
         "tags": {"description": "Names and values by which you find the email again.", **_TAGS},
+        "headers": {
+            "description": "Header fields of your own, by name. Over SMTP these and most others"
+            " are delivered as they are.",
+            **_HEADERS,
+        },
+        "unsubscribe": {
+            "description": "Writes List-Unsubscribe, and with `oneClick` List-Unsubscribe-Post, in"
+            " place of these names in `headers`."
+        },
+    },
+    UnsubscribeModel: {
+        "url": {
+            "description": "An https: URL, or a mailto: URL.",
+            "format": "uri",
+            "pattern": "^(https://|mailto:)[!-;=?-~]+$",
+            "examples": ["https://shop.example/unsubscribe?id=1"],
+        },
+        "oneClick": {
+            "description": "Whether the URL unsubscribes by a POST that mail programs send for"
+            " their user (RFC 8058). It needs an https: URL."
+        },
     },
     AttachmentModel: {
         "filename": {
@@ -233,7 +273,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "pattern": FILENAME_PATTERN,
         },
         "contentType": {
-            "description": "The type of the file (RFC 6838), without parameters.",
+            "description": "The type of the file (RFC 6838), without parameters. Without it, the"
+            " file's extension decides.",
             **_ATTACHMENT_TYPE,
         },
         "content": {

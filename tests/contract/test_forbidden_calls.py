@@ -80,10 +80,11 @@ _METHODS: Final = {
 _CALLED: Final = {f"{one.logical_id}Role" for one in OPERATIONS if KEY in one.security} | {
     "ManageKeysRole",
     "RelayRole",
+    "ResendRole",
 }
 #: The roles of the routes that also take a session.
 _CALLED_BY_USERS: Final = {f"{one.logical_id}Role" for one in OPERATIONS if SESSION in one.security}
-_SENDERS: Final = {"McpRole", "RelayRole", "SendBatchRole", "SendEmailRole"}
+_SENDERS: Final = {"McpRole", "RelayRole", "ResendRole", "SendBatchRole", "SendEmailRole"}
 #: Who writes what the promise and the limits of tenants stand on. For other records the template
 #: decides, and test_template_roles.py compares it with what the code calls.
 _WRITERS: Final = {
@@ -197,7 +198,7 @@ def test_a_role_lists_its_own_records_only(role: str) -> None:
     listed = _allowed_kinds(role, ["Query"])
     assert listed == _stated(role, ["Query"])
     assert {kind for kind, of in _LISTERS.items() if role in of} == listed & _LISTERS.keys()
-    if role in _SENDERS - {"McpRole"}:
+    if role in _SENDERS - {"McpRole", "ResendRole"}:
         assert listed == set()
 
 

@@ -45,6 +45,9 @@ def test_all_optional_fields_are_accepted(live: Api) -> None:
         "subject": "Your code",
         "variables": {"otp_code": "1", "expiry_minutes": 5, "extra": [1, {"a": None}]},
         "attachments": [attachment()],
+        "text": "Your code is 1.",
+        "headers": {"X-Entity-Ref-ID": "1"},
+        "unsubscribe": {"url": "https://sender.example/u", "oneClick": True},
     }
     assert live.send(otp(**fields)).status == 200
 

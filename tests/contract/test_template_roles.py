@@ -151,24 +151,36 @@ _networks: Final = count()
 def _accept(service: Service) -> None:
     """Send mail and batches, small and large, with and without a key, also with failures."""
     account = service.account()
-    api = Api(service.key(account))
-    saved = {"to": "ann@example.com", "templateId": service.template(account, "<p>x</p>")}
-    for path, body in (
-        ("/emails", otp()),
-        ("/emails", _LARGE),
-        ("/emails", saved),
-        ("/emails/batch", {"messages": [otp(), saved]}),
-        ("/emails/batch", {"messages": [_LARGE]}),
+    key = service.key(account)
+    template = service.template(account, "<p>x</p>")
+    saved = {"to": "ann@example.com", "templateId": template}
+    by_id = {"from": SENDER, "to": "ann@example.com", "template": {"id": template}}
+    large = by_id | {
+        "template": {"id": "otp", "variables": {"otp_code": "482913"}},
+        "attachments": [{"filename": "a.pdf", "content": _LARGE["attachments"][0]["content"]}],
+    }
+    front, bearer = Api(base="/resend"), {"Authorization": f"Bearer {key}"}
+    for api, sender, path, body in (
+        (Api(key), {}, "/emails", otp()),
+        (Api(key), {}, "/emails", _LARGE),
+        (Api(key), {}, "/emails", saved),
+        (Api(key), {}, "/emails/batch", {"messages": [otp(), saved]}),
+        (Api(key), {}, "/emails/batch", {"messages": [_LARGE]}),
+        (front, bearer, "/emails", large),
+        (front, bearer, "/emails", by_id),
+        (front, bearer, "/emails/batch", [large, by_id]),
     ):
-        text, key = json.dumps(body), {"Idempotency-Key": str(uuid4())}
-        for headers in ({}, key, key):
+        text, once = json.dumps(body), sender | {"Idempotency-Key": str(uuid4())}
+        for headers in (sender, once, once):
             assert api.raw("POST", path, text, headers).status == 200
         for call in ("PutItem", "TransactWriteItems"):
             with _failing(call):
-                assert api.raw("POST", path, text).status in {200, 503}
+                assert api.raw("POST", path, text, sender).status in {200, 503}
         with _failing("UpdateItem"):
-            key = {"Idempotency-Key": str(uuid4())}
-            assert api.raw("POST", path, text, key).status == 503
+            once = sender | {"Idempotency-Key": str(uuid4())}
+            assert api.raw("POST", path, text, once).status == 503
+    listed = front.raw("GET", "/emails", headers=bearer).json["data"]
+    assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
 
 
 @contextmanager

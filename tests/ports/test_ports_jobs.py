@@ -42,6 +42,8 @@ MAILS = {
         reply_to="r@example.com",
         subject="日本 😀 \u2028",
         body=HtmlBody(html="<p>\x00\x0b\ufffe日本 {{ x }}</p>"),
+        text="日本 {{ x }}\n",
+        headers={"X-Entity-Ref-ID": "1", "X-Note": "日本"},
     ),
     "starter": mail(
         body=StarterBody(

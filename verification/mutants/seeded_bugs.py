@@ -153,9 +153,9 @@ BUGS: Final = (
         "a bounce counts for the first recipient",
         f"{_LAYER}/adapters/ses/events.py",
         'recipient=_address_of(recipient["emailAddress"]),\n'
-        '            code=snake_case(subtype) or "bounced",',
+        "            code=_bounce_code(subtype, recipient),",
         'recipient=_address_of(bounce["bouncedRecipients"][0]["emailAddress"]),\n'
-        '            code=snake_case(subtype) or "bounced",',
+        "            code=_bounce_code(subtype, recipient),",
         "tests/ports/test_ports_notices.py tests/integration/feedback",
     ),
     SeededBug(

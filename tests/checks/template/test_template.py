@@ -9,6 +9,7 @@ import pytest
 
 from front.workers import TIME_LIMIT
 from local import template
+from openapi.generate import RESEND_ROUTES
 from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.adapters.sqs.event_queue import LONGEST_STAY
 from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
@@ -25,6 +26,7 @@ from tests.loops import for_each
 _SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
 _LAYER = template.ROOT / "layers" / "shared"
+_ALL_ROUTES = {**ROUTES, **RESEND_ROUTES}
 
 
 def _of_type(kind: str, resources: dict[str, Any] = _RESOURCES) -> dict[str, Any]:
@@ -64,7 +66,8 @@ def test_without_an_edge_both_readings_and_wrong_methods_reach_a_function() -> N
             for method in methods:
                 owner = owners.get((reading, method), owners[reading, "ANY"])
                 assert owner == owners[path, method]
-    assert {path for path, _ in owners} == {*ROUTES, *(f"/v1{path}" for path in ROUTES)}
+    literal = (f"/v1{path}" for path in ROUTES)
+    assert {path for path, _ in owners} == {*ROUTES, *RESEND_ROUTES, *literal}
 
 
 def test_the_gateway_may_call_the_functions_of_its_routes() -> None:
@@ -85,7 +88,7 @@ def test_each_route_is_one_function() -> None:
     for path, method in template.routes(_SOURCE):
         if method != "ANY" and not path.startswith("/v1/v1/"):
             deployed.setdefault(path, set()).add(method)
-    assert {path: set(methods) for path, methods in ROUTES.items()} == deployed
+    assert {path: set(methods) for path, methods in _ALL_ROUTES.items()} == deployed
 
 
 def _for_engine() -> template.Template:
@@ -136,7 +139,7 @@ def test_the_engine_gets_the_same_routes() -> None:
         if resource["Type"] == "AWS::ApiGateway::RestApi"
     )
     assert {path: set(methods) for path, methods in api["Body"]["paths"].items()} == {
-        path: {method.lower() for method in methods} for path, methods in ROUTES.items()
+        path: {method.lower() for method in methods} for path, methods in _ALL_ROUTES.items()
     }
     assert api["BinaryMediaTypes"] == ["*/*"]
 

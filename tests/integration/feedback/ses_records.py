@@ -144,10 +144,19 @@ _OWN: Final[dict[str, tuple[str, Record]]] = {
         status="4.2.2",
         diagnosticCode="smtp; 452 4.2.2 mailbox full",
     ),
-    "bounce_transient_message_too_large": _refused("Transient", "MessageTooLarge"),
+    "bounce_transient_message_too_large": _refused(
+        "Transient", "MessageTooLarge", status="5.3.4", diagnosticCode="smtp; 552 5.3.4 Too big"
+    ),
     "bounce_transient_custom_timeout_exceeded": _refused("Transient", "CustomTimeoutExceeded"),
-    "bounce_transient_content_rejected": _refused("Transient", "ContentRejected"),
-    "bounce_transient_attachment_rejected": _refused("Transient", "AttachmentRejected"),
+    "bounce_transient_content_rejected": _refused(
+        "Transient",
+        "ContentRejected",
+        status="5.0.0",
+        diagnosticCode="smtp; 554 5.7.1 Message scored as spam",
+    ),
+    "bounce_transient_attachment_rejected": _refused(
+        "Transient", "AttachmentRejected", status="5.0.0", diagnosticCode="smtp; 554 refused"
+    ),
     "bounce_undetermined": _bounce("Undetermined", "Undetermined"),
     "complaint_abuse": _complaint("abuse"),
     "complaint_not_spam": _complaint("not-spam"),

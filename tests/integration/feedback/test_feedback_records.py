@@ -27,8 +27,8 @@ EXPECTED: dict[str, Effect] = {
     "delivery": ("delivered", "delivered", None, False),
     "reject": ("failed", "failed", "rejected", False),
     "rendering_failure": ("failed", "failed", "rendering_failed", False),
-    "bounce_permanent_general": _permanent("general"),
-    "bounce_permanent_no_email": _permanent("no_email"),
+    "bounce_permanent_general": _permanent("mailbox_unknown"),
+    "bounce_permanent_no_email": _permanent("mailbox_unknown"),
     "bounce_permanent_suppressed": _permanent("suppressed"),
     "bounce_permanent_on_account_suppression_list": _permanent(
         "on_account_suppression_list", suppressed=False
@@ -38,7 +38,7 @@ EXPECTED: dict[str, Effect] = {
     "bounce_transient_mailbox_full": _transient("mailbox_full"),
     "bounce_transient_message_too_large": _transient("message_too_large"),
     "bounce_transient_custom_timeout_exceeded": _transient("custom_timeout_exceeded"),
-    "bounce_transient_content_rejected": _transient("content_rejected"),
+    "bounce_transient_content_rejected": _transient("policy_refused"),
     "bounce_transient_attachment_rejected": _transient("attachment_rejected"),
     "bounce_undetermined": _transient("undetermined"),
     "complaint_abuse": ("complained", "complained", "abuse", True),

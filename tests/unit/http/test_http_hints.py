@@ -42,19 +42,18 @@ def messages(shape: type[WireModel], body: Json) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("text", "is not a field: the text part is made from the HTML"),
-        ("TextBody", "is not a field: the text part is made from the HTML"),
+        ("TextBody", "is not a field: a text part of your own goes in text"),
         ("HtmlBody", "is not a field: the HTML goes in html"),
         ("scheduled_at", "an email is sent at once; make the request when it is due"),
         ("send_at", "an email is sent at once; make the request when it is due"),
-        ("headers", "only an email that is sent over SMTP can have header fields of its own"),
+        ("custom_headers", "header fields go in headers, an object of names and values"),
         ("personalizations", "the recipients are the bare addresses in to, cc and bcc"),
         ("template", "a starter's slug goes in starterTemplate"),
         ("TemplateModel", "the values of the template go in variables"),
         ("template_id", "is not a field; did you mean templateId?"),
         ("reply_to", "is not a field; did you mean replyTo?"),
         ("from_name", "is not a field; did you mean fromName?"),
-        ("from_email", "the sender's bare address goes in from, the name in fromName"),
+        ("from_email", "the sender goes in from, as an address or as Name <address>"),
         ("metadata", 'go in tags, an object such as {"order": "10442"}'),
         ("idempotency_key", "the key goes in the header Idempotency-Key"),
     ],
@@ -115,15 +114,19 @@ OBJECT: Any = {"email": "ada@example.com", "name": "Ada"}
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        ("from", OBJECT, {"from": f"{ADDRESS}; the name goes in fromName"}),
+        (
+            "from",
+            OBJECT,
+            {"from": "must be a string: an address, or a name and an address in angle brackets"},
+        ),
+        (
+            "headers",
+            [{"name": "X-A", "value": "b"}],
+            {"headers": 'must be an object of names and values: {"X-Order": "10442"}'},
+        ),
         ("replyTo", OBJECT, {"replyTo": ADDRESS}),
         ("to", [OBJECT], {"to.0": ADDRESS}),
         ("to", OBJECT, {"to": "must be a bare address or a list of bare addresses"}),
-        (
-            "from",
-            "Ada <ada@example.com>",
-            {"from": "give the bare address, which is between < and >; the name goes in fromName"},
-        ),
         (
             "replyTo",
             "Ada <ada@example.com>",

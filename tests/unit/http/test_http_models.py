@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
-from pillarbox.domain.messages.mail import MAX_HTML
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
 from pillarbox.http.validation import validate
@@ -23,7 +23,7 @@ EMOJI = "😀"
 INLINE = {"inline": True, "contentId": "x"}
 OPTIONAL = (
     *("variables", "subject", "fromName", "from", "cc", "bcc", "replyTo", "brandName", "logoUrl"),
-    *("attachments", "html", "templateId", "starterTemplate"),
+    *("attachments", "html", "templateId", "starterTemplate", "text", "headers", "unsubscribe"),
 )
 
 
@@ -65,6 +65,8 @@ VALID: list[dict[str, Any]] = [
     send(variables={"x": "y" * (256 * 1024 - 8)}),
     {"to": "x"} | dict.fromkeys(OPTIONAL),
     attached(),
+    attached(contentType=None),
+    attached(contentType=None, filename="Scan.PDF"),
     attached(filename="x" * 255),
     attached(filename="Ü 😀.txt"),
     attached(content=""),
@@ -73,6 +75,12 @@ VALID: list[dict[str, Any]] = [
     send(attachments=[FILE] * 12),
     send(attachments=[]),
     send(cc=[], bcc=[]),
+    send(text="x" * MAX_TEXT),
+    send(headers={}),
+    send(unsubscribe={"url": "mailto:u@shop.example"}),
+    send(unsubscribe={"url": "https://shop.example/u", "oneClick": True}),
+    send(**{"from": '"Acme, Inc." <ann@example.com>'}),
+    send(**{"from": "<ann@example.com>"}, fromName="Acme"),
 ]
 
 
@@ -111,7 +119,35 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (send(brandName="x" * 129), {"brandName": "too_long"}),
     (send(logoUrl="x" * 2049), {"logoUrl": "too_long"}),
     (send(logoUrl=5), {"logoUrl": "wrong_type"}),
-    (send(**{"from": "Ann <ann@example.com>"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann, Bob <ann@example.com>"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann <ann@example.com>, bob@example.com"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann <a@b@example.com>"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann\r\nBcc: x <ann@example.com>"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann \u202e <ann@example.com>"}), {"from": "control_character"}),
+    (send(**{"from": "=?utf-8?q?a=0Ab?= <ann@example.com>"}), {"from": "control_character"}),
+    (send(**{"from": "\u200b\u200b <ann@example.com>"}), {"from": "invisible"}),
+    (send(**{"from": "x" * 1025 + " <ann@example.com>"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann <ann@example.com>"}, fromName="Bob"), {"from": "not_allowed"}),
+    (send(text=""), {"text": "too_short"}),
+    (send(text="ü" * (MAX_TEXT // 2) + "x"), {"text": "too_large"}),
+    (send(headers=[]), {"headers": "wrong_type"}),
+    (send(headers={"X-A": 5}), {"headers.X-A": "wrong_type"}),
+    (send(headers={"Bcc": "b@example.com"}), {"headers": "invalid_headers"}),
+    (send(unsubscribe={}), {"unsubscribe.url": "required"}),
+    (send(unsubscribe={"url": "http://shop.example"}), {"unsubscribe.url": "invalid_url"}),
+    (send(unsubscribe={"url": "https://shop.example/>x"}), {"unsubscribe.url": "invalid_url"}),
+    (send(unsubscribe={"url": "https://x.example/" + "x" * 900}), {"unsubscribe.url": "too_long"}),
+    (
+        send(unsubscribe={"url": "mailto:u@shop.example", "oneClick": True}),
+        {"unsubscribe.oneClick": "not_allowed"},
+    ),
+    (
+        send(
+            headers={"list-unsubscribe": "<https://a.example>"},
+            unsubscribe={"url": "https://b.example"},
+        ),
+        {"unsubscribe": "not_allowed"},
+    ),
     (send(replyTo="a@example.com,b@example.com"), {"replyTo": "invalid_address"}),
     (send(replyTo="a@example.com\r\nBcc: b@example.com"), {"replyTo": "invalid_address"}),
     (send(replyTo=["a@example.com"]), {"replyTo": "wrong_type"}),
@@ -131,7 +167,6 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
         send(attachments=[{}]),
         {
             "attachments.0.filename": "required",
-            "attachments.0.contentType": "required",
             "attachments.0.content": "required",
         },
     ),
@@ -145,7 +180,9 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (attached(content="YWJj\n"), {"attachments.0.content": "invalid_base64"}),
     (attached(content="-_-_"), {"attachments.0.content": "invalid_base64"}),
     (attached(content="ÄÄÄÄ"), {"attachments.0.content": "invalid_base64"}),
-    (attached(contentType=None), {"attachments.0.contentType": "wrong_type"}),
+    (attached(contentType=5), {"attachments.0.contentType": "wrong_type"}),
+    (attached(contentType=None, filename="a"), {"attachments.0.contentType": "required"}),
+    (attached(contentType=None, filename="a.exe"), {"attachments.0.contentType": "required"}),
     (attached(inline="yes"), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=1), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=None), {"attachments.0.inline": "wrong_type"}),

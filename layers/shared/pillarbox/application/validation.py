@@ -13,6 +13,8 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.header_text import UNSAFE, is_header_safe
 
 MAX_NAME: Final = 128
+#: Contract 2.1, in characters.
+MAX_SENDER_NAME: Final = 1024
 #: Far above any SES quota, and small enough for JSON parsers that read numbers as doubles.
 MAX_LIMIT: Final = 10**12
 
@@ -85,6 +87,26 @@ def normalize_address(text: str, field: str = "address") -> str:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
         raise ValidationFailed(FieldError(field, str(error), "invalid_address")) from error
+
+
+def parse_sender(text: str) -> tuple[str | None, str]:
+    """Split `Name <address>` or a bare address (RFC 5322 section 3.4); normalize the address.
+
+    Raises:
+        AddressSyntaxError: it is neither, or the name is too long.
+    """
+    if not text.rstrip().endswith(">"):
+        return None, parse_address(text, to_a_label)
+    from pillarbox.mime.mailbox import read_mailbox  # noqa: PLC0415  most senders have no name
+
+    mailbox = read_mailbox(text.encode())
+    if mailbox is None:
+        raise AddressSyntaxError(
+            "not a name and one address in angle brackets; a name with a comma or an @ needs quotes"
+        )
+    if len(mailbox.name or "") > MAX_SENDER_NAME:
+        raise AddressSyntaxError(f"the name is longer than {MAX_SENDER_NAME} characters")
+    return mailbox.name, parse_address(mailbox.address, to_a_label)
 
 
 def normalize_sender(text: str) -> str:

@@ -1,7 +1,7 @@
 """The failures a caller can see, each raised where it is known and mapped once per protocol."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 type Json = bool | int | float | str | list[Json] | dict[str, Json] | None
@@ -195,6 +195,16 @@ class ValidationFailed(ServiceError):
         )
         self.errors = errors
         self.unlisted = unlisted
+
+    def below(self, path: str) -> "ValidationFailed":
+        """Return the same failure of an object that is at a path of the request."""
+        return ValidationFailed(
+            *(
+                replace(error, field=f"{path}.{error.field}" if error.field else path)
+                for error in self.errors
+            ),
+            unlisted=self.unlisted,
+        )
 
     def listing(self, most: int) -> "ValidationFailed":
         """Return the same failure with at most so many of its errors."""

@@ -24,8 +24,10 @@ type Next = Callable[[APIGatewayRestResolver], Response[Any]]
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 
-def build_app() -> APIGatewayRestResolver:
-    """Return a resolver that responds with the contract's JSON, also to errors."""
+def build_app(
+    write_error: Callable[[ServiceError], Reply] = reply_error,
+) -> APIGatewayRestResolver:
+    """Return a resolver that responds with JSON, also to errors: by default the contract's."""
     # The `__init__` of Powertools, which does not run, drops its own log lines in this way.
     set_package_logger_handler()  # type: ignore[no-untyped-call]
     app = APIGatewayRestResolver()
@@ -35,7 +37,7 @@ def build_app() -> APIGatewayRestResolver:
     @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
     def _(error: ServiceError) -> Reply:
         app.current_event.raw_event[_LOG_FIELDS] = error.log_fields
-        return reply_error(error)
+        return write_error(error)
 
     @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
     def _(error: Exception) -> Reply:
@@ -43,15 +45,15 @@ def build_app() -> APIGatewayRestResolver:
         if isinstance(error, SettingError):
             raise error  # without the setting, the deployment must not look healthy
         observability.log_failure(logger, error, request_id=request_id(app.current_event.raw_event))
-        return reply_error(ServiceError("internal_error", "Something went wrong on our side."))
+        return write_error(ServiceError("internal_error", "Something went wrong on our side."))
 
     @app.not_found
     def _(_: NotFoundError) -> Reply:
         try:
             check_method(app.current_event.http_method, app.current_event.path)
         except MethodNotAllowed as error:
-            return reply_error(error)
-        return reply_error(ServiceError("route_not_found", "There is no such route."))
+            return write_error(error)
+        return write_error(ServiceError("route_not_found", "There is no such route."))
 
     return app
 

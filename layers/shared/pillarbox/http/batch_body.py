@@ -1,7 +1,5 @@
 """Read the body of a batch. It has a module of its own because a single send need not load it."""
 
-from dataclasses import replace
-
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
@@ -42,11 +40,4 @@ def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
     try:
         return parse_send(item)
     except ValidationFailed as failed:
-        path = f"messages.{position}"
-        return ValidationFailed(
-            *(
-                replace(error, field=f"{path}.{error.field}" if error.field else path)
-                for error in failed.errors
-            ),
-            unlisted=failed.unlisted,
-        )
+        return failed.below(f"messages.{position}")

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 _RECIPIENTS: Final = "the recipients are the bare addresses in to, cc and bcc"
-_NO_TEXT: Final = "the text part is made from the HTML"
+_TEXT: Final = "a text part of your own goes in text"
 _HTML: Final = "the HTML goes in html"
 _NO_SCHEDULE: Final = "an email is sent at once; make the request when it is due"
 _TAGS: Final = 'names and values of your own go in tags, an object such as {"order": "10442"}'
 _NO_TRACKING: Final = "opens and clicks are not tracked"
-_HEADERS: Final = "only an email that is sent over SMTP can have header fields of its own"
+_HEADERS: Final = "header fields go in headers, an object of names and values"
 _TEMPLATE: Final = "a starter's slug goes in starterTemplate, a saved template's id in templateId"
 _VALUES: Final = "the values of the template go in variables"
-_SENDER: Final = "the sender's bare address goes in from, the name in fromName"
+_SENDER: Final = "the sender goes in from, as an address or as Name <address>"
 _REPLY_TO: Final = "one bare address goes in replyTo"
 _FILES: Final = "files go in attachments"
 _EMAILS: Final = "the emails of a batch go in messages"
@@ -29,9 +29,10 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
             "recipient recipients toaddresses toemail destination personalizations"
             " messageversions ccaddresses bccaddresses"
         ),
-        _NO_TEXT: "text textbody textcontent textpart plain plaintext",
+        _TEXT: "textbody textcontent textpart plain plaintext",
         _HTML: "htmlbody htmlcontent htmlpart body content react mjml",
-        _HEADERS: "headers header customheaders",
+        _HEADERS: "header customheaders",
+        "links to unsubscribe go in unsubscribe": "listunsubscribe unsubscribeurl",
         _NO_SCHEDULE: "scheduledat sendat deliverat deliverytime schedule",
         _TAGS: (
             "tag categories category metadata customargs emailtags messagestream"

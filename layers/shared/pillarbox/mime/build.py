@@ -25,8 +25,8 @@ import re
 import struct
 from base64 import b64encode
 from binascii import b2a_qp
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Final
@@ -67,9 +67,12 @@ class OutgoingMail:
     cc: tuple[str, ...]
     reply_to: str | None
     subject: str
-    html: str
+    #: None has the text alone.
+    html: str | None
     text: str
     attachments: tuple[Attachment, ...]
+    #: Further fields, with names and values that `check_headers` allows.
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def build(mail: OutgoingMail) -> bytes:
@@ -94,10 +97,14 @@ def _message(mail: OutgoingMail) -> Iterator[bytes]:
     inline = [_file(file) for file in mail.attachments if file.inline]
     attached = [_file(file) for file in mail.attachments if not file.inline]
 
-    body = _text("html", mail.html)
-    if inline:
-        body = _multipart("related", mark, [body, *inline], 'type="text/html";')
-    body = _multipart("alternative", mark, [_text("plain", mail.text), body])
+    body = _text("plain", mail.text)
+    if mail.html is None:
+        attached = [*inline, *attached]  # no HTML shows them
+    else:
+        html = _text("html", mail.html)
+        if inline:
+            html = _multipart("related", mark, [html, *inline], 'type="text/html";')
+        body = _multipart("alternative", mark, [body, html])
     if attached:
         body = _multipart("mixed", mark, [body, *attached])
 
@@ -121,6 +128,8 @@ def _fields(mail: OutgoingMail) -> Iterator[bytes]:
     # A msg-id has the form of an addr-spec in angle brackets (RFC 5322 section 3.6.4).
     bare_id = headers.addr_spec(mail.message_id.removeprefix("<").removesuffix(">"))
     yield headers.field("Message-ID", [f"<{bare_id}>"])
+    for name, value in mail.headers.items():
+        yield headers.field(name, headers.words(value))
     yield headers.field("MIME-Version", ["1.0"])
 
 

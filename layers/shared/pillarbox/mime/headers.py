@@ -39,6 +39,9 @@ _PLAIN_WORDS: Final = re.compile(f"(?:[!-~]{{1,{_MAX_WORD}}}(?: [!-~]{{1,{_MAX_W
 #: A file name that needs neither escapes nor RFC 2231. The contract's limit is 255 (2.2).
 _PLAIN_FILENAME: Final = re.compile(r"[ !#-\[\]-~]{1,255}")
 
+#: RFC 2047 section 2.
+_ENCODED_WORD: Final = r"=\?[^? ]+\?[BbQq]\?[^? ]*\?="
+
 #: RFC 2047 section 5 (3): characters that the Q encoding need not escape in a display name.
 _Q_LITERAL: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/")
 
@@ -89,6 +92,16 @@ def mailbox(name: str | None, address: str) -> list[str]:
 def unstructured(text: str) -> list[str]:
     """Return the words of a Subject, encoded unless the plain words read back as the same text."""
     is_plain = _PLAIN_WORDS.fullmatch(_text(text)) and "=?" not in text
+    return text.split(" ") if is_plain else list(_encoded_words(text))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a field that programs read: ASCII as it is, else encoded.
+
+    A program that compares an X-Entity-Ref-ID does not decode it, so a long word stays whole. What
+    looks like an encoded-word is encoded too, so that it reads back as the same text.
+    """
+    is_plain = _text(text).isascii() and "  " not in text and not re.search(_ENCODED_WORD, text)
     return text.split(" ") if is_plain else list(_encoded_words(text))
 
 

@@ -9,10 +9,15 @@ from uuid import UUID
 
 from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
 from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.bounce_codes import bounce_code
 from pillarbox.domain.messages.message import Event, EventKind, plain_reason
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
+#: Subtypes of bounces that SES decides without asking the recipient's server.
+_SES_DECIDES: Final = frozenset(
+    {"Suppressed", "OnAccountSuppressionList", "UnsubscribedRecipient", "CustomTimeoutExceeded"}
+)
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 
 
@@ -83,7 +88,7 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
             kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
             at=_time(bounce),
             recipient=_address_of(recipient["emailAddress"]),
-            code=snake_case(subtype) or "bounced",
+            code=_bounce_code(subtype, recipient),
             reason=_reason(recipient.get("diagnosticCode")) or f"Bounce: {subtype}",
         )
         for recipient in bounce["bouncedRecipients"]
@@ -91,6 +96,12 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
     # If SES refuses an address because of its own list, it says nothing new about the address.
     suppresses = permanent and subtype != "OnAccountSuppressionList"
     return events, [(event.recipient or "", "bounced") for event in events if suppresses]
+
+
+def _bounce_code(subtype: str, recipient: Mapping[str, Any]) -> str:
+    code = bounce_code(recipient.get("status"), recipient.get("diagnosticCode"))
+    own = snake_case(subtype) or "bounced"
+    return own if subtype in _SES_DECIDES else code or own
 
 
 def _complaint(record: Mapping[str, Any]) -> _Events:

@@ -20,6 +20,7 @@ from pillarbox.domain.messages.mail import (
     RawBody,
     SavedBody,
     StarterBody,
+    TextBody,
 )
 from pillarbox.domain.messages.message import Event, EventKind
 
@@ -62,11 +63,12 @@ def _read_attachment(fields: Mapping[str, Any]) -> Attachment:
 
 _MAIL: Final = Row(
     Mail,
-    *("from_name?", "reply_to?", "subject"),
+    *("from_name?", "reply_to?", "subject", "text?"),
     sender="from",
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),
     bcc=Column("bcc", TUPLE, absent=()),
+    headers=Column("headers", Codec(dict, dict), absent={}),
     attachments=Column(
         "attachments",
         many(Codec(_ATTACHMENT.write, _read_attachment)),
@@ -172,6 +174,8 @@ def _body_json(body: Body) -> dict[str, object]:
             return _SAVED.write(body)
         case HtmlBody():
             return {"html": body.html}
+        case TextBody():
+            return {"text": True}
         case RawBody():
             # Latin-1 maps each octet to the character with its number; most are ASCII.
             return {
@@ -196,4 +200,4 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
             has_message_id=fields["message_id"],
             has_date=fields["date"],
         )
-    return HtmlBody(html=fields["html"])
+    return TextBody() if "text" in fields else HtmlBody(html=fields["html"])

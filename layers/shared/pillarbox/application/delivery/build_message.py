@@ -4,7 +4,7 @@ from email.utils import format_datetime
 
 from pillarbox.application.render import render
 from pillarbox.domain.address import domain_of
-from pillarbox.domain.messages.mail import Mail, RawBody
+from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.mime.headers import field
@@ -18,7 +18,7 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
     """
     if isinstance(mail.body, RawBody):
         return _with_required_fields(mail.body, message)
-    html = render(mail.body, base_url=base_url)
+    html = None if isinstance(mail.body, TextBody) else render(mail.body, base_url=base_url)
     return build(
         OutgoingMail(
             message_id=message_id_header(message),
@@ -30,7 +30,8 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             reply_to=mail.reply_to,
             subject=mail.subject,
             html=html,
-            text=text_from_html(html),
+            text=mail.text or text_from_html(html or ""),
+            headers=mail.headers,
             attachments=mail.attachments,
         )
     )

@@ -187,7 +187,12 @@ class Acceptance:
         }
 
     def reserve_all(
-        self, group: MessageGroup, claim: Claim | None = None, *, may_refuse_all: bool
+        self,
+        group: MessageGroup,
+        claim: Claim | None = None,
+        *,
+        may_refuse_all: bool,
+        all_or_none: bool = False,
     ) -> None:
         """Reserve quota in order, and refuse the messages that do not fit.
 
@@ -195,9 +200,10 @@ class Acceptance:
             group: the messages; they get the ids of the claim.
             claim: the claim of their request, if there is one.
             may_refuse_all: whether no error is raised if not one message fits.
+            all_or_none: whether an error is raised if one message does not fit.
 
         Raises:
-            QuotaExceeded: not one message fits.
+            QuotaExceeded: not one message fits, or not all do.
             ServiceError: `service_unavailable`.
         """
         prepared = group.prepared
@@ -212,7 +218,7 @@ class Acceptance:
                 self._quota.reserve(_amount(prepared.values()), now)
             except QuotaExceeded as exceeded:
                 refusals = _refusals(prepared, exceeded, now)
-                if len(refusals) == len(prepared) and not may_refuse_all:
+                if (all_or_none or len(refusals) == len(prepared)) and not may_refuse_all:
                     raise next(iter(refusals.values())) from exceeded
                 group.refuse(refusals)
             else:

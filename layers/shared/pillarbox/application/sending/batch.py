@@ -23,7 +23,7 @@ from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, error_of
-from pillarbox.domain.messages.batch import BatchRequest, check_domains
+from pillarbox.domain.messages.batch import BatchRequest, check_domains, refusal_of_all
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import SendRoute
 from pillarbox.rendering.fuel import RequestFuel
@@ -80,7 +80,12 @@ class BatchSend:
                     before = acceptance.accepted_before(claim, admitted.batch.count)
                     group = self._prepare(admitted, before, Caller(principal, route, request_id))
                     group.outcomes.update(before)
-                    acceptance.reserve_all(group, claim, may_refuse_all=bool(before))
+                    whole = admitted.batch.whole and not before
+                    if whole:
+                        _require_all(group)
+                    acceptance.reserve_all(
+                        group, claim, may_refuse_all=bool(before), all_or_none=whole
+                    )
                     queued_at = acceptance.queue_all(group)
                 # An error from here on leaves the claim pending: the next owner finds the records.
                 acceptance.commit_all(group, queued_at)
@@ -173,6 +178,12 @@ class BatchSend:
                 refused += 1
         count_refusals(ports, principal.account.account_id, refused)
         return group
+
+
+def _require_all(group: MessageGroup) -> None:
+    for position, outcome in sorted(group.outcomes.items()):
+        if isinstance(outcome, ServiceError):
+            raise refusal_of_all(position, outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from pillarbox.domain.messages.mail import (
     SavedBody,
     SendRequest,
     StarterBody,
+    TextBody,
 )
 from pillarbox.domain.templates.template import (
     SavedTemplate,
@@ -39,12 +40,12 @@ _ESCAPED: Final = 5
 def find_template(
     request: SendRequest, directory: DirectoryResult
 ) -> StarterTemplate | SavedTemplate | None:
-    """Return the template that a request names; None for raw HTML.
+    """Return the template that a request names; None for HTML or text of the caller.
 
     Raises:
         ServiceError: `template_not_found`.
     """
-    if request.html is not None:
+    if request.starter_template is None and request.template_id is None:
         return None
     if request.starter_template is not None:
         return get_starter(request.starter_template)
@@ -93,6 +94,8 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         reply_to=request.reply_to,
         subject=subject,
         body=body,
+        text=request.text,
+        headers=request.headers,
         attachments=request.attachments,
     )
 
@@ -117,7 +120,8 @@ def _subject_and_body(
     fuel: RequestFuel,
 ) -> tuple[str, Body]:
     if template is None:
-        return request.subject or "", HtmlBody(html=request.html or "")
+        html = request.html
+        return request.subject or "", TextBody() if html is None else HtmlBody(html=html)
     logo_errors = _logo_errors(request.logo_url)
     try:
         body = _fill(request, template, terms, now)

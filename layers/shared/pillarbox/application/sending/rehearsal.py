@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pillarbox.application.render import render, to_text
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.domain.messages.mail import Mail, RawBody
+from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,5 +26,5 @@ def rehearsal_of(prepared: PreparedMessage) -> Rehearsal:
     mail = prepared.mail
     if isinstance(mail.body, RawBody):
         raise TypeError("a message over SMTP is not rehearsed")
-    html = render(mail.body)
-    return Rehearsal(mail, len(html.encode()), to_text(html))
+    html = "" if isinstance(mail.body, TextBody) else render(mail.body)
+    return Rehearsal(mail, len(html.encode()), to_text(html) or mail.text or "")

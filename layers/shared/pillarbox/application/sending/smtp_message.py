@@ -21,6 +21,7 @@ from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.messages.attachment import check_attachments
+from pillarbox.domain.messages.custom_headers import is_ours
 from pillarbox.domain.messages.filename import UNSAFE_NAME, is_safe_filename
 from pillarbox.domain.messages.header_text import (
     INVISIBLE,
@@ -50,8 +51,6 @@ ROUTE: Final = "SMTP"
 
 #: Recipients must not see Bcc; the last host writes Return-Path (RFC 5321 section 4.4).
 _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
-#: SES obeys fields with this prefix (SES, SendRawEmail).
-_SES_PREFIX: Final = b"x-ses-"
 #: A field `X-Tag-order: 10442` is a tag and is not delivered.
 _TAG_PREFIX: Final = b"x-tag-"
 #: SES refuses a message in which one of these has something else than addresses.
@@ -318,5 +317,4 @@ def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
 
 def _is_removed(field: Field) -> bool:
     is_empty = field.name in _ADDRESS_FIELDS and not field.value
-    is_ours = field.name.startswith((_SES_PREFIX, _TAG_PREFIX))
-    return is_empty or is_ours or field.name in _REMOVED
+    return is_empty or field.name in _REMOVED or is_ours(field.name.decode("latin-1"))

@@ -260,5 +260,7 @@ def _refused_in_tests(request: "SendRequest") -> list[str]:
         "logoUrl": request.logo_url,
         "replyTo": request.reply_to,
         "attachments": request.attachments,
+        "text": request.text,
+        "headers or unsubscribe": request.headers,
     }
-    return [name for name, value in given.items() if value not in (None, ())]
+    return [name for name, value in given.items() if value not in (None, (), {})]

@@ -12,24 +12,26 @@ MAX_ATTACHMENTS: Final = 10
 MAX_BYTES_EACH: Final = 5 * 1024 * 1024
 MAX_BYTES_TOTAL: Final = 10 * 1024 * 1024
 
-ALLOWED_TYPES: Final = frozenset(
-    {
-        "application/pdf",
-        "text/calendar",
-        "image/png",
-        "image/jpeg",
-        "image/gif",
-        "image/webp",
-        "text/plain",
-        "text/csv",
-        "application/msword",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "application/vnd.ms-excel",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "application/vnd.ms-powerpoint",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    }
-)
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument"
+#: Contract 8.3, by the extensions of file names.
+TYPES_BY_EXTENSION: Final = {
+    "pdf": "application/pdf",
+    "ics": "text/calendar",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "txt": "text/plain",
+    "csv": "text/csv",
+    "doc": "application/msword",
+    "docx": f"{_OFFICE}.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+    "ppt": "application/vnd.ms-powerpoint",
+    "pptx": f"{_OFFICE}.presentationml.presentation",
+}
+ALLOWED_TYPES: Final = frozenset(TYPES_BY_EXTENSION.values())
 
 #: How many bytes of a content type a response repeats. A valid one is shorter
 #: (RFC 6838 section 4.2).

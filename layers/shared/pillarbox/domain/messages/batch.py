@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import SendRequest
 
 #: Contract 4.2 and 8.2.
@@ -27,6 +27,8 @@ class BatchRequest:
     body_hash: str
     count: int
     items: tuple[SendRequest | ServiceError, ...]
+    #: Whether nothing is sent if one message is refused. The contract's batch sends the others.
+    whole: bool = False
 
     @property
     def requests(self) -> Mapping[int, SendRequest]:
@@ -46,6 +48,19 @@ class BatchRequest:
         _check_count("messages", self.count, MAX_MESSAGES)
         recipients = sum(request.recipient_count for request in self.requests.values())
         _check_count("recipients", recipients, MAX_BATCH_RECIPIENTS)
+
+
+def refusal_of_all(position: int, refusal: ServiceError) -> ServiceError:
+    """Return the error of a batch that is refused because of one message."""
+    if isinstance(refusal, ValidationFailed):
+        return refusal  # its fields name the message
+    return ServiceError(
+        refusal.code,
+        f"The email at position {position}: {refusal.message}",
+        details=refusal.details,
+        headers=refusal.headers,
+        upgrade_url=refusal.upgrade_url,
+    )
 
 
 def check_domains(domains: Collection[str]) -> None:

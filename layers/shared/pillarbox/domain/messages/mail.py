@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.attachment import Attachment, check_attachments
+from pillarbox.domain.messages.custom_headers import Headers
 from pillarbox.domain.messages.message import Event
 from pillarbox.domain.messages.tags import Tags
 
@@ -16,6 +17,8 @@ MAX_RECIPIENTS: Final = 50
 #: In octets of UTF-8. With a text part of twice this size, both encoded, and 10 MB of files in
 #: base64, every message is within the 40 MB that SES accepts.
 MAX_HTML: Final = 2 * 1024 * 1024
+#: In octets of UTF-8, of a text part that the caller wrote.
+MAX_TEXT: Final = 1024 * 1024
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
 #: How long after its job was queued an email may still be accepted. A worker that finds no record
@@ -40,6 +43,10 @@ class SendRequest:
     starter_template: str | None = None
     template_id: UUID | None = None
     html: str | None = None
+    #: The text part, in place of the one that is made from the HTML.
+    text: str | None = None
+    #: Whether `text` may be the whole email. The contract's routes ask for one of three modes.
+    may_be_text: bool = False
     variables: Mapping[str, Json] = field(default_factory=dict)
     subject: str | None = None
     from_name: str | None = None
@@ -49,6 +56,7 @@ class SendRequest:
     logo_url: str | None = None
     attachments: tuple[Attachment, ...] = ()
     tags: Tags = field(default_factory=dict)
+    headers: Headers = field(default_factory=dict)
     #: Recipients that were sent but are not in the three lists, because there are far too many.
     more_recipients: int = 0
 
@@ -79,6 +87,8 @@ class SendRequest:
             "html": self.html,
         }
         given_modes: list[Json] = [name for name, value in modes.items() if value is not None]
+        if not given_modes and self.may_be_text and self.text is not None:
+            return
         if not given_modes:
             raise ServiceError(
                 "missing_field", "One of starterTemplate, templateId and html must be given."
@@ -145,6 +155,11 @@ class HtmlBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextBody:
+    """A body of plain text alone: the text part of the mail, with no HTML."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RawBody:
     """A complete RFC 5322 message as its sender wrote it. Only missing header fields are added."""
 
@@ -154,7 +169,7 @@ class RawBody:
 
 
 type RenderedBody = StarterBody | SavedBody | HtmlBody
-type Body = RenderedBody | RawBody
+type Body = RenderedBody | TextBody | RawBody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +184,9 @@ class Mail:
     reply_to: str | None
     subject: str
     body: Body
+    #: The text part; None has one that is made from the HTML.
+    text: str | None = None
+    headers: Headers = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
 
     @property

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from pillarbox.domain.address import distinct_mailboxes, mailbox_key
 from pillarbox.domain.errors import cut
+from pillarbox.domain.messages.bounce_codes import BOUNCE_MEANINGS
 from pillarbox.domain.messages.tags import Tags
 
 
@@ -76,13 +77,14 @@ _STATUSES: Final = {
 }
 
 
-#: What our own error codes mean; the codes of providers and remote servers explain themselves.
+#: What our own codes mean; the codes of providers and remote servers explain themselves.
 MEANINGS: Final = {
+    **BOUNCE_MEANINGS,
     "building_failed": "The email could not be built: each try crashed or took too much memory"
     " or time.",
     "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
     "expired": "The email could not be sent in time.",
-    "general": "The recipient's server refused the email without a reason.",
+    "general": "The recipient's server refused the email without a status code.",
     "payload_gone": "The content of the email has expired.",
     "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
     "recipient_erased": "The recipient was erased while the email was queued.",

@@ -14,6 +14,7 @@ from pillarbox.application.sending.confirmation import (
 )
 from pillarbox.domain.address import MAX_ADDRESS
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.messages.custom_headers import MAX_HEADERS_BYTES
 from pillarbox.domain.messages.idempotency import idempotency_digest
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 from pillarbox.domain.messages.message import SendRoute
@@ -238,6 +239,8 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "bcc": mail.bcc,
         "replyTo": mail.reply_to,
         "subject": mail.subject,
+        "headers": mail.headers,
+        "ownText": Lines(mail.text, _LINES) if mail.text else None,
         "htmlBytes": rehearsal.html_bytes,
         "attachments": [
             {"filename": file.filename, "bytes": file.size} for file in mail.attachments
@@ -278,4 +281,9 @@ def _heading(mail: "Mail") -> list[str]:
     if mail.attachments:
         names = ", ".join(file.filename for file in mail.attachments)
         lines.append(f"Attachments: {cleaned(names)}")
+    if mail.headers:
+        fields = "; ".join(f"{name}: {value}" for name, value in mail.headers.items())
+        lines.append(f"Header fields: {cleaned(fields, MAX_HEADERS_BYTES * 2)}")
+    if mail.text:
+        lines.append(f"With a text part of its own: {cleaned(mail.text)}")
     return lines

@@ -7,11 +7,22 @@ and the email would go out without it. `null` means the same as leaving a field 
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from pillarbox.application.validation import to_a_label
-from pillarbox.domain.address import AddressSyntaxError, NotBareError, parse_address
+from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender, to_a_label
+from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
-from pillarbox.domain.messages.attachment import Attachment, is_canonical_base64
+from pillarbox.domain.messages.attachment import (
+    TYPES_BY_EXTENSION,
+    Attachment,
+    is_canonical_base64,
+)
+from pillarbox.domain.messages.custom_headers import (
+    UNSUBSCRIBE,
+    UNSUBSCRIBE_POST,
+    HeaderError,
+    check_headers,
+    unsubscribe_headers,
+)
 from pillarbox.domain.messages.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
 from pillarbox.domain.messages.header_text import (
     INVISIBLE,
@@ -20,7 +31,7 @@ from pillarbox.domain.messages.header_text import (
     is_header_safe,
     is_visible,
 )
-from pillarbox.domain.messages.mail import MAX_HTML, SendRequest
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, SendRequest
 from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
@@ -28,6 +39,7 @@ from pillarbox.http.wire import (
     Schema,
     WireModel,
     after,
+    after_fields,
     anything,
     before,
     boolean,
@@ -48,7 +60,9 @@ if TYPE_CHECKING:
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
 _BARE: Final = "must be a string: the bare address, without a name"
-_FROM_NAME: Final = "the name goes in fromName"
+_SENDER: Final = "must be a string: an address, or a name and an address in angle brackets"
+#: In characters, of a URL that a header field names.
+_MAX_URL: Final = 900
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
 #: not cost an error for each item.
 _MAX_ITEMS: Final = 100
@@ -73,13 +87,13 @@ def _parse_address(value: str) -> str:
         raise invalid("invalid_address", str(error)) from None
 
 
-def _parse_sender(value: str) -> str:
+def _check_sender(value: str) -> str:
     try:
-        return parse_address(value, to_a_label)
-    except NotBareError as error:
-        raise invalid("invalid_address", f"{error}; {_FROM_NAME}") from None
+        name, _ = parse_sender(value)
     except AddressSyntaxError as error:
         raise invalid("invalid_address", str(error)) from None
+    _visible(_header_safe(name or ""))
+    return value
 
 
 def _no_object(value: object) -> object:
@@ -91,7 +105,7 @@ def _no_object(value: object) -> object:
 
 def _no_sender_object(value: object) -> object:
     if isinstance(value, dict):
-        raise invalid("wrong_type", f"{_BARE}; {_FROM_NAME}")
+        raise invalid("wrong_type", _SENDER)
     return value
 
 
@@ -122,7 +136,7 @@ def _truncate(value: object) -> object:
     return value[:_MAX_ITEMS] if isinstance(value, list) else value
 
 
-def _check_uuid(value: str) -> str:
+def check_uuid(value: str) -> str:
     if not is_uuid(value):
         raise invalid("invalid_uuid", f"{NOT_A_UUID}; a starter's slug goes in starterTemplate")
     return value
@@ -157,6 +171,12 @@ def _check_html(value: str) -> str:
     return value
 
 
+def _check_text(value: str) -> str:
+    if len(value) > MAX_TEXT or len(value.encode()) > MAX_TEXT:
+        raise invalid("too_large", f"must not be larger than {MAX_TEXT} bytes")
+    return value
+
+
 def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     if depth_of(value) > MAX_VARIABLES_DEPTH:
         raise invalid("too_deep", f"must not be nested deeper than {MAX_VARIABLES_DEPTH} levels")
@@ -165,12 +185,30 @@ def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+def _type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
+    """Take the type that belongs to the file's extension, if none is given."""
+    filename = info.data.get("filename")  # None if it is invalid itself
+    if value is not None or filename is None:
+        return value
+    name, _, extension = filename.rpartition(".")
+    known = TYPES_BY_EXTENSION.get(extension.lower()) if name else None
+    if known is None:
+        raise invalid("required", "is required for a file with this extension")
+    return known
+
+
 def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> str | None:
     inline = info.data.get("inline")  # None if it is invalid itself
     if inline is True and not value:
         raise invalid("required", "is required when inline is true")
     if inline is False and value is not None:
         raise invalid("not_allowed", "is only for attachments with inline true")
+    return value
+
+
+def _check_one_name(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is not None and info.data.get("from_name") is not None and parse_sender(value)[0]:
+        raise invalid("not_allowed", "has a name, and so has fromName; give one of them")
     return value
 
 
@@ -203,6 +241,44 @@ def _check_tags(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
+def _check_headers(value: dict[str, str]) -> dict[str, str]:
+    try:
+        check_headers(value)
+    except HeaderError as error:
+        raise invalid("invalid_headers", str(error)) from None
+    return value
+
+
+def _no_list_of_headers(value: object) -> object:
+    if isinstance(value, list):  # as other services have them
+        raise invalid("wrong_type", 'must be an object of names and values: {"X-Order": "10442"}')
+    return value
+
+
+def _check_url(value: str) -> str:
+    if not all("!" <= c <= "~" and c not in "<>" for c in value):
+        raise invalid("invalid_url", "must be visible ASCII without angle brackets")
+    if not value.startswith(("https://", "mailto:")):
+        raise invalid("invalid_url", "must be an https: or mailto: URL")
+    return value
+
+
+def _check_one_click(value: bool, info: "ValidationInfo") -> bool:  # noqa: FBT001  a field's check
+    url = info.data.get("url")  # None if it is invalid itself
+    if value and url is not None and not url.startswith("https://"):
+        raise invalid("not_allowed", "is only for an https: URL (RFC 8058)")
+    return value
+
+
+def _check_unsubscribe_once(
+    value: "UnsubscribeModel | None", info: "ValidationInfo"
+) -> "UnsubscribeModel | None":
+    fields = {name.lower() for name in info.data.get("headers") or {}}
+    if value is not None and fields & {UNSUBSCRIBE.lower(), UNSUBSCRIBE_POST.lower()}:
+        raise invalid("not_allowed", f"headers have {UNSUBSCRIBE} already")
+    return value
+
+
 def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), _header_safe), _visible)
 
@@ -210,6 +286,7 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
+_HEADERS: Final = after(before(_no_list_of_headers, texts_by_name()), _check_headers)
 VARIABLES: Final = after(json_object(), _check_variables)
 
 
@@ -219,7 +296,7 @@ class AttachmentModel(WireModel):
     filename = required(
         after(after(text(least=1, most=MAX_FILENAME), _header_safe), _check_filename)
     )
-    content_type = required(text())
+    content_type = optional(text(), check=_type_or_extension)
     content = required(after(text(), _check_base64))
     inline = with_default(boolean(), default=False)
     content_id = optional(
@@ -230,11 +307,23 @@ class AttachmentModel(WireModel):
         """Return the attachment as a domain object."""
         return Attachment(
             filename=self.filename,
-            content_type=self.content_type,
+            content_type=self.content_type or "",
             content=self.content,
             inline=self.inline,
             content_id=self.content_id,
         )
+
+
+class UnsubscribeModel(WireModel):
+    """The header fields by which mail programs show a button to unsubscribe."""
+
+    url = required(after(text(most=_MAX_URL), _check_url))
+    one_click = with_default(after_fields(boolean(), _check_one_click), default=False)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The header fields (RFC 2369 section 3.2, RFC 8058)."""
+        return unsubscribe_headers(self.url, one_click=self.one_click)
 
 
 class SendEmailRequest(WireModel):
@@ -242,12 +331,15 @@ class SendEmailRequest(WireModel):
 
     to = required(before(_to_list, list_of(_ADDRESS_TEXT, least=1)))
     starter_template = optional(text())
-    template_id = optional(after(text(), _check_uuid))
+    template_id = optional(after(text(), check_uuid))
     html = optional(after(text(least=1), _check_html))
+    own_text = optional(after(text(least=1), _check_text), name="text")
     variables = optional(VARIABLES)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
-    from_name = optional(_header_text(most=1024))
-    sender = optional(after(before(_no_sender_object, text()), _parse_sender), name="from")
+    from_name = optional(_header_text(most=MAX_SENDER_NAME))
+    sender = optional(
+        after(before(_no_sender_object, text()), _check_sender), name="from", check=_check_one_name
+    )
     cc = optional(_ADDRESSES)
     bcc = optional(_ADDRESSES)
     reply_to = optional(after(_ADDRESS_TEXT, _parse_address))
@@ -257,10 +349,13 @@ class SendEmailRequest(WireModel):
         after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ)
     )
     tags = optional(_TAGS)
+    headers = optional(_HEADERS)
+    unsubscribe = optional(model(UnsubscribeModel), check=_check_unsubscribe_once)
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
         more_recipients = _count_truncated(body)
+        name, sender = parse_sender(self.sender) if self.sender else (None, None)
         return SendRequest(
             # With so many recipients it is refused, so that nothing needs its hash.
             body_hash="" if more_recipients else send_hash(body),
@@ -270,15 +365,17 @@ class SendEmailRequest(WireModel):
             starter_template=self.starter_template,
             template_id=UUID(self.template_id) if self.template_id else None,
             html=self.html,
+            text=self.own_text,
             variables=self.variables or {},
             subject=self.subject,
-            from_name=self.from_name,
-            sender=self.sender,
+            from_name=self.from_name or name,
+            sender=sender,
             reply_to=self.reply_to,
             brand_name=self.brand_name,
             logo_url=self.logo_url,
             attachments=tuple(item.to_domain() for item in self.attachments or ()),
             tags=self.tags or {},
+            headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
             more_recipients=more_recipients,
         )
 

@@ -1,0 +1,64 @@
+"""/resend/{proxy+}: the API in the shape of Resend's, for code that was written for its SDKs."""
+
+from pillarbox.domain.accounts.key import EMAILS_READ
+from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
+from pillarbox.http.messages.replies import Reply, reply, reply_stored
+from pillarbox.http.requests import read_uuid
+from pillarbox.http.resend.pages import page_of_emails
+from pillarbox.http.resend.replies import email, email_id, email_ids, reply_resend_error
+from pillarbox.http.resend.requests import read_bearer_key, read_resend_batch, read_resend_email
+from pillarbox.wiring import services
+
+app = build_app(reply_resend_error)
+
+
+@app.post("/resend/emails")
+def send_email() -> Reply:
+    key, event = read_bearer_key(app.current_event), app.current_event
+    services().single_send.authenticate(key)
+    send = read_resend_email(event)
+    response = services().single_send.submit(
+        key,
+        send.request,
+        send.idempotency_digest,
+        email_id,
+        request_id=request_id(event.raw_event),
+    )
+    log_accepted(event.raw_event, key, response)
+    return reply_stored(response)
+
+
+@app.post("/resend/emails/batch")
+def send_batch() -> Reply:
+    key, event = read_bearer_key(app.current_event), app.current_event
+    services().batch_send.authenticate(key)
+    send = read_resend_batch(event)
+    response = services().batch_send.submit(
+        key,
+        send.request,
+        send.idempotency_digest,
+        email_ids,
+        request_id=request_id(event.raw_event),
+    )
+    log_accepted(event.raw_event, key, response)
+    return reply_stored(response)
+
+
+@app.get("/resend/emails")
+def list_emails() -> Reply:
+    key = read_bearer_key(app.current_event)
+    principal = services().authentication.authenticate(key, EMAILS_READ)
+    queries = services().history_queries
+    return reply(page_of_emails(app.current_event, queries, principal.account))
+
+
+@app.get("/resend/emails/<message_id>")
+def get_email(message_id: str) -> Reply:
+    principal = services().authentication.authenticate(
+        read_bearer_key(app.current_event), EMAILS_READ
+    )
+    message = services().message_lookup.get(principal, read_uuid(message_id, "id"))
+    return reply(email(message))
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,123 @@
+"""Header fields of the caller's own: one table for HTTP and SMTP.
+
+Over HTTP a request names the fields that it wants, and everything outside this table is refused.
+Over SMTP the sender writes the whole message, and only `is_ours` removes fields from it. Neither
+door delivers a field that is meant for this service or for SES.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pillarbox.domain.messages.header_text import is_header_safe, is_visible
+
+MAX_HEADERS: Final = 20
+#: In octets of UTF-8: all names and values.
+MAX_HEADERS_BYTES: Final = 4096
+#: In octets. A field is folded between words only, and a line has at most 998 (RFC 5322 section
+#: 2.1.1).
+_MAX_WORD: Final = 900
+
+#: SES obeys fields with the first prefix (SES, SendRawEmail); the others are tags and credentials.
+_OURS: Final = ("x-ses-", "x-tag-", "x-api-key")
+_NAME: Final = "(?i)x-[a-z0-9_-]{1,62}"
+
+UNSUBSCRIBE: Final = "List-Unsubscribe"
+UNSUBSCRIBE_POST: Final = "List-Unsubscribe-Post"
+ONE_CLICK: Final = "List-Unsubscribe=One-Click"
+
+_MESSAGE_ID: Final = r"<[!-;=?-~]+@[!-;=?-~]+>"
+_LINK: Final = r"<(?:https?://|mailto:)[!-;=?-~]+>"
+
+type Headers = Mapping[str, str]
+
+
+class HeaderError(Exception):
+    """A field, or all of them together, cannot be used; the text says why."""
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    return lambda value: re.fullmatch(pattern, value) is not None
+
+
+#: Name in lower case -> whether a value is valid, and what to say if it is not.
+_FIELDS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
+    # RFC 5322 section 3.6.4.
+    **dict.fromkeys(
+        ("in-reply-to", "references"),
+        (
+            _matches(f"{_MESSAGE_ID}(?: {_MESSAGE_ID})*"),
+            "must be message ids such as <id@shop.example>, with one blank between two",
+        ),
+    ),
+    # RFC 2369 section 2, and RFC 8058 section 3.1.
+    "list-unsubscribe": (
+        _matches(f"{_LINK}(?:, {_LINK})*"),
+        "must be links such as <https://shop.example/u>, with a comma and a blank between two",
+    ),
+    "list-unsubscribe-post": (_matches(ONE_CLICK), f"must be {ONE_CLICK}"),
+    # RFC 3834 section 5.
+    "auto-submitted": (
+        _matches("no|auto-(?:generated|replied|notified)"),
+        "must be no, auto-generated, auto-replied or auto-notified",
+    ),
+    # RFC 2076 section 3.9.
+    "precedence": (_matches("bulk|list|junk"), "must be bulk, list or junk"),
+    "feedback-id": (_matches("[!-~]{1,255}"), "must be at most 255 visible ASCII characters"),
+}
+#: What the OpenAPI document and the guides list.
+NAMES: Final = (
+    *("In-Reply-To", "References", UNSUBSCRIBE, UNSUBSCRIBE_POST),
+    *("Auto-Submitted", "Precedence", "Feedback-ID"),
+)
+
+
+def is_ours(name: str) -> bool:
+    """Return whether a field is for this service or for SES, and not for the recipient.
+
+    `name` is in lower case.
+    """
+    return name.startswith(_OURS)
+
+
+def check_headers(headers: Headers) -> None:
+    """Check the fields that a request sets: names, values, number and size.
+
+    Raises:
+        HeaderError: the first fault; the text names the field.
+    """
+    if len(headers) > MAX_HEADERS:
+        raise HeaderError(f"must not have more than {MAX_HEADERS} fields")
+    if sum(len(text.encode()) for field in headers.items() for text in field) > MAX_HEADERS_BYTES:
+        raise HeaderError(f"must not be larger than {MAX_HEADERS_BYTES} bytes in all")
+    for name, value in headers.items():
+        if fault := _fault(name.lower(), value):
+            raise HeaderError(f"{name[:64]!r} {fault}")
+    values = {name.lower(): value for name, value in headers.items()}
+    if len(values) < len(headers):
+        raise HeaderError("must not have the same name twice, in capitals or not")
+    if UNSUBSCRIBE_POST.lower() in values and "<https:" not in values.get("list-unsubscribe", ""):
+        raise HeaderError(f"'{UNSUBSCRIBE_POST}' needs an https: link in {UNSUBSCRIBE} (RFC 8058)")
+
+
+def _fault(name: str, value: str) -> str | None:
+    if not value or not is_visible(value) or value != value.strip():
+        return "must have a value without a blank at either end"
+    if not is_header_safe(value):
+        return "must not have control characters or text direction overrides"
+    if max(len(word.encode()) for word in value.split(" ")) > _MAX_WORD:
+        return f"must not have a word of more than {_MAX_WORD} bytes"
+    if name in _FIELDS:
+        is_valid, fault = _FIELDS[name]
+        return None if is_valid(value) else fault
+    if name.startswith("x-tag-"):
+        return "is a tag, which goes in tags"
+    if is_ours(name):
+        return "is not delivered to recipients"
+    return None if re.fullmatch(_NAME, name) else f"is none of {', '.join(NAMES)} and X-…"
+
+
+def unsubscribe_headers(url: str, *, one_click: bool) -> dict[str, str]:
+    """Return the fields of RFC 2369 section 3.2, and of RFC 8058 if the URL answers a POST."""
+    post = {UNSUBSCRIBE_POST: ONE_CLICK} if one_click else {}
+    return {UNSUBSCRIBE: f"<{url}>"} | post

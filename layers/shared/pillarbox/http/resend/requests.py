@@ -1,0 +1,191 @@
+"""Read requests in Resend's shape, and translate them into those of the contract."""
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
+from pillarbox.http.body_hash import batch_hash, send_hash
+from pillarbox.http.requests import bearer_tokens, header_values
+
+#: Resend's names of fields that the contract has under another name.
+RENAMED: Final[Mapping[str, str]] = {
+    "reply_to": "replyTo",
+    "content_type": "contentType",
+    "content_id": "contentId",
+}
+#: Fields of an email that are refused, and why.
+REFUSED: Final[Mapping[str, str]] = {
+    "scheduled_at": "an email is sent at once; make the request when it is due",
+    "topic_id": "there are no topics and no audiences",
+    "react": "render it to html",
+}
+_CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text")
+_TRANSLATED: Final = ("headers", "tags", "attachments", "template")
+EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
+ATTACHMENT_FIELDS: Final = ("filename", "content", "content_type", "content_id", "path")
+_STRICT, _PERMISSIVE = "strict", "permissive"
+
+
+def read_bearer_key(event: APIGatewayProxyEvent) -> str:
+    """Return the API key in Authorization. The contract's own routes take it in X-API-Key alone.
+
+    Raises:
+        ServiceError: `missing_api_key`.
+    """
+    tokens = bearer_tokens(event)
+    if len(tokens) != 1:
+        raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
+    return tokens[0]
+
+
+def read_resend_email(event: APIGatewayProxyEvent) -> ParsedSend[SendRequest]:
+    """Read the body of `POST /emails`, and the Idempotency-Key."""
+    return read_keyed(event, "RESEND /emails", _parse_email)
+
+
+def read_resend_batch(event: APIGatewayProxyEvent) -> ParsedSend[BatchRequest]:
+    """Read the body of `POST /emails/batch`, and the Idempotency-Key.
+
+    With `x-batch-validation: permissive` the valid emails are sent, otherwise all or none.
+    """
+    modes = header_values(event, "x-batch-validation") or [_STRICT]
+    return read_keyed(event, "RESEND /emails/batch", lambda body: _parse_batch(body, modes[-1]))
+
+
+def _parse_email(body: Json) -> SendRequest:
+    """Translate one email, and validate it as the contract's.
+
+    Raises:
+        ValidationFailed: a field is unknown, refused or wrong.
+    """
+    if not isinstance(body, dict):
+        raise _wrong("", "must be an object")
+    given = {name: value for name, value in body.items() if value is not None}
+    errors = [
+        FieldError(name, REFUSED.get(name, "is not a field that Pillarbox has"), "unknown_field")
+        for name in given
+        if name not in EMAIL_FIELDS
+    ]
+    if "subject" not in given and "template" not in given:
+        errors.append(FieldError("subject", "is missing", "required"))
+    if errors:
+        raise ValidationFailed(*errors)
+    ours: dict[str, Json] = {
+        RENAMED.get(name, name): given[name] for name in _CARRIED if name in given
+    }
+    for name in ("cc", "bcc"):
+        if isinstance(ours.get(name), str):
+            ours[name] = [ours[name]]
+    for name, translate in _TRANSLATE.items():
+        if name in given:
+            ours |= translate(given[name])
+    request = parse_send(ours)
+    return replace(request, may_be_text=True, body_hash=send_hash(body))
+
+
+def _parse_batch(body: Json, mode: str) -> BatchRequest:
+    if not isinstance(body, list) or not body:
+        raise _wrong("", "must be a list of 1 to 100 emails")
+    if mode not in {_STRICT, _PERMISSIVE}:
+        raise _wrong("x-batch-validation", f"must be {_STRICT} or {_PERMISSIVE}")
+    if len(body) > MAX_MESSAGES:
+        return BatchRequest(body_hash="", count=len(body), items=())
+    return BatchRequest(
+        body_hash=batch_hash({"messages": body}),
+        count=len(body),
+        items=tuple(_batch_item(position, item) for position, item in enumerate(body)),
+        whole=mode == _STRICT,
+    )
+
+
+def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
+    try:
+        return _parse_email(item)
+    except ValidationFailed as failed:
+        return failed.below(str(position))
+
+
+def _reply_to(value: Json) -> dict[str, Json]:
+    if isinstance(value, list):
+        if len(value) != 1:
+            raise _wrong("reply_to", "must be one address")
+        value = value[0]
+    return {"replyTo": value}
+
+
+def _template(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+        raise _wrong("template", "must be an object with an id")
+    if unknown := sorted(set(value) - {"id", "variables"}):
+        raise _wrong(f"template.{unknown[0]}", "is not a field that Pillarbox has")
+    key = "templateId" if is_uuid(str(value["id"])) else "starterTemplate"
+    return {key: value["id"], "variables": value.get("variables")}
+
+
+def _tags(value: Json) -> dict[str, Json]:
+    if not isinstance(value, list):
+        raise _wrong("tags", "must be a list of objects with name and value")
+    tags: dict[str, Json] = {}
+    for position, tag in enumerate(value):
+        if not isinstance(tag, dict) or set(tag) != {"name", "value"}:
+            raise _wrong(f"tags.{position}", "must be an object with name and value")
+        name = tag["name"]
+        if not isinstance(name, str) or name in tags:
+            raise _wrong(f"tags.{position}.name", "must be a name that occurs once")
+        tags[name] = tag["value"]
+    return {"tags": tags}
+
+
+def _attachments(value: Json) -> dict[str, Json]:
+    if not isinstance(value, list):
+        raise _wrong("attachments", "must be a list")
+    return {"attachments": [_attachment(at, item) for at, item in enumerate(value[:100])]}
+
+
+def _attachment(position: int, item: Json) -> Json:
+    where = f"attachments.{position}"
+    if not isinstance(item, dict):
+        raise _wrong(where, "must be an object")
+    given = {name: value for name, value in item.items() if value is not None}
+    if "path" in given:
+        raise _wrong(f"{where}.path", "no file is fetched; send it as content")
+    if unknown := sorted(set(given) - set(ATTACHMENT_FIELDS)):
+        raise _wrong(f"{where}.{unknown[0]}", "is not a field that Pillarbox has")
+    ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in given.items()}
+    ours["content"] = _content(given.get("content"), f"{where}.content")
+    if "contentId" in ours:
+        ours["inline"] = True
+    return ours
+
+
+def _content(value: Json, where: str) -> Json:
+    """Return the base64 of a file: SDKs send base64, or the octets as numbers."""
+    if isinstance(value, dict) and value.get("type") == "Buffer":  # JSON of Node's Buffer
+        value = value.get("data")
+    if not isinstance(value, list):
+        return value
+    try:
+        return base64.b64encode(bytes(value)).decode()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise _wrong(where, "must be base64, or a list of numbers from 0 to 255") from None
+
+
+_TRANSLATE: Final[Mapping[str, Callable[[Json], dict[str, Json]]]] = {
+    "reply_to": _reply_to,
+    "template": _template,
+    "tags": _tags,
+    "attachments": _attachments,
+    "headers": lambda value: {"headers": value},
+}
+
+
+def _wrong(field: str, message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError(field, message, "wrong_type"))

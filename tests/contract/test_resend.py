@@ -1,0 +1,263 @@
+"""The front in Resend's shape, used by Resend's official SDK for Python."""
+
+import base64
+import json as json_module
+from collections.abc import Mapping
+from typing import Any, Final, override
+from unittest.mock import ANY
+
+import pytest
+import resend
+from resend import exceptions
+from resend.http_client import HTTPClient
+
+from openapi.operations import OPERATIONS
+from openapi.responses import error_codes
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.http.resend.replies import ERRORS
+from pillarbox.http.resend.requests import EMAIL_FIELDS, REFUSED
+from tests.contract.bodies import TO
+from tests.contract.client import Api
+from tests.contract.service import SENDER, Service
+
+#: As programs without types use it.
+SDK: Final[Any] = resend
+BASE = "https://pillarbox.example/api/resend"
+EMAIL: dict[str, Any] = {
+    "from": f"Acme <{SENDER}>",
+    "to": [TO],
+    "subject": "hello world",
+    "html": "<strong>it works!</strong>",
+}
+
+
+class _InProcess(HTTPClient):
+    """Sends what the SDK sends to the functions, without a socket."""
+
+    @override
+    def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        json: Any = None,
+        *_: Any,
+        **__: Any,
+    ) -> tuple[bytes, int, Mapping[str, str]]:
+        path, query = url.removeprefix(BASE).partition("?")[::2]
+        response = Api(base="/resend").raw(
+            method.upper(),
+            path,
+            json_module.dumps(json) if method not in {"get", "delete"} else None,
+            headers,
+            query=dict(pair.split("=") for pair in query.split("&")) if query else None,
+        )
+        return response.text.encode(), response.status, response.headers
+
+
+@pytest.fixture
+def sdk(service: Service, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """Point the SDK at a service, with the key of a paid account."""
+    monkeypatch.setattr(resend, "api_url", BASE)
+    monkeypatch.setattr(resend, "default_http_client", _InProcess())
+    monkeypatch.setattr(resend, "api_key", service.live().key)
+    return service
+
+
+def raised(call: Any, *arguments: Any) -> exceptions.ResendError:
+    with pytest.raises(exceptions.ResendError) as error:
+        call(*arguments)
+    return error.value
+
+
+def test_the_example_of_the_sdk_sends(sdk: Service) -> None:
+    """The README's example sends; its id finds the email, with what happened to it."""
+    sent = SDK.Emails.send(EMAIL)
+    assert sdk.deliver() == []
+    found: dict[str, Any] = SDK.Emails.get(sent["id"])
+    assert (found["id"], found["from"], found["to"]) == (sent["id"], f"Acme <{SENDER}>", [TO])
+    assert (found["subject"], found["last_event"], found["html"]) == ("hello world", "sent", None)
+
+
+def test_both_doors_make_the_same_mail(sdk: Service) -> None:
+    """An email with every field is the same mail and record as that of POST /v1/emails."""
+    theirs = EMAIL | {
+        "cc": "cc@customer.example",
+        "bcc": ["bcc@customer.example"],
+        "reply_to": ["help@sender.example"],
+        "text": "it works!",
+        "headers": {"X-Entity-Ref-ID": "1"},
+        "tags": [{"name": "order", "value": "10442"}],
+        "attachments": [
+            {"filename": "a.pdf", "content": [*b"%PDF-1.7"]},
+            {"filename": "l.png", "content": "iVBORw0KGgo=", "content_id": "logo"},
+        ],
+    }
+    ours = {
+        "to": [TO],
+        "from": SENDER,
+        "fromName": "Acme",
+        "subject": "hello world",
+        "html": EMAIL["html"],
+        "text": "it works!",
+        "cc": ["cc@customer.example"],
+        "bcc": ["bcc@customer.example"],
+        "replyTo": "help@sender.example",
+        "headers": {"X-Entity-Ref-ID": "1"},
+        "tags": {"order": "10442"},
+        "attachments": [
+            {
+                "filename": "a.pdf",
+                "contentType": "application/pdf",
+                "content": base64.b64encode(b"%PDF-1.7").decode(),
+            },
+            {
+                "filename": "l.png",
+                "contentType": "image/png",
+                "content": "iVBORw0KGgo=",
+                "inline": True,
+                "contentId": "logo",
+            },
+        ],
+    }
+    assert {*theirs} == {*EMAIL_FIELDS} - {"template"}
+    SDK.Emails.send(theirs)
+    assert Api(resend.api_key).send(ours).status == 200
+    first, second = (
+        json_module.loads(job["body"])["payload"] for job in sdk.jobs_of(Api(resend.api_key))
+    )
+    assert first == second
+    own = {"messageId", "createdAt", "updatedAt", "requestId", "events"}
+    listed = Api(resend.api_key).raw("GET", "/emails").json["items"]
+    details = [Api(resend.api_key).get(item["messageId"]).json for item in listed]
+    assert len(details) == 2
+    one, other = ({n: v for n, v in detail.items() if n not in own} for detail in details)
+    assert one == other
+
+
+def test_text_alone_is_sent_as_text(sdk: Service) -> None:
+    """An email with `text` and no HTML has one part; the contract's own route refuses it."""
+    SDK.Emails.send({k: v for k, v in EMAIL.items() if k != "html"} | {"text": "Hi"})
+    assert sdk.deliver() == []
+    raw = sdk.ses.mails[-1]["raw"]
+    assert b"Content-Type: text/plain; charset=utf-8" in raw
+    assert b"multipart" not in raw
+    refused = Api(resend.api_key).send({"to": TO, "subject": "x", "text": "Hi"})
+    assert refused.code == "missing_field"
+
+
+def test_templates_by_id_and_by_slug(sdk: Service) -> None:
+    """`template` names a saved template by its id, or a starter by its slug."""
+    account = sdk.account()
+    resend.api_key = sdk.key(account)
+    saved = sdk.template(account, "<p>{{ name }}</p>")
+    fields = {"from": SENDER, "to": TO}
+    for template in (
+        {"id": saved, "variables": {"name": "Ada"}},
+        {"id": "otp", "variables": {"otp_code": "1"}},
+    ):
+        assert SDK.Emails.send(fields | {"template": template})["id"]
+
+
+def test_a_retry_with_the_same_key_returns_the_same_id(sdk: Service) -> None:
+    """An Idempotency-Key works as in the contract, with Resend's errors."""
+    options: Any = {"idempotency_key": "order-1"}
+    first, second = (SDK.Emails.send(EMAIL, options) for _ in range(2))
+    assert first["id"] == second["id"]
+    assert len(sdk.jobs_of(Api(resend.api_key))) == 1
+    error = raised(SDK.Emails.send, EMAIL | {"subject": "other"}, options)
+    assert (error.code, error.error_type) == (409, "invalid_idempotent_request")
+
+
+def test_a_strict_batch_sends_all_or_none(sdk: Service) -> None:
+    """By default one bad email refuses the batch, and the message says which one."""
+    two: Any = [EMAIL, EMAIL | {"subject": "second"}]
+    assert len(SDK.Batch.send(two)["data"]) == 2
+    for bad in ({"to": "nobody"}, {"from": "x@other.example"}, {"scheduled_at": "in 1 hour"}):
+        error = raised(SDK.Batch.send, [EMAIL, EMAIL | bad])
+        assert error.code in {403, 422}
+        assert "1" in error.message
+    assert len(sdk.jobs_of(Api(resend.api_key))) == 2
+
+
+def test_a_permissive_batch_sends_what_is_valid(sdk: Service) -> None:
+    """With permissive validation the valid emails are sent, and the others are listed."""
+    bad: Any = [EMAIL | {"to": "nobody"}, EMAIL]
+    answer: Any = SDK.Batch.send(bad, {"batch_validation": "permissive"})
+    assert len(answer["data"]) == len(sdk.jobs_of(Api(resend.api_key))) == 1
+    assert [error["index"] for error in answer["errors"]] == [0]
+
+
+def test_a_strict_batch_beyond_the_quota_takes_nothing(sdk: Service) -> None:
+    """If the quota has room for one of two emails, neither is sent."""
+    api = sdk.live(limits=Limits(per_minute=1, per_day=9, per_month=9))
+    resend.api_key = api.key
+    error = raised(SDK.Batch.send, [EMAIL, EMAIL])
+    assert (error.code, error.error_type) == (429, "rate_limit_exceeded")
+    assert sdk.jobs_of(Api(resend.api_key)) == []
+    assert SDK.Emails.send(EMAIL)["id"]
+
+
+@pytest.mark.usefixtures("sdk")
+def test_a_list_is_paged_by_ids() -> None:
+    """`after` and `before` lead through all emails, newest first, each once."""
+    sent = [SDK.Emails.send(EMAIL | {"subject": str(n)})["id"] for n in range(5)][::-1]
+    pages: list[Any] = [SDK.Emails.list({"limit": 2})]
+    while pages[-1]["has_more"]:
+        pages.append(SDK.Emails.list({"limit": 2, "after": pages[-1]["data"][-1]["id"]}))
+    assert [item["id"] for page in pages for item in page["data"]] == sent
+    back: Any = SDK.Emails.list({"limit": 2, "before": sent[3]})
+    assert ([item["id"] for item in back["data"]], back["has_more"]) == (sent[1:3], True)
+    back = SDK.Emails.list({"limit": 5, "before": sent[1]})
+    assert ([item["id"] for item in back["data"]], back["has_more"]) == (sent[:1], False)
+    assert SDK.Emails.list({"before": sent[0]})["data"] == []
+
+
+@pytest.mark.usefixtures("sdk")
+def test_each_error_is_the_class_that_the_sdk_has_for_it() -> None:
+    """Missing and wrong keys, missing and refused fields raise the SDK's own classes by name."""
+    names: tuple[Any, ...] = (
+        ({"subject": None}, exceptions.MissingRequiredFieldsError, "`subject` is missing"),
+        ({"html": None}, exceptions.MissingRequiredFieldsError, "`html`, `text` or `template`"),
+        ({"reply_to": "x"}, exceptions.ValidationError, "`reply_to`"),
+        ({"to": "nobody"}, exceptions.ValidationError, "nobody"),
+        ({"unknown": 1}, exceptions.ValidationError, "`unknown` is not a field"),
+        ({"template": {"id": "otp"}}, exceptions.ValidationError, "`html` and `template`"),
+        *(({name: "x"}, exceptions.ValidationError, f"`{name}`") for name in REFUSED),
+    )
+    for change, kind, text in names:
+        error = raised(SDK.Emails.send, EMAIL | change)
+        assert type(error) is kind, error.message
+        assert text in error.message
+    attachment = {"filename": "a.pdf", "path": "https://x.example/a.pdf"}
+    error = raised(SDK.Emails.send, EMAIL | {"attachments": [attachment]})
+    assert "attachments.0.path" in error.message
+    resend.api_key = "bx_live_wrong"
+    assert type(raised(SDK.Emails.send, EMAIL)) is exceptions.InvalidApiKeyError
+    assert Api(base="/resend").raw("POST", "/emails", "{}").json == {
+        "statusCode": 401,
+        "name": "missing_api_key",
+        "message": ANY,
+    }
+    assert Api("x", base="/resend").raw("POST", "/emails", "{}").status == 401
+
+
+def test_what_pillarbox_does_not_have_is_not_found(sdk: Service) -> None:
+    """A resource of Resend that has no counterpart answers 404 in Resend's shape."""
+    error = raised(SDK.Segments.list)
+    assert (error.code, error.error_type) == (404, "not_found")
+    error = raised(SDK.Emails.get, "019b7998-4c00-7000-8000-000000000001")
+    assert (error.code, error.error_type) == (404, "not_found")
+    assert sdk.jobs_of(Api(resend.api_key)) == []
+
+
+def test_every_error_of_a_send_has_a_name() -> None:
+    """Each code that the document lists for sends and reads has Resend's status and name."""
+    codes = {
+        code
+        for one in OPERATIONS
+        if one.id in {"send_email", "send_batch", "get_message", "list_messages"}
+        for code in error_codes(one)
+    }
+    own = {"client_blocked", "method_not_allowed", "invalid_session", "session_required"}
+    assert codes - own <= ERRORS.keys()
