@@ -77,6 +77,7 @@ PROGRAMS: Final = {
     "preview_starter_template": (f"services().authentication; {_TABLE}", _FLOOR_ONE),
     "read_webhooks": (f"services().webhook_queries; {_CALLER}", _FLOOR_ONE),
     "record_feedback": (f"services().feedback; {_TABLE}", _FLOOR_ONE),
+    "resend": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
     "send_batch": (f"services().batch_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
     "send_email": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
     "sign_in": ("services().sign_in; services().credentials.client", _FLOOR_ONE),
