@@ -14,7 +14,7 @@ from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey
-from pillarbox.domain.accounts.quota import CallLimits
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from tests.fakes import builders
@@ -84,7 +84,7 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
         builders.account(plan=Plan.FREE, senders={}, default_sender=None),
         builders.account(
             plan=Plan.ENTERPRISE,
-            overrides=CallLimits(per_minute=0, per_day=None, per_month=7),
+            overrides=Limits(per_minute=0, per_day=None, per_month=7),
             senders={"a@x.example": True, "b@x.example": False},
             hold_uncertain=True,
             name="Ü 😀",
@@ -95,7 +95,7 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
     ],
 )
 def test_an_account_reads_back(ports: Ports, account: Account) -> None:
-    """CallLimits of zero and none, senders, `hold_uncertain` and the brand are stored."""
+    """Limits of zero and none, senders, `hold_uncertain` and the brand are stored."""
     ports.put(account)
     assert ports.directory.look_up(ACCOUNT).account == account
 
