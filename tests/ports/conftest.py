@@ -28,13 +28,6 @@ def table(aws: Aws) -> Table:
     return Table(aws.table)
 
 
-@pytest.fixture(params=["botocore", "direct"])
-def any_table(request: pytest.FixtureRequest, aws: Aws) -> Table:
-    """Return the table with each client."""
-    use_direct_client(on=request.param == "direct")
-    return Table(aws.table)
-
-
 @pytest.fixture
 def refusing_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let SQS say that it refused the first message of each batch."""
