@@ -15,7 +15,7 @@ PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test
 WAITING := $(addprefix tests/,browser e2e integration packaging)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients resend-sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -133,6 +133,9 @@ lint-openapi: setup ## lint the OpenAPI documents with Redocly and Spectral: nee
 
 clients: setup .venv-engine/made ## generate three clients and send with them: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
+
+resend-sdks: setup .venv-engine/made ## send with Resend's SDK for Node and django-anymail: needs Node and npm
+	$(UV) run --with django-anymail==15.2 python -m verification.resend
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby
 # ruby-actionmailer golang-go.

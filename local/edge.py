@@ -262,7 +262,8 @@ async def _read(request: Request, limit: int) -> bytes | None:
 
 
 def _is_envelope(content: bytes) -> bool:
+    """Return whether a function wrote an error: the contract's, or one in Resend's shape."""
     try:
-        return "error" in json.loads(content)
+        return not {"error", "statusCode"}.isdisjoint(json.loads(content))
     except (TypeError, ValueError):
         return False

@@ -11,6 +11,7 @@ from openapi.document import document
 from openapi.errors import ERRORS, example_of
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
+from openapi.of_keys import of_keys
 from openapi.operations import METHODS_BY_PATH, OPERATIONS
 from pillarbox.domain.messages.message import MEANINGS
 
@@ -19,7 +20,15 @@ _ERRORS: Final = dict(sorted(ERRORS.items(), key=lambda item: item[1].status))
 
 
 def _openapi(_: str) -> str:
-    text = json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+    return _text_of(document())
+
+
+def _openapi_of_keys(_: str) -> str:
+    return _text_of(of_keys(document()))
+
+
+def _text_of(whole: Mapping[str, Any]) -> str:
+    text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
     # A reference, of which there are thousands, is one line.
     return re.sub(r'\{\s+("\$ref": "[^"]+")\s+\}', r"{\1}", text)
 
@@ -167,6 +176,7 @@ RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
 GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "api.yaml": _api,
     "docs/openapi.json": _openapi,
+    "docs/openapi-keys.json": _openapi_of_keys,
     "docs/errors.md": _errors,
     "layers/shared/pillarbox/domain/errors.py": _codes,
     "layers/shared/pillarbox/http/mcp/tools.json": _tools,

@@ -30,12 +30,11 @@ from pillarbox.http.accounts.wire import (
     SuppressionsQuery,
 )
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
+from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
 from pillarbox.http.messages.wire import (
-    AttachmentModel,
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
-    UnsubscribeModel,
 )
 from pillarbox.http.operator.wire import (
     AccountsQuery,
@@ -222,6 +221,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "from": {
             "description": "A verified sender of the account, alone or as `Name <address>`. Free"
             " plans ignore the address.",
+            "pattern": HEADER_TEXT,
             "examples": ["hello@acme.example", "Acme <hello@acme.example>"],
         },
         "text": {
@@ -256,8 +256,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     UnsubscribeModel: {
         "url": {
             "description": "An https: URL, or a mailto: URL.",
-            "format": "uri",
-            "pattern": "^(https://|mailto:)[!-;=?-~]+$",
+            "pattern": UNSUBSCRIBE_URL,
             "examples": ["https://shop.example/unsubscribe?id=1"],
         },
         "oneClick": {

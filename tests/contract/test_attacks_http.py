@@ -152,7 +152,6 @@ def test_bad_input_is_refused(
 @for_each(
     "number, body",
     [
-        (17, with_variable("[" * 7 + "]" * 7).replace('"name"', '"unused"')),
         (32, otp(to=[TO] * 50)),
         (38, otp(to="a" * 64 + "@x.example")),
         (41, otp(to="a@broken.example")),

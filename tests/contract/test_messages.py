@@ -119,6 +119,6 @@ def test_with_several_recipients_the_highest_rank_is_shown(
         "type": "bounced",
         "at": detail["updatedAt"],
         "recipient": "gone@customer.example",
-        "code": "general",
+        "code": "mailbox_unknown",
         "reason": "550 5.1.1 no such",
     } in detail["events"]

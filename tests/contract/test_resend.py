@@ -2,6 +2,7 @@
 
 import base64
 import json as json_module
+import os
 from collections.abc import Mapping
 from typing import Any, Final, override
 from unittest.mock import ANY
@@ -19,6 +20,7 @@ from pillarbox.http.resend.requests import EMAIL_FIELDS, REFUSED
 from tests.contract.bodies import TO
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service
+from tests.stack import ROOT
 
 #: As programs without types use it.
 SDK: Final[Any] = resend
@@ -133,6 +135,57 @@ def test_both_doors_make_the_same_mail(sdk: Service) -> None:
     assert len(details) == 2
     one, other = ({n: v for n, v in detail.items() if n not in own} for detail in details)
     assert one == other
+
+
+#: A value for each field that an email of Resend's SDKs may have, beside those that each has.
+FIELDS: dict[str, Any] = {
+    "from": EMAIL["from"],
+    "to": EMAIL["to"],
+    "subject": "hello world",
+    "html": EMAIL["html"],
+    "text": "it works!",
+    "cc": "cc@customer.example",
+    "bcc": "bcc@customer.example",
+    "reply_to": "help@sender.example",
+    "headers": {"X-Entity-Ref-ID": "1"},
+    "tags": [{"name": "order", "value": "10442"}],
+    "template": {"id": "otp", "variables": {"otp_code": "1"}},
+    "attachments": [{"filename": "a.pdf", "content": "JVBERi0xLjc="}],
+    "attachments[].content_type": "application/pdf",
+    "attachments[].content_id": "logo",
+    "attachments[].path": "https://customer.example/a.pdf",
+    "scheduled_at": "2030-01-01T00:00:00Z",
+    "topic_id": "b6d24b8e-af0b-4c3c-be0c-359bbd97381e",
+    "react": "<Email/>",
+}
+GUIDE = ROOT / "docs/guides/resend.md"
+_HEAD = "| field | | since |\n|---|---|---|\n"
+
+
+@pytest.mark.usefixtures("sdk")
+def test_the_guide_lists_what_is_carried_and_what_is_refused() -> None:
+    """The table in docs/guides/resend.md is what the SDK meets when it sends each field."""
+    rows = []
+    for name, value in FIELDS.items():
+        email = EMAIL | ({"html": None} if name == "template" else {})
+        if name.startswith("attachments[]."):
+            file = FIELDS["attachments"][0] | {name.rpartition(".")[2]: value}
+            email |= {"attachments": [file]}
+        else:
+            email |= {name: value}
+        try:
+            SDK.Emails.send({key: part for key, part in email.items() if part is not None})
+            rows.append(f"| `{name}` | carried | 0.1.0 |\n")
+        except exceptions.ResendError as error:
+            reason = error.message.partition("` ")[2].rstrip(".")
+            rows.append(f"| `{name}` | refused: {reason} | |\n")
+    text = GUIDE.read_text(encoding="utf-8")
+    before, after = text.split(_HEAD)
+    made = before + _HEAD + "".join(rows) + "\n" + after[after.index("## ") :]
+    if os.environ.get("WRITE_FIELDS"):
+        GUIDE.write_text(made, encoding="utf-8")
+    assert text == made, "run this test with WRITE_FIELDS=1, which writes the table"
+    assert {name for name in FIELDS if "[]" not in name} == {*EMAIL_FIELDS, *REFUSED}
 
 
 def test_text_alone_is_sent_as_text(sdk: Service) -> None:

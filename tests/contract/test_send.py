@@ -43,7 +43,7 @@ def test_all_optional_fields_are_accepted(live: Api) -> None:
         "brandName": "Harbour",
         "logoUrl": "https://harbour.example/logo.png",
         "subject": "Your code",
-        "variables": {"otp_code": "1", "expiry_minutes": 5, "extra": [1, {"a": None}]},
+        "variables": {"otp_code": "1", "expiry_minutes": 5},
         "attachments": [attachment()],
         "text": "Your code is 1.",
         "headers": {"X-Entity-Ref-ID": "1"},

@@ -17,7 +17,7 @@ from local import template
 from openapi.document import document
 from openapi.errors import ERRORS
 from openapi.generate import GENERATED, ROOT
-from openapi.operation import Operation
+from openapi.operation import KEY, Operation
 from openapi.operations import OPERATIONS
 from openapi.requests import BASE64, CONTENT_ID, HEADER_TEXT
 from openapi.responses import error_codes
@@ -27,7 +27,7 @@ from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import is_canonical_base64
 from pillarbox.domain.messages.filename import FILENAME_PATTERN
 from pillarbox.domain.messages.header_text import is_header_safe
-from pillarbox.http.messages.wire import AttachmentModel
+from pillarbox.http.messages.parts import AttachmentModel
 from pillarbox.http.routes import ROUTES
 from pillarbox.http.validation import validate
 from tests.loops import for_each
@@ -79,6 +79,20 @@ def test_a_stale_table_is_written_again(path: str, generated: str) -> None:
 def test_the_document_is_valid() -> None:
     """A public validator accepts the document as OpenAPI 3.1."""
     assert [*OpenAPIV31SpecValidator(_DOCUMENT).iter_errors()] == []
+
+
+@pytest.mark.slow
+def test_the_document_of_keys_has_what_a_key_may_call() -> None:
+    """It is valid, has each operation that takes a key and no other, and nothing unused."""
+    document = json.loads((ROOT / "docs/openapi-keys.json").read_text(encoding="utf-8"))
+    assert [*OpenAPIV31SpecValidator(document).iter_errors()] == []
+    listed = {one["operationId"] for path in document["paths"].values() for one in path.values()}
+    assert listed == {one.id for one in OPERATIONS if KEY in one.security}
+    text = json.dumps(document)
+    for kind, parts in document["components"].items():
+        for name in parts:
+            assert kind == "securitySchemes" or f'"#/components/{kind}/{name}"' in text, name
+    assert "Session" not in document["components"]["schemas"]
 
 
 def test_the_document_has_the_routes_of_the_api() -> None:

@@ -11,8 +11,8 @@ from pillarbox.http import hints
 from pillarbox.http.batch_body import read_batch
 from pillarbox.http.bodies import read_send
 from pillarbox.http.messages.history_query import MessagesQuery
+from pillarbox.http.messages.parts import AttachmentModel
 from pillarbox.http.messages.wire import (
-    AttachmentModel,
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,

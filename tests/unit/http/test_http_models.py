@@ -20,6 +20,7 @@ from tests.refusals import fault, refusal
 SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
 FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}
 EMOJI = "😀"
+UUID_TEXT = "0197a1b2-0000-7000-8000-000000000001"
 INLINE = {"inline": True, "contentId": "x"}
 OPTIONAL = (
     *("variables", "subject", "fromName", "from", "cc", "bcc", "replyTo", "brandName", "logoUrl"),
@@ -61,8 +62,8 @@ VALID: list[dict[str, Any]] = [
     send(starterTemplate="../x"),
     send(templateId="0197A1B2-0000-7000-8000-000000000001"),
     send(variables={}),
-    send(variables={"a": [[[[[[{}]]]]]]}),
-    send(variables={"x": "y" * (256 * 1024 - 8)}),
+    {"to": "x", "templateId": UUID_TEXT, "variables": {"a": [[[[[[{}]]]]]]}},
+    {"to": "x", "templateId": UUID_TEXT, "variables": {"x": "y" * (256 * 1024 - 8)}},
     {"to": "x"} | dict.fromkeys(OPTIONAL),
     attached(),
     attached(contentType=None),
@@ -151,6 +152,7 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (send(replyTo="a@example.com,b@example.com"), {"replyTo": "invalid_address"}),
     (send(replyTo="a@example.com\r\nBcc: b@example.com"), {"replyTo": "invalid_address"}),
     (send(replyTo=["a@example.com"]), {"replyTo": "wrong_type"}),
+    (send(variables={"name": "Ada"}), {"variables": "not_allowed"}),
     (send(variables=[]), {"variables": "wrong_type"}),
     (send(variables="{}"), {"variables": "wrong_type"}),
     (send(variables={"a": [[[[[[[[]]]]]]]]}), {"variables": "too_deep"}),
@@ -181,8 +183,11 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (attached(content="-_-_"), {"attachments.0.content": "invalid_base64"}),
     (attached(content="ÄÄÄÄ"), {"attachments.0.content": "invalid_base64"}),
     (attached(contentType=5), {"attachments.0.contentType": "wrong_type"}),
-    (attached(contentType=None, filename="a"), {"attachments.0.contentType": "required"}),
-    (attached(contentType=None, filename="a.exe"), {"attachments.0.contentType": "required"}),
+    (attached(contentType=None, filename="a"), {"attachments.0.contentType": "unknown_extension"}),
+    (
+        attached(contentType=None, filename="a.exe"),
+        {"attachments.0.contentType": "unknown_extension"},
+    ),
     (attached(inline="yes"), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=1), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=None), {"attachments.0.inline": "wrong_type"}),
@@ -289,11 +294,14 @@ def test_no_value_of_the_request_is_repeated() -> None:
 
 def test_a_request_becomes_a_domain_object() -> None:
     """Every field is passed on; header addresses are normalised, recipients are unchanged."""
-    body = send(
+    body = {"subject": "Hello"} | dict[str, Any](
         to=["Ann@EXAMPLE.com"],
         cc=["c"],
         bcc=["d", "d"],
         fromName="Shop",
+        text="Hi",
+        headers={"X-A": "1"},
+        unsubscribe={"url": "https://shop.example/u"},
         **{"from": "Hello@SHOP.example"},
         replyTo="r@bücher.example",
         variables={"a": 1.5},
@@ -306,8 +314,10 @@ def test_a_request_becomes_a_domain_object() -> None:
     request = validate(SendEmailRequest, body).to_domain(body)
     assert request.recipients == ("Ann@EXAMPLE.com", "c", "d", "d")
     assert (request.sender, request.reply_to) == ("Hello@shop.example", "r@xn--bcher-kva.example")
-    assert (request.html, request.subject, request.from_name) == ("<p>x</p>", "Hello", "Shop")
+    assert (request.html, request.subject, request.from_name) == (None, "Hello", "Shop")
     assert (request.brand_name, request.logo_url) == ("Brand", "https://x")
+    assert request.text == "Hi"
+    assert request.headers == {"X-A": "1", "List-Unsubscribe": "<https://shop.example/u>"}
     assert request.variables == {"a": 1.5}
     assert str(request.template_id) == "0197a1b2-0000-7000-8000-000000000001"
     assert request.starter_template == "otp"

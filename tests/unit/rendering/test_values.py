@@ -86,10 +86,18 @@ def test_fallbacks() -> None:
 
 
 def test_extra_variables() -> None:
-    """Variables that a template does not have are ignored, with any value."""
-    assert values("email_verify", {"verify_url": "https://x.example", "other": [{}]}) == {
-        "verify_url": "https://x.example"
-    }
+    """A name that a starter does not have is refused, and the message names the closest one."""
+    given: dict[str, Json] = {"verify_url": "https://x.example", "verify_ulr": [{}], "x": 1}
+    with pytest.raises(ValidationFailed) as failed:
+        values("email_verify", given)
+    assert [(error.field, error.code, error.message) for error in failed.value.errors] == [
+        (
+            "variables.verify_ulr",
+            "unknown_variable",
+            "is not a variable of email_verify; did you mean verify_url?",
+        ),
+        ("variables.x", "unknown_variable", "is not a variable of email_verify; it has verify_url"),
+    ]
 
 
 @pytest.mark.parametrize("value", [True, False, [], ["a"], {}, {"a": 1}])

@@ -21,6 +21,8 @@ _MINUTES_PER_HOUR: Final = 60
 _MINUTES_PER_DAY: Final = 24 * _MINUTES_PER_HOUR
 #: A longer number is shown as it is.
 _MAX_DIGITS: Final = 9
+#: In characters, of a name that is compared with those of the variables.
+_MAX_NAME: Final = 64
 
 #: A number without groups, as JSON and programs write it. In some countries `1.234` has a group.
 #: Therefore at least four digits come before the point.
@@ -41,7 +43,7 @@ def starter_values(
 ) -> dict[str, Json]:
     """Return the values for all variables of a starter: those of the request, and fallbacks.
 
-    Ignore values with other names. Treat null and blank text as missing.
+    Treat null and blank text as missing.
 
     Args:
         starter: the template to fill.
@@ -52,8 +54,9 @@ def starter_values(
 
     Raises:
         ValidationFailed: with every required variable that is missing
-            (`missing_variable`), and every value of the wrong kind
-            (`invalid_type`, `invalid_url`).
+            (`missing_variable`), every value of the wrong kind (`invalid_type`,
+            `invalid_url`), and every name that the starter does not have
+            (`unknown_variable`).
     """
     fallbacks: dict[str, Json] = {
         "app_name": brand,
@@ -72,7 +75,18 @@ def starter_values(
             for variable in starter.variables
             if not variable.required
         },
+        [_unknown(name, starter) for name in variables if name not in starter.names],
     )
+
+
+def _unknown(name: str, starter: StarterTemplate) -> FieldError:
+    """Say which variable a name may mean, and what the starter has."""
+    import difflib  # noqa: PLC0415  few requests need it
+
+    close = difflib.get_close_matches(name[:_MAX_NAME], starter.names, n=1)
+    meant = f"did you mean {close[0]}?" if close else f"it has {', '.join(starter.names)}"
+    message = f"is not a variable of {starter.slug}; {meant}"
+    return FieldError(f"variables.{name}", message, "unknown_variable")
 
 
 def values_or_samples(starter: StarterTemplate, variables: Mapping[str, Json]) -> dict[str, Json]:
@@ -82,7 +96,7 @@ def values_or_samples(starter: StarterTemplate, variables: Mapping[str, Json]) -
         ValidationFailed: with every value of the wrong kind.
     """
     samples = {variable.name: variable.sample for variable in starter.variables}
-    return _complete(starter, variables, samples)
+    return _complete(starter, variables, samples, [])
 
 
 def check_logo_url(url: str) -> None:
@@ -158,10 +172,12 @@ def contact_url(contact: Json) -> str:
 
 
 def _complete(
-    starter: StarterTemplate, variables: Mapping[str, Json], fallbacks: Mapping[str, Json]
+    starter: StarterTemplate,
+    variables: Mapping[str, Json],
+    fallbacks: Mapping[str, Json],
+    errors: list[FieldError],
 ) -> dict[str, Json]:
     values: dict[str, Json] = {}
-    errors: list[FieldError] = []
     for variable in starter.variables:
         value = variables.get(variable.name)
         if value is None or (isinstance(value, str) and not value.strip()):

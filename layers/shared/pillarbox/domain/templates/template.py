@@ -46,6 +46,11 @@ class StarterTemplate:
     #: None if nothing in the email expires.
     expiry_minutes: int | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its variables."""
+        return tuple(variable.name for variable in self.variables)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderValues:

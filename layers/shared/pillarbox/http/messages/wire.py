@@ -11,38 +11,31 @@ from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender, to_a
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
-from pillarbox.domain.messages.attachment import (
-    TYPES_BY_EXTENSION,
-    Attachment,
-    is_canonical_base64,
-)
 from pillarbox.domain.messages.custom_headers import (
     UNSUBSCRIBE,
     UNSUBSCRIBE_POST,
-    HeaderError,
-    check_headers,
-    unsubscribe_headers,
 )
-from pillarbox.domain.messages.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
 from pillarbox.domain.messages.header_text import (
     INVISIBLE,
     MAX_SUBJECT,
-    UNSAFE,
-    is_header_safe,
     is_visible,
 )
 from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, SendRequest
 from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
+from pillarbox.http.messages.parts import (
+    HEADERS,
+    AttachmentModel,
+    UnsubscribeModel,
+    header_safe,
+)
 from pillarbox.http.wire import (
     Schema,
     WireModel,
     after,
-    after_fields,
     anything,
     before,
-    boolean,
     invalid,
     json_object,
     list_of,
@@ -51,7 +44,6 @@ from pillarbox.http.wire import (
     required,
     text,
     texts_by_name,
-    with_default,
 )
 
 if TYPE_CHECKING:
@@ -61,17 +53,9 @@ MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
 _BARE: Final = "must be a string: the bare address, without a name"
 _SENDER: Final = "must be a string: an address, or a name and an address in angle brackets"
-#: In characters, of a URL that a header field names.
-_MAX_URL: Final = 900
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
 #: not cost an error for each item.
 _MAX_ITEMS: Final = 100
-
-
-def _header_safe(value: str) -> str:
-    if not is_header_safe(value):
-        raise invalid("control_character", UNSAFE)
-    return value
 
 
 def _visible(value: str) -> str:
@@ -92,7 +76,7 @@ def _check_sender(value: str) -> str:
         name, _ = parse_sender(value)
     except AddressSyntaxError as error:
         raise invalid("invalid_address", str(error)) from None
-    _visible(_header_safe(name or ""))
+    _visible(header_safe(name or ""))
     return value
 
 
@@ -142,29 +126,6 @@ def check_uuid(value: str) -> str:
     return value
 
 
-def _check_base64(value: str) -> str:
-    if value[:5].lower() == "data:":
-        raise invalid("invalid_base64", "must be base64 alone, without the data: prefix")
-    if not is_canonical_base64(value):
-        raise invalid(
-            "invalid_base64",
-            "must be base64 (RFC 4648 section 4), padded and without white space",
-        )
-    return value
-
-
-def _check_filename(value: str) -> str:
-    if not is_safe_filename(value):
-        raise invalid("invalid_filename", UNSAFE_NAME)
-    return value
-
-
-def _check_content_id(value: str) -> str:
-    if not all("!" <= c <= "~" and c not in "<>" for c in value):
-        raise invalid("invalid_content_id", "must be visible ASCII without angle brackets")
-    return value
-
-
 def _check_html(value: str) -> str:
     if len(value) > MAX_HTML or len(value.encode()) > MAX_HTML:
         raise invalid("too_large", f"must not be larger than {MAX_HTML} bytes")
@@ -185,24 +146,16 @@ def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
-    """Take the type that belongs to the file's extension, if none is given."""
-    filename = info.data.get("filename")  # None if it is invalid itself
-    if value is not None or filename is None:
-        return value
-    name, _, extension = filename.rpartition(".")
-    known = TYPES_BY_EXTENSION.get(extension.lower()) if name else None
-    if known is None:
-        raise invalid("required", "is required for a file with this extension")
-    return known
-
-
-def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> str | None:
-    inline = info.data.get("inline")  # None if it is invalid itself
-    if inline is True and not value:
-        raise invalid("required", "is required when inline is true")
-    if inline is False and value is not None:
-        raise invalid("not_allowed", "is only for attachments with inline true")
+def _check_template_with_variables(
+    value: dict[str, Any] | None, info: "ValidationInfo"
+) -> dict[str, Any] | None:
+    html_alone = info.data.get("html") is not None and not (
+        info.data.get("starter_template") or info.data.get("template_id")
+    )
+    if value and html_alone:
+        raise invalid(
+            "not_allowed", "html is sent as it is; save it as a template to fill in values"
+        )
     return value
 
 
@@ -241,35 +194,6 @@ def _check_tags(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
-def _check_headers(value: dict[str, str]) -> dict[str, str]:
-    try:
-        check_headers(value)
-    except HeaderError as error:
-        raise invalid("invalid_headers", str(error)) from None
-    return value
-
-
-def _no_list_of_headers(value: object) -> object:
-    if isinstance(value, list):  # as other services have them
-        raise invalid("wrong_type", 'must be an object of names and values: {"X-Order": "10442"}')
-    return value
-
-
-def _check_url(value: str) -> str:
-    if not all("!" <= c <= "~" and c not in "<>" for c in value):
-        raise invalid("invalid_url", "must be visible ASCII without angle brackets")
-    if not value.startswith(("https://", "mailto:")):
-        raise invalid("invalid_url", "must be an https: or mailto: URL")
-    return value
-
-
-def _check_one_click(value: bool, info: "ValidationInfo") -> bool:  # noqa: FBT001  a field's check
-    url = info.data.get("url")  # None if it is invalid itself
-    if value and url is not None and not url.startswith("https://"):
-        raise invalid("not_allowed", "is only for an https: URL (RFC 8058)")
-    return value
-
-
 def _check_unsubscribe_once(
     value: "UnsubscribeModel | None", info: "ValidationInfo"
 ) -> "UnsubscribeModel | None":
@@ -280,50 +204,13 @@ def _check_unsubscribe_once(
 
 
 def _header_text(*, least: int = 0, most: int) -> Schema[str]:
-    return after(after(text(least=least, most=most), _header_safe), _visible)
+    return after(after(text(least=least, most=most), header_safe), _visible)
 
 
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
-_HEADERS: Final = after(before(_no_list_of_headers, texts_by_name()), _check_headers)
 VARIABLES: Final = after(json_object(), _check_variables)
-
-
-class AttachmentModel(WireModel):
-    """Contract 2.2."""
-
-    filename = required(
-        after(after(text(least=1, most=MAX_FILENAME), _header_safe), _check_filename)
-    )
-    content_type = optional(text(), check=_type_or_extension)
-    content = required(after(text(), _check_base64))
-    inline = with_default(boolean(), default=False)
-    content_id = optional(
-        after(text(most=255), _check_content_id), check=_check_content_id_when_inline
-    )
-
-    def to_domain(self) -> Attachment:
-        """Return the attachment as a domain object."""
-        return Attachment(
-            filename=self.filename,
-            content_type=self.content_type or "",
-            content=self.content,
-            inline=self.inline,
-            content_id=self.content_id,
-        )
-
-
-class UnsubscribeModel(WireModel):
-    """The header fields by which mail programs show a button to unsubscribe."""
-
-    url = required(after(text(most=_MAX_URL), _check_url))
-    one_click = with_default(after_fields(boolean(), _check_one_click), default=False)
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """The header fields (RFC 2369 section 3.2, RFC 8058)."""
-        return unsubscribe_headers(self.url, one_click=self.one_click)
 
 
 class SendEmailRequest(WireModel):
@@ -334,7 +221,7 @@ class SendEmailRequest(WireModel):
     template_id = optional(after(text(), check_uuid))
     html = optional(after(text(least=1), _check_html))
     own_text = optional(after(text(least=1), _check_text), name="text")
-    variables = optional(VARIABLES)
+    variables = optional(VARIABLES, check=_check_template_with_variables)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
     from_name = optional(_header_text(most=MAX_SENDER_NAME))
     sender = optional(
@@ -349,7 +236,7 @@ class SendEmailRequest(WireModel):
         after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ)
     )
     tags = optional(_TAGS)
-    headers = optional(_HEADERS)
+    headers = optional(HEADERS)
     unsubscribe = optional(model(UnsubscribeModel), check=_check_unsubscribe_once)
 
     def to_domain(self, body: Json) -> SendRequest:

@@ -1,0 +1,156 @@
+"""The wire models of parts of an email: its files and header fields."""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.domain.messages.attachment import (
+    TYPES_BY_EXTENSION,
+    Attachment,
+    is_canonical_base64,
+)
+from pillarbox.domain.messages.custom_headers import (
+    HeaderError,
+    check_headers,
+    unsubscribe_headers,
+)
+from pillarbox.domain.messages.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.messages.header_text import UNSAFE, is_header_safe
+from pillarbox.http.wire import (
+    WireModel,
+    after,
+    after_fields,
+    before,
+    boolean,
+    invalid,
+    optional,
+    required,
+    text,
+    texts_by_name,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import ValidationInfo
+
+#: In characters, of a URL that a header field names.
+_MAX_URL: Final = 900
+#: RFC 3986: what such a URL may consist of.
+UNSUBSCRIBE_URL: Final = (
+    r"^(https://|mailto:)([A-Za-z0-9._~:/?#@!$&'()*+,;=-]|\[|\]|%[0-9A-Fa-f]{2})+$"
+)
+
+
+def header_safe(value: str) -> str:
+    if not is_header_safe(value):
+        raise invalid("control_character", UNSAFE)
+    return value
+
+
+def _check_base64(value: str) -> str:
+    if value[:5].lower() == "data:":
+        raise invalid("invalid_base64", "must be base64 alone, without the data: prefix")
+    if not is_canonical_base64(value):
+        raise invalid(
+            "invalid_base64",
+            "must be base64 (RFC 4648 section 4), padded and without white space",
+        )
+    return value
+
+
+def _check_filename(value: str) -> str:
+    if not is_safe_filename(value):
+        raise invalid("invalid_filename", UNSAFE_NAME)
+    return value
+
+
+def _check_content_id(value: str) -> str:
+    if not all("!" <= c <= "~" and c not in "<>" for c in value):
+        raise invalid("invalid_content_id", "must be visible ASCII without angle brackets")
+    return value
+
+
+def _type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
+    """Take the type that belongs to the file's extension, if none is given."""
+    filename = info.data.get("filename")  # None if it is invalid itself
+    if value is not None or filename is None:
+        return value
+    name, _, extension = filename.rpartition(".")
+    known = TYPES_BY_EXTENSION.get(extension.lower()) if name else None
+    if known is None:
+        raise invalid("unknown_extension", "is required for a file with this extension")
+    return known
+
+
+def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> str | None:
+    inline = info.data.get("inline")  # None if it is invalid itself
+    if inline is True and not value:
+        raise invalid("required", "is required when inline is true")
+    if inline is False and value is not None:
+        raise invalid("not_allowed", "is only for attachments with inline true")
+    return value
+
+
+class AttachmentModel(WireModel):
+    """Contract 2.2."""
+
+    filename = required(
+        after(after(text(least=1, most=MAX_FILENAME), header_safe), _check_filename)
+    )
+    content_type = optional(text(), check=_type_or_extension)
+    content = required(after(text(), _check_base64))
+    inline = with_default(boolean(), default=False)
+    content_id = optional(
+        after(text(most=255), _check_content_id), check=_check_content_id_when_inline
+    )
+
+    def to_domain(self) -> Attachment:
+        """Return the attachment as a domain object."""
+        return Attachment(
+            filename=self.filename,
+            content_type=self.content_type or "",
+            content=self.content,
+            inline=self.inline,
+            content_id=self.content_id,
+        )
+
+
+def _check_headers(value: dict[str, str]) -> dict[str, str]:
+    try:
+        check_headers(value)
+    except HeaderError as error:
+        raise invalid("invalid_headers", str(error)) from None
+    return value
+
+
+def _no_list_of_headers(value: object) -> object:
+    if isinstance(value, list):  # as other services have them
+        raise invalid("wrong_type", 'must be an object of names and values: {"X-Order": "10442"}')
+    return value
+
+
+def _check_url(value: str) -> str:
+    if not re.fullmatch(UNSUBSCRIBE_URL, value):
+        raise invalid("invalid_url", "must be an https: or mailto: URL (RFC 3986)")
+    return value
+
+
+def _check_one_click(value: bool, info: "ValidationInfo") -> bool:  # noqa: FBT001  a field's check
+    url = info.data.get("url")  # None if it is invalid itself
+    if value and url is not None and not url.startswith("https://"):
+        raise invalid("not_allowed", "is only for an https: URL (RFC 8058)")
+    return value
+
+
+class UnsubscribeModel(WireModel):
+    """The header fields by which mail programs show a button to unsubscribe."""
+
+    url = required(after(text(most=_MAX_URL), _check_url))
+    one_click = with_default(after_fields(boolean(), _check_one_click), default=False)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The header fields (RFC 2369 section 3.2, RFC 8058)."""
+        return unsubscribe_headers(self.url, one_click=self.one_click)
+
+
+HEADERS: Final = after(before(_no_list_of_headers, texts_by_name()), _check_headers)
