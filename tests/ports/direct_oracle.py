@@ -332,8 +332,10 @@ def value(shape: Shape, rng: random.Random, depth: int = 0) -> Any:
         case "list":
             return [value(shape.member, rng, depth + 1) for _ in range(rng.randrange(3))]  # type: ignore[attr-defined]
         case "map":
+            # DynamoDB takes names of attributes only if they begin so.
+            start = "#" if shape.name == "ExpressionAttributeNameMap" else ""
             return {
-                value(shape.key, rng): value(shape.value, rng, depth + 1)  # type: ignore[attr-defined]
+                start + value(shape.key, rng): value(shape.value, rng, depth + 1)  # type: ignore[attr-defined]
                 for _ in range(rng.randrange(3))
             }
         case "string":

@@ -197,7 +197,7 @@ def _read_fields(body: bytes, otherwise: dict[str, Any]) -> dict[str, Any]:
     has_binary = b'"B"' in body or b'"BS"' in body
     try:
         fields = json.loads(body or b"{}", object_hook=_from_base64 if has_binary else None)
-    except ValueError:
+    except json.JSONDecodeError:
         return otherwise
     return {name: value for name, value in fields.items() if value is not None}
 
