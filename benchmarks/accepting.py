@@ -11,7 +11,7 @@ log is counted as CloudWatch bills it: its bytes, and 26 more for each line.
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -22,8 +22,10 @@ from unittest.mock import patch
 from botocore.client import BaseClient
 
 from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
+from pillarbox import consumer
 from pillarbox.adapters.ses.rate import SesAccountRate
-from tests.contract.client import Invocation, handler
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from tests.contract.client import Api, Invocation, handler
 from tests.contract.name_server import running_name_server
 from tests.contract.service import Service, running_service
 
@@ -122,10 +124,11 @@ def events_of(job: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def measure(service: Service) -> dict[str, Count]:
     """Measure a mail without a key, the whole life of one with a key, and a batch."""
-    api = service.live()
+    live = service.live()
 
-    def accept(body: object, path: str = "/emails", **headers: str) -> Count:
+    def accept(body: object, path: str = "/emails", key: str = "", api: Api = live) -> Count:
         with counting() as count:
+            headers = {"Idempotency-Key": key} if key else {}
             answer = api.raw("POST", path, json.dumps(body), headers)
         if answer.status != HTTPStatus.OK or '"failed"' in answer.text:
             raise RuntimeError(answer.text)
@@ -148,18 +151,29 @@ def measure(service: Service) -> dict[str, Count]:
     track(first)
     counts = {"accept, without a key": accept(MAIL)}
     service.jobs()
-    whole = counts["accept, with a key"] = accept(MAIL, **{"Idempotency-Key": "order-1"})
+    whole = counts["accept, with a key"] = accept(MAIL, key="order-1")
     job = service.jobs()
     whole += (counted := deliver(job))
     counts["deliver"] = counted
     whole += (counted := track(job))
     counts["track, Send and Delivery, received together"] = counted
     counts["whole life, with a key"] = whole
+    for number in range(10):
+        accept(MAIL | {"to": f"b{number}@customer.example"})
+    with patch.object(consumer, "_together", _in_turn), patch.object(consumer, "PATIENCE", 0):
+        counts["deliver, ten together"] = deliver(service.jobs())
+    settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    agent = Api(service.key(service.account(), agent=settings))
+    accept(MAIL, api=agent)
+    counts["accept, an agent's key, with a key"] = accept(MAIL, key="order-1", api=agent)
     batch = {"messages": [MAIL | {"to": f"a{n}@customer.example"} for n in range(100)]}
-    counts["a batch of 100, with a key"] = accept(
-        batch, "/emails/batch", **{"Idempotency-Key": "batch-1"}
-    )
+    counts["a batch of 100, with a key"] = accept(batch, "/emails/batch", key="batch-1")
     return counts
+
+
+def _in_turn[R](call: Callable[[int], R], numbers: Sequence[int]) -> dict[int, R]:
+    """Handle the messages of a batch one after the other: moto takes calls of one thread."""
+    return {number: call(number) for number in numbers}
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from admin.use_cases import ses_plans
 from admin.use_cases.ses_plans import SesPlan
 from benchmarks.prices import PEERS, PRICES
 from benchmarks.standing import SECONDS, START, Bill, firewall, idle, relay
+from local import template
 
 _HERE: Final = Path(__file__).parent
 #: KB that a message keeps in the table: its record, its entries, its item in the search index, and
@@ -31,9 +32,17 @@ _RESPONSE_KB: Final = 1
 #: one, the most that AWS saw: https://aws.amazon.com/blogs/compute/aws-lambda-standardizes-billing-for-init-phase
 _IDLE: Final = 600
 _RESTARTS: Final = 0.01
-#: An email is accepted (1 GB), delivered, recorded (0.5 GB each) and counted (1 GB). Its second
+#: An email is accepted, delivered (0.5 GB each), recorded (0.25) and counted (1 GB). Its second
 #: event finds the function that the first one started.
-_LIFE_GB: Final = 1.0 + 0.5 + 0.5 + 1.0
+_LIFE_GB: Final = 0.5 + 0.5 + 0.25 + 1.0
+#: Seconds of an accept with a key at 512 MB: 27 ms of waits, modelled, and 5.7 ms of a core,
+#: measured, at 512 of the 1,769 MB that have one.
+_ACCEPTING: Final = 0.027 + 0.0057 * 1769 / 512
+#: The seconds that `EventsWindow=20` waits, and the most events of an invocation then.
+_EVENTS_WINDOW: Final = 20
+_EVENTS: Final = 100
+#: With Gateway=url a function reads the edge's secret when it starts and each ten minutes.
+_SECRET_KEPT: Final = 600
 #: What the statistics wait for, in seconds and changes (template.yaml), and an email's changes.
 _WINDOW: Final = 10
 _RECORDS: Final = 2000
@@ -100,8 +109,14 @@ def row(document: str, name: str) -> list[str]:
     return [cell.strip() for cell in rows[0].split("|")]
 
 
-def million(
-    *, key: bool = True, batch: float = 10, rate: float = 50, waiting: int | None = None
+def million(  # noqa: PLR0913  what an operator and the load decide
+    *,
+    key: bool = True,
+    batch: float = 10,
+    rate: float = 50,
+    waiting: int | None = None,
+    url: bool = False,
+    window: bool = False,
 ) -> Bill:
     """Return what a million emails cost beside SES.
 
@@ -111,30 +126,43 @@ def million(
         rate: emails a second, which decide how many changes of statistics one write covers.
         waiting: how many accounts have more email than SES's rate of 14 a second allows. Then the
             tokens of the rate cost what latency.md says; None if no email waits for the rate.
+        url: `Gateway=url`.
+        window: `EventsWindow=20`.
     """
-    _, writes, reads, logged, *_ = row("accepting.md", "whole life, with a key")
+    _, writes, reads, *_ = row("accepting.md", "whole life, with a key")
     units = float(writes)
     if not key:
         with_key, without = (row("accepting.md", f"accept, {kind} a key") for kind in _KINDS)
         units -= float(with_key[1]) - float(without[1])
-    # The two events of an email come seconds apart, so each is recorded by a write of its own.
-    _, write, read, *_ = row("accepting.md", "track, Send and Delivery, received together")
-    units += float(write)
-    read_units = float(reads) + float(read)
+    # The two events of an email come seconds apart, so each is recorded by a write of its own,
+    # unless both are in the window.
+    _, write, read, line, *_ = row("accepting.md", "track, Send and Delivery, received together")
+    records = 1 if window else 2
+    units += (records - 1) * float(write)
+    read_units = float(reads) + (records - 1) * float(read)
+    # A batch of events is one invocation with one line of log.
+    events = max(batch, min(_EVENTS, 2 * rate * _EVENTS_WINDOW)) if window else batch
+    log_bytes = float(row("accepting.md", "accept, with a key")[3])
+    log_bytes += _delivery_log(batch) + float(line) * 2 / events
     if waiting:
         token_writes, token_reads = tokens(waiting)
         units += token_writes - 1  # one write is for the token in any case
         read_units += token_reads
-    # A job is sent, received and deleted; its two events too.
-    queue_requests = 3 + 3 * 2 / batch
+    # A job is sent, received and deleted; its two events too. Lambda receives an event when it
+    # comes, and deletes ten at a time.
+    queue_requests = 3 + 3 / batch + (1 + 2) / batch
+    queue_requests -= 2 / batch - 2 / min(events, 10)
     counting = max(1 / (1 + rate * _WINDOW), _CHANGES / _RECORDS)
-    invocations = 1 + 3 / batch + counting
-    gb_seconds = 1.0 * 0.040 + 0.5 * (0.100 / batch + 0.030) + 0.5 * 0.015 * 2
+    invocations = 1 + 1 / batch + 2 / events + counting
+    gb_seconds = 0.5 * _ACCEPTING + 0.5 * (0.100 / batch + 0.030) + 0.25 * 0.015 * records
     gb_seconds += 1.0 * (counting * _COUNTING + _CHANGES * _COUNTING_EACH)
-    started = exp(-rate * _IDLE) * _LIFE_GB + _RESTARTS * (1 + 0.5 * 3 / batch + counting)
+    started = exp(-rate * _IDLE) * _LIFE_GB + _RESTARTS * (
+        0.5 + 0.5 / batch + 0.25 * 2 / events + counting
+    )
+    secret_reads = 1e6 / rate / _SECRET_KEPT if url else 0
     return {
         "DynamoDB, writes": units * PRICES["write"].dollars,
-        "API Gateway, REST": PRICES["gateway"].dollars,
+        "API Gateway, REST": 0 if url else PRICES["gateway"].dollars,
         "Lambda, duration": gb_seconds * 1e6 * PRICES["gb-second"].dollars,
         "Lambda, cold starts": started * START * 1e6 * PRICES["gb-second"].dollars,
         "SQS": queue_requests * PRICES["sqs"].dollars,
@@ -142,13 +170,23 @@ def million(
         "CloudFront, bytes": _REQUEST_KB * PRICES["bytes-in"].dollars
         + _RESPONSE_KB * PRICES["bytes-out"].dollars,
         "DynamoDB, reads": (read_units + _SWEPT) * PRICES["read"].dollars,
-        "CloudWatch, logs": float(logged) / 1000 * PRICES["log"].dollars,
+        "CloudWatch, logs": log_bytes / 1000 * PRICES["log"].dollars,
+        "Reading the edge's secret": secret_reads / 1e6 * PRICES["secret-read"].dollars,
         "DynamoDB, kept for a month": _KEPT_KB * PRICES["kept"].dollars,
         "Lambda, requests": invocations * PRICES["invocation"].dollars,
         "Statistics, writes": _statistics(rate) * PRICES["write"].dollars,
         SEARCH: float(row("history.md", "search index, one recipient and no tags")[0])
         * PRICES["write"].dollars,
     }
+
+
+def _delivery_log(batch: float) -> float:
+    """Return the bytes of log of a delivery: a line of its own, and its share of the metrics'."""
+    one, ten = (
+        float(row("accepting.md", name)[3]) for name in ("deliver", "deliver, ten together")
+    )
+    shared = (10 * one - ten) / 9
+    return one - shared + shared / batch
 
 
 def tokens(accounts: int) -> tuple[float, float]:
@@ -204,6 +242,19 @@ def webhooks() -> Bill:
     }
 
 
+def snapshots(chosen: str) -> float:
+    """Return what the snapshots of `SnapStart` cost in a month, for each version."""
+    source = template.load()
+    memory = source["Globals"]["Function"]["MemorySize"]
+    sizes: list[int] = [
+        resource["Properties"].get("MemorySize", memory)
+        for resource in source["Resources"].values()
+        if resource["Type"] == "AWS::Serverless::Function"
+        and (chosen == "PublishedVersions" or "SnapStart" in resource["Properties"])
+    ]
+    return sum(sizes) / 1024 * SECONDS * PRICES["snapshot"].dollars
+
+
 #: SES reviews an account that has more hard bounces than this share of its emails.
 _SUPPRESSED: Final = 0.05
 
@@ -246,13 +297,13 @@ def bill(operator: Operator) -> Bill:
 
 def tables() -> dict[str, str]:
     """Return the tables of docs/costs.md in Markdown."""
-    columns = ((10, 50.0), (1, EVENLY))
-    full, single = (million(batch=batch, rate=rate) for batch, rate in columns)
-    emails = [(name, f"{full[name]:.2f}", f"{single[name]:.2f}") for name in full]
-    sums = [f"**{sum(part.values()):.2f}**" for part in (full, single)]
-    plain = [
-        f"{sum(million(key=False, batch=batch, rate=rate).values()):.2f}" for batch, rate in columns
-    ]
+    loads = ((10, 50.0), (1, EVENLY))
+    columns = [(batch, rate, url) for batch, rate in loads for url in (False, True)]
+
+    def each_column(**more: bool) -> list[Bill]:
+        return [million(batch=batch, rate=rate, url=url, **more) for batch, rate, url in columns]
+
+    emails = [(name, *(f"{part[name]:.2f}" for part in each_column())) for name in million()]
     bills = [bill(operator) for operator in OPERATORS]
     lines = [(name, *(f"{each[name]:,.2f}" for each in bills)) for name in bills[0]]
     ses = {
@@ -265,11 +316,18 @@ def tables() -> dict[str, str]:
     }
     return {
         "million": _table(
-            ("a million emails", "in batches of ten, 50 a second", "one by one, all month"),
+            (
+                "a million emails",
+                "in batches of ten, 50 a second",
+                "with `Gateway=url`",
+                "one by one, all month",
+                "with `Gateway=url`",
+            ),
             [
                 *emails,
-                ("**without SES**", *sums),
-                ("the same without an `Idempotency-Key`", *plain),
+                ("**without SES**", *(f"**{sum(part.values()):.2f}**" for part in each_column())),
+                ("the same with `EventsWindow=20`", *_sums(each_column(window=True))),
+                ("the same without an `Idempotency-Key`", *_sums(each_column(key=False))),
                 *(_waiting(accounts) for accounts in (1, 4)),
             ],
         ),
@@ -329,11 +387,15 @@ def tables() -> dict[str, str]:
     }
 
 
-def _waiting(accounts: int) -> tuple[str, str, str]:
+def _sums(bills: list[Bill]) -> list[str]:
+    return [f"{sum(each.values()):.2f}" for each in bills]
+
+
+def _waiting(accounts: int) -> tuple[str, ...]:
     """Return what a million costs while email of some accounts waits for SES's rate."""
     name = f"the same while email of {accounts} account{'s' * (accounts > 1)} waits for SES's rate"
-    full = sum(million(rate=14, waiting=accounts).values())
-    return name, f"{full:.2f}", ""
+    bills = [million(rate=14, waiting=accounts, url=url) for url in (False, True)]
+    return name, *_sums(bills), "", ""
 
 
 def _plan(plan: SesPlan) -> tuple[str, ...]:

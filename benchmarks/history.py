@@ -22,7 +22,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
@@ -166,6 +166,7 @@ def account_with(count: int, shards: int = 1) -> tuple[HistoryQueries, Metered]:
         ledger=DynamoLedger(table),
         index=DynamoSearchIndex(table),
         clock=lambda: NOW,
+        for_each=engine.in_parallel,
     )
     return queries, engine
 
@@ -179,11 +180,23 @@ def fill_ledger(engine: Metered, entries: Iterable[IndexEntry]) -> None:
         engine.partition(pk).fill(items)
 
 
-def cost(engine: Metered, call: Callable[[], object]) -> tuple[int, int]:
-    """Return the read units and the number of AWS calls of one request."""
+class Cost(NamedTuple):
+    """The read units of one request, its AWS calls, and how many of these follow one another."""
+
+    units: int
+    calls: int
+    rounds: int
+
+    def __str__(self) -> str:
+        """Return a cell of a table."""
+        return f"{self.units} ({self.calls}, {self.rounds})"
+
+
+def cost(engine: Metered, call: Callable[[], object]) -> Cost:
+    """Return what one request costs."""
     engine.reset()
     call()
-    return round(engine.read_units), engine.calls
+    return Cost(round(engine.read_units), engine.calls, engine.rounds)
 
 
 def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
@@ -218,7 +231,7 @@ def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
     yield "of a key, complained, created_at", PageRequest(key_id=KEYS[0], status=Status.COMPLAINED)
 
 
-def cost_of_worked_query() -> tuple[int, int]:
+def cost_of_worked_query() -> Cost:
     """Return the cost of the page that application/history/README.md explains."""
     queries, engine = account_with(100_000)
     request = PageRequest(sort_by=SortBy.UPDATED_AT, skip=40_000, limit=50)
@@ -227,7 +240,7 @@ def cost_of_worked_query() -> tuple[int, int]:
 
 def print_read_units(sizes: tuple[int, ...], shards: int) -> None:
     """Print the read units of pages and analytics for accounts of each size."""
-    costs: dict[str, list[tuple[int, int]]] = {}
+    costs: dict[str, list[Cost]] = {}
     until = milliseconds(NOW)
     since = until - DAYS * 86_400_000
     for size in sizes:
@@ -249,15 +262,13 @@ def print_read_units(sizes: tuple[int, ...], shards: int) -> None:
     print(f"\nAll orders, places and sizes without a filter: {spread(unfiltered):.1f}")
 
 
-def print_costs(
-    costs: Mapping[str, list[tuple[int, int]]], sizes: tuple[int, ...], shards: int
-) -> None:
+def print_costs(costs: Mapping[str, list[Cost]], sizes: tuple[int, ...], shards: int) -> None:
     """Print a row for each request, with a column for each size."""
-    print(f"\nRead units (calls), {shards} shards\n")
+    print(f"\nRead units (calls, rounds), {shards} shards\n")
     print("| messages |" + "".join(f" {size:,} |" for size in sizes) + " largest / smallest |")
     print("|---|" + "---:|" * (len(sizes) + 1))
     for name, row in costs.items():
-        cells = "".join(f" {units} ({calls}) |" for units, calls in row)
+        cells = "".join(f" {each} |" for each in row)
         print(f"| {name} |{cells} {spread(row):.1f} |")
 
 
@@ -270,9 +281,9 @@ def options() -> tuple[tuple[int, ...], int]:
     return tuple(arguments.sizes), arguments.shards
 
 
-def spread(costs: Iterable[tuple[int, int]]) -> float:
+def spread(costs: Iterable[Cost]) -> float:
     """Return the highest read units divided by the lowest."""
-    read_units = [units for units, _ in costs]
+    read_units = [each.units for each in costs]
     return max(read_units) / min(read_units)
 
 
@@ -387,8 +398,7 @@ def main() -> None:
     """Print all figures."""
     print(f"Python {sys.version.split()[0]}")
     print_read_units(*options())
-    units, calls = cost_of_worked_query()
-    print(f"updated_at, skip 40,000 of 100,000 messages: {units} ({calls})")
+    print(f"updated_at, skip 40,000 of 100,000 messages: {cost_of_worked_query()}")
     print("\nWriting the ledger, in batches of 10 s or 2,000 changes\n")
     print("| messages a second | messages a batch | write units a message |")
     print("|---:|---:|---:|")

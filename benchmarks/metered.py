@@ -11,11 +11,13 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapreplace
 from typing import Any, Final, cast
 
 from botocore.exceptions import ClientError
 
 from benchmarks.expressions import holds, updated
+from pillarbox.adapters.aws import MAX_PARALLEL
 from pillarbox.adapters.dynamodb.table import Table
 
 READ_UNIT: Final = 4096
@@ -63,10 +65,27 @@ class Metered:
     read_units: float = 0
     write_units: int = 0
     calls: int = 0
+    #: The calls that were made while another one ran, by `in_parallel`.
+    overlapped: int = 0
 
     def reset(self) -> None:
         """Set the counts to zero."""
-        self.read_units = self.write_units = self.calls = 0
+        self.read_units = self.write_units = self.calls = self.overlapped = 0
+
+    @property
+    def rounds(self) -> int:
+        """The number of calls one after another."""
+        return self.calls - self.overlapped
+
+    def in_parallel[T, R](self, call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:
+        """Call a function for each argument, and count the rounds as if ten ran at a time."""
+        ends, results, before = [0] * MAX_PARALLEL, [], self.rounds
+        for argument in arguments:
+            started = self.rounds
+            results.append(call(argument))
+            heapreplace(ends, ends[0] + self.rounds - started)
+        self.overlapped += self.rounds - before - max(ends)
+        return results
 
     def partition(self, pk: str) -> Partition:
         """Return the items of a partition key."""

@@ -17,6 +17,7 @@ from typing import Any, Final
 from benchmarks.history import (
     ACCOUNT,
     NOW,
+    Cost,
     account_with,
     batches_of,
     cost,
@@ -99,9 +100,9 @@ def searches(single: Message) -> Iterator[tuple[str, PageRequest]]:
     yield "an address that no message has", PageRequest(recipient=absent)
 
 
-def read_costs(sizes: tuple[int, ...], shards: int) -> dict[str, list[tuple[int, int]]]:
-    """Return the read units and calls of each search, for accounts of each size."""
-    costs: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+def read_costs(sizes: tuple[int, ...], shards: int) -> dict[str, list[Cost]]:
+    """Return the cost of each search, for accounts of each size."""
+    costs: defaultdict[str, list[Cost]] = defaultdict(list)
     for size in sizes:
         queries, engine, single = searched_account(size, shards)
         for name, request in searches(single):

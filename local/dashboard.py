@@ -94,7 +94,7 @@ def response_headers(template: Template, widget_origins: str = "") -> dict[str, 
             resources[behavior["ResponseHeadersPolicyId"]["Ref"]]["Properties"], widget_origins
         )
         for behavior in distribution["CacheBehaviors"]
-        if behavior["TargetOriginId"] == "dashboard"
+        if behavior.get("TargetOriginId") == "dashboard"
     }
 
 

@@ -7,6 +7,7 @@ same responses as in AWS. It has no firewall, as a stack without `Firewall`.
 import gzip
 import json
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -87,6 +88,22 @@ class FrontOrigin:
     url: str
     secret: str
 
+    async def started(self) -> "FrontOrigin":
+        """Return this origin: that of a front that runs."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SendOrigin:
+    """The URL of send_email in the engine, and the secret that the function compares."""
+
+    url: str
+    secret: str
+
+
+class FrontFailed(Exception):
+    """The front did not start; its log says why."""
+
 
 class Edge:
     """The API at one address, as an ASGI application.
@@ -96,18 +113,25 @@ class Edge:
     """
 
     def __init__(
-        self, template: Template, stage: StageOrigin, front: FrontOrigin, client: httpx.AsyncClient
+        self,
+        template: Template,
+        stage: StageOrigin,
+        front: Callable[[], Awaitable[FrontOrigin]],
+        client: httpx.AsyncClient,
+        send: SendOrigin | None = None,
     ) -> None:
         """Read the rules.
 
         Args:
             template: what `template.inlined` returns.
             stage: answers every other request.
-            front: answers sends that are too large for Lambda.
-            client: sends requests to both; the caller closes it.
+            front: returns what answers sends that are too large for Lambda, once it runs.
+            client: sends requests to all of them; the caller closes it.
+            send: answers single sends, with `Gateway=url`.
         """
         self._gateway = GatewayResponses(template)
-        self._route = Route(template)
+        self._route = Route(template, send_url=send is not None)
+        self._send = send
         self._stage = httpx.URL(stage.url)
         self._access_key_id = stage.access_key_id
         self._front = front
@@ -128,7 +152,9 @@ class Edge:
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
             return self._outside(path)
         length = request.headers.get("content-length")
-        origin, limit = self._route.origin(request.method, path, int(length) if length else None)
+        keys = len(request.headers.getlist("idempotency-key"))
+        size = int(length) if length else None
+        origin, limit = self._route.origin(request.method, path, size, keys)
         body = await _read(request, limit)
         if origin is Origin.NONE or (body is None and origin is Origin.FRONT):
             return refusal(_too_large(limit))
@@ -140,13 +166,22 @@ class Edge:
             return refusal(error)
         if request.method == "OPTIONS":  # no route has it, and the engine's guard refuses it
             return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
-        build = self._to_stage if origin is Origin.API else self._to_front
+        return await self._pass_on(origin, request, path, body)
+
+    async def _pass_on(self, origin: Origin, request: Request, path: str, body: bytes) -> Response:
+        """Return the response of stage or front."""
         try:
-            received = await self._client.send(build(request, path, body), stream=True)
+            if origin is Origin.API:
+                sent = self._to_stage(request, path, body)
+            elif origin is Origin.SEND and self._send:
+                sent = self._to_function(self._send, request, path, body)
+            else:
+                sent = self._to_front(await self._front(), request, path, body)
+            received = await self._client.send(sent, stream=True)
             content = b"".join([part async for part in received.aiter_raw()])
         except httpx.TimeoutException:
             return self._gateway.response("INTEGRATION_TIMEOUT")
-        except httpx.TransportError:
+        except (httpx.TransportError, FrontFailed):
             return self._gateway.response("INTEGRATION_FAILURE")
         if received.is_error and request.method != "HEAD" and not _is_envelope(content):
             return self._gateway.replacement(received)
@@ -163,6 +198,19 @@ class Edge:
         if self._route.is_home(path):
             return Response(status_code=302, headers={"location": "/app/"})
         return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
+
+    def _to_function(
+        self, send: SendOrigin, request: Request, path: str, body: bytes
+    ) -> httpx.Request:
+        """Return the request for the URL of a function: the stage's, with other fields."""
+        onward = self._to_stage(request, path, body)
+        onward.url = httpx.URL(send.url).copy_with(
+            raw_path=f"{httpx.URL(send.url).path}{path}".encode()
+        )
+        onward.headers["x-pillarbox-type"] = onward.headers.get("content-type", "")
+        onward.headers["content-type"] = "application/octet-stream"
+        onward.headers["x-pillarbox-edge"] = send.secret
+        return onward
 
     def _to_stage(self, request: Request, path: str, body: bytes) -> httpx.Request:
         headers = [
@@ -211,15 +259,17 @@ class Edge:
             extensions={"timeout": self._client.timeout.as_dict()},
         )
 
-    def _to_front(self, request: Request, path: str, body: bytes) -> httpx.Request:
+    def _to_front(
+        self, front: FrontOrigin, request: Request, path: str, body: bytes
+    ) -> httpx.Request:
         headers = [
             (name, value)
             for name, value in request.headers.items()
             if name not in _HOP_BY_HOP and not name.startswith("x-pillarbox-")
         ]
-        headers.append(("x-pillarbox-edge", self._front.secret))
+        headers.append(("x-pillarbox-edge", front.secret))
         headers.append(("x-pillarbox-client", request.client.host if request.client else ""))
-        target = httpx.URL(self._front.url).copy_with(raw_path=path.encode("latin-1"))
+        target = httpx.URL(front.url).copy_with(raw_path=path.encode("latin-1"))
         return httpx.Request(
             request.method,
             target,

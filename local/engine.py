@@ -37,6 +37,8 @@ _GRACE: Final = 5.0
 _STARTS_WITHIN: Final = 120.0
 
 
+#: Few arenas of malloc, which gives memory back. A function's process may have its own value.
+_LITTLE_MEMORY: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072"}
 # An engine that does not answer has stopped, so a retry is useless.
 _NO_RETRIES: Final = Config(retries={"total_max_attempts": 1})
 
@@ -48,14 +50,19 @@ class EngineFailed(Exception):
 class Engine:
     """One run of the engine, which starts empty."""
 
-    def __init__(self, state: Path, port: int, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, state: Path, port: int, environment: Mapping[str, str], gateway: str = "api"
+    ) -> None:
         """Prepare a run.
 
         Args:
             state: the state directory, which holds the engine's log and files.
             port: a free port on the loopback interface.
             environment: variables that the functions inherit.
+            gateway: the parameter Gateway of the template.
         """
+        #: Those of the CloudFormation stack.
+        self.parameters = {**PARAMETERS, "Gateway": gateway}
         self.url = f"http://127.0.0.1:{port}"
         #: Grants every right in this run's engine, so only this stack's programs learn it.
         self.access_key_id = f"AKIA{secrets.token_hex(16).upper()}"
@@ -73,6 +80,7 @@ class Engine:
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(port),
             "IOT_MTLS_ENABLED": "0",
+            **_LITTLE_MEMORY,
             "MINISTACK_HOST": "127.0.0.1",
             "MINISTACK_REGION": REGION,
             "S3_DATA_DIR": str(state / "engine" / "s3"),
@@ -165,7 +173,7 @@ class Engine:
             TemplateURL=f"{self.url}/{BUCKET}/template.json",
             Parameters=[
                 {"ParameterKey": name, "ParameterValue": value}
-                for name, value in PARAMETERS.items()
+                for name, value in self.parameters.items()
             ],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         )

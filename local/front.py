@@ -1,4 +1,7 @@
-"""Runs the HTTP front beside the local API, in its own process as in its container."""
+"""Runs the HTTP front beside the local API, in its own process as in its container.
+
+The first large send starts it: with its worker it takes as much memory as the engine.
+"""
 
 import asyncio
 import contextlib
@@ -6,14 +9,14 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 import httpx
 
 from local import processes, template
-from local.edge import FrontOrigin
+from local.edge import FrontFailed, FrontOrigin
 from pillarbox.settings import Settings
 
 _HOST: Final = "127.0.0.1"
@@ -23,21 +26,34 @@ _STARTS_WITHIN: Final = 60.0
 _GRACE: Final = 5.0
 
 
-class FrontFailed(Exception):
-    """The front did not start; its log says why."""
-
-
 @contextlib.asynccontextmanager
 async def serving(
     state: Path, client: httpx.AsyncClient, environment: Mapping[str, str]
-) -> AsyncIterator[FrontOrigin]:
-    """Run the front on a free port until the block ends.
+) -> AsyncIterator[Callable[[], Awaitable[FrontOrigin]]]:
+    """Yield what returns the front, and starts it first if it does not run; at the end stop it.
 
-    `environment` has the settings of the handlers.
-
-    Raises:
-        FrontFailed: the front stopped during its start, or did not answer in time.
+    It raises `FrontFailed` if the front stops during its start, or does not answer in time; the
+    next call tries again. `environment` has the settings of the handlers.
     """
+    one_at_a_time = asyncio.Lock()
+    origin: FrontOrigin | None = None
+
+    async def started() -> FrontOrigin:
+        nonlocal origin
+        async with one_at_a_time:
+            if origin is None:
+                running = _running(state, client, environment)
+                origin = await parts.enter_async_context(running)
+        return origin
+
+    async with contextlib.AsyncExitStack() as parts:
+        yield started
+
+
+@contextlib.asynccontextmanager
+async def _running(
+    state: Path, client: httpx.AsyncClient, environment: Mapping[str, str]
+) -> AsyncIterator[FrontOrigin]:
     with socket.socket() as probe:
         probe.bind((_HOST, 0))
         port = probe.getsockname()[1]
@@ -47,9 +63,10 @@ async def serving(
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "front"),
             cwd=template.ROOT,
-            env=os.environ
-            | environment
-            | {
+            env={
+                Settings.front_workers.variable: "1",
+                **os.environ,
+                **environment,
                 Settings.edge_secret.variable: front.secret,
                 Settings.front_drain_seconds.variable: "2",
                 Settings.front_host.variable: _HOST,

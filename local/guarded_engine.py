@@ -4,19 +4,30 @@ Both read the same variables. `AWS_ACCESS_KEY_ID` is the run's access key id.
 """
 
 import os
+import sys
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from ministack import app as engine
 from ministack.core import lambda_runtime
-from ministack.services import lambda_svc, sts
+from ministack.services import cloudwatch_logs, dynamodb, eventbridge, lambda_svc, sts
 
 from local.guard import LoopbackHost, SignedRequests
 
 ACCESS_KEY_ID = os.environ["AWS_ACCESS_KEY_ID"]
 
+#: The start of the keys of tasks that wait for their minute, which the schedule below looks for.
+DUE_TASKS: Final = "DUE#"
+#: Seconds after which a schedule runs although nothing waits, so that it has never much to make up
+#: for. It is shorter than an hour, the period of the sweep.
+_LONGEST_REST: Final = 3540
+
 _engine_credentials = lambda_runtime.execution_credentials
+_invoke_target = eventbridge._invoke_target  # noqa: SLF001  the engine has no setting for it
+_append_log_events = cloudwatch_logs._append_log_events  # noqa: SLF001  as above
+_started = time.time()
+_last_runs: dict[str, float] = {}
 
 
 def execution_credentials(config: Mapping[str, Any]) -> dict[str, str]:
@@ -35,7 +46,8 @@ def execution_credentials(config: Mapping[str, Any]) -> dict[str, str]:
 def end_idle_workers() -> int:
     """End each process of a function that was idle for `LAMBDA_WARM_TTL_SECONDS`.
 
-    The engine itself keeps one of each function, 40 MB each, as long as it runs.
+    The engine itself keeps one of each function, 40 MB each, as long as it runs. By default it is
+    idle for five minutes.
     """
     since = time.time() - lambda_runtime._LOCAL_WORKER_TTL  # noqa: SLF001  as above
     idle = []
@@ -47,12 +59,43 @@ def end_idle_workers() -> int:
     return len(idle)
 
 
+def invoke_target(
+    target: Mapping[str, Any], event: Mapping[str, Any], rule: Mapping[str, Any], *rest: object
+) -> None:
+    """Invoke the target of a rule; that of a schedule only if a task waits, and once an hour.
+
+    The timer of webhooks runs each minute, so its function would never rest.
+    """
+    if "ScheduleExpression" in rule:
+        name, now = str(rule["Name"]), time.time()
+        if now - _last_runs.get(name, _started) < _LONGEST_REST and not _has_due_tasks():
+            return
+        _last_runs[name] = now
+    _invoke_target(target, event, rule, *rest)
+
+
+def _has_due_tasks() -> bool:
+    return any(
+        items and key.startswith(DUE_TASKS)
+        for table in [*dynamodb._tables._data.values()]  # noqa: SLF001
+        for key, items in [*table["items"].items()]
+    )
+
+
+def append_log_events(stream: dict[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
+    """Keep what a function logs, and write it to the log of the stack."""
+    _append_log_events(stream, events)
+    sys.stderr.write("".join(f"{event['message']}\n" for event in events))
+    sys.stderr.flush()
+
+
 def main() -> None:
     """Run the engine until SIGTERM."""
     lambda_runtime.execution_credentials = execution_credentials
-    if "LAMBDA_WARM_TTL_SECONDS" in os.environ:
-        lambda_svc.reap_idle_workers = end_idle_workers
-        lambda_svc._ensure_reaper_thread()  # noqa: SLF001
+    eventbridge._invoke_target = invoke_target  # noqa: SLF001
+    cloudwatch_logs._append_log_events = append_log_events  # noqa: SLF001
+    lambda_svc.reap_idle_workers = end_idle_workers
+    lambda_svc._ensure_reaper_thread()  # noqa: SLF001
     port = int(os.environ["GATEWAY_PORT"])
     engine.app = LoopbackHost(SignedRequests(engine.app, ACCESS_KEY_ID), port)
     engine.main()

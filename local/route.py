@@ -19,6 +19,8 @@ class Origin(Enum):
 
     API = auto()
     FRONT = auto()
+    #: The URL of send_email.
+    SEND = auto()
     #: No origin: the request is too large, and the edge answers it.
     NONE = auto()
 
@@ -26,8 +28,10 @@ class Origin(Enum):
 class Route:
     """The rules of a deployed edge that has a front."""
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, *, send_url: bool = False) -> None:
         """Read the rules from the function.
+
+        With `send_url` they are those of `Gateway=url`.
 
         Raises:
             KeyError, TypeError: the template lacks the function or one of its constants.
@@ -36,6 +40,8 @@ class Route:
         self.lambda_bytes = int(_constant(code, "LAMBDA_BYTES"))
         self.front_bytes = int(_constant(code, "FRONT_BYTES"))
         self._sends = _pattern(code, "SENDS")
+        self._send = _constant(code, "SEND").strip("'")
+        self._send_url = send_url
         self._literal = _pattern(code, "LITERAL")
         self._default_agents = _pattern(code, "DEFAULT_AGENTS")
         self._home = _pattern(code, "HOME")
@@ -70,14 +76,22 @@ class Route:
         if allow and method not in allow.split(", "):
             raise MethodNotAllowed(allow)
 
-    def origin(self, method: str, path: str, length: int | None) -> tuple[Origin, int]:
-        """Return the origin and its limit in bytes; `length` is None without a Content-Length."""
+    def origin(
+        self, method: str, path: str, length: int | None, keys: int = 0
+    ) -> tuple[Origin, int]:
+        """Return the origin and its limit in bytes.
+
+        `length` is None without a Content-Length. `keys` is how many Idempotency-Keys there are.
+        """
         large = method == "POST" and self._sends.fullmatch(path) is not None
         limit = self.front_bytes if large else self.lambda_bytes
         if (length or 0) > limit:
             return Origin.NONE, limit
         if large and (length is None or length > self.lambda_bytes):
             return Origin.FRONT, limit
+        is_send = method == "POST" and path == self._send
+        if self._send_url and is_send and length and keys <= 1:
+            return Origin.SEND, limit
         return Origin.API, limit
 
 

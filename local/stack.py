@@ -26,7 +26,7 @@ from local.containers import ContainerGateway
 from local.dashboard import Dashboard
 from local.dashboard_build import DashboardBuild, building
 from local.dns import Zone, answering_udp
-from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, StageOrigin
+from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, SendOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
 from local.engine import PARAMETERS, Engine
 from local.environment import environment_file, write_authorities
@@ -34,7 +34,6 @@ from local.guard import App, JsonBodies, SignedRequests
 from local.inbox.webhooks import SEEDED_RECEIVER
 from local.kept import keeping
 from local.keys import LocalKeys, keep_keys
-from local.logs import follow_logs
 from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
@@ -64,6 +63,7 @@ class StackSettings:
     host: str
     names: tuple[str, ...]
     ses_rate: int
+    gateway: str
     containers: bool
     keep: bool
     live_key: str = field(repr=False)
@@ -83,6 +83,7 @@ class StackSettings:
             host=settings.local_host,
             names=settings.local_names,
             ses_rate=settings.local_ses_rate,
+            gateway=settings.local_gateway,
             containers=settings.containers,
             keep=settings.keep,
             live_key=settings.live_key,
@@ -111,7 +112,7 @@ async def run(settings: StackSettings, console: Console, *, build_dashboard: boo
         0 after a signal, 1 when the engine stopped unexpectedly.
 
     Raises:
-        StackInUse, KeysInvalid, EngineFailed, FrontFailed, PackagingFailed: the stack cannot start.
+        StackInUse, KeysInvalid, EngineFailed, PackagingFailed: the stack cannot start.
     """
     make_private(settings.state)
     stop = asyncio.Event()
@@ -163,15 +164,14 @@ async def _start(
     mailbox.publishing_takes = _PUBLISHING_TAKES
     zone = partial(published, mailbox)
     endpoints = _endpoints(urls, await start(answering_names(zone)))
-    engine = Engine(settings.state, _port(urls["engine"]), endpoints)
+    engine = Engine(settings.state, _port(urls["engine"]), endpoints, settings.gateway)
     point_sdk(engine.aws_environment | endpoints)
     banner.show_start(console, build, is_first=not (settings.state / "build").exists())
     parts.push_async_callback(engine.stop)
     outputs = await _deploy(engine, settings.state / "build")
-    environment = engine.aws_environment | read_stack(outputs, PARAMETERS) | endpoints
+    environment = engine.aws_environment | read_stack(outputs, engine.parameters) | endpoints
     environment[Settings.api_url.variable] = urls["edge"]  # in AWS an output of the stack
     wiring = OperatorWiring(Settings(environment))
-    await start(follow_logs(engine.client("logs"), settings.log))
 
     # Before the inbox answers: a page of an earlier run asks at once.
     mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
@@ -194,7 +194,7 @@ async def _start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
-    edge = _edge(engine, outputs["ApiId"], front_origin, client, keys.texts["live"])
+    edge = _edge(engine, outputs, front_origin, client, keys.texts["live"])
     await start(serving(edge, sockets["edge"], settings.names))
     state = _state(urls, keys, environment, certificate) | seeded
     _write_environment(settings.state, state, keys.certificate.chain)
@@ -253,13 +253,29 @@ async def _seed(
 
 
 def _edge(
-    engine: Engine, api_id: str, front_origin: FrontOrigin, client: httpx.AsyncClient, key: str
+    engine: Engine,
+    outputs: Mapping[str, str],
+    front_origin: Callable[[], Awaitable[FrontOrigin]],
+    client: httpx.AsyncClient,
+    key: str,
 ) -> App:
     """Return what answers at the stack's own address: dashboard, reference and API."""
-    stage = StageOrigin(f"{engine.url}/restapis/{api_id}/api/_user_request_", engine.access_key_id)
+    api = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
+    stage = StageOrigin(api, engine.access_key_id)
     rules = template.inlined(template.load())
-    api = ApiReference(Edge(rules, stage, front_origin, client), key)
-    return Dashboard(api, rules, widget_origins=PARAMETERS["WidgetOrigins"])
+    edge = Edge(rules, stage, front_origin, client, _send_origin(engine, outputs))
+    return Dashboard(ApiReference(edge, key), rules, widget_origins=PARAMETERS["WidgetOrigins"])
+
+
+def _send_origin(engine: Engine, outputs: Mapping[str, str]) -> SendOrigin | None:
+    """Return where the URL of send_email is in the engine, and the secret in its store."""
+    if "SendUrl" not in outputs:
+        return None
+    identity = httpx.URL(outputs["SendUrl"]).host.partition(".")[0]
+    secrets = engine.client("secretsmanager")
+    (secret,) = secrets.list_secrets()["SecretList"]
+    text = secrets.get_secret_value(SecretId=secret["ARN"])["SecretString"]
+    return SendOrigin(f"{engine.url}/_aws/lambda-url/{identity}", text)
 
 
 _UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64)

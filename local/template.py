@@ -31,10 +31,11 @@ _EXCLUDED_CONDITIONS: Final = {
     "WithFrontFirewall",
     "WithEdgeFirewall",
 }
+#: The one of them that the engine gets: with Gateway=url a function reads it.
+_EDGE_SECRET: Final = "EdgeSecret"  # noqa: S105  a name
 #: Resource types that `local/edge.py` stands in for.
 _EDGE_TYPES: Final = (
     "AWS::CloudFront::",
-    "AWS::SecretsManager::",
     "AWS::WAFv2::",
 )
 
@@ -207,8 +208,16 @@ def _simplified(template: Template) -> Template:
     text = json.dumps(template).replace(_ALIASED_ARN, ".Arn}")
     text = _ALIAS_OF.sub(r'"\1"', _ALIAS.sub(r"${\1.Arn}", text))
     unaliased: Template = json.loads(text)
+    functions = [
+        resource["Properties"]
+        for resource in unaliased["Resources"].values()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
-        unaliased["Globals"]["Function"].pop(name, None)
+        for properties in (unaliased["Globals"]["Function"], *functions):
+            properties.pop(name, None)
+    url = unaliased["Resources"]["SendEmailUrl"]
+    del url["DependsOn"], url["Properties"]["Qualifier"]
     body = unaliased["Resources"]["Api"]["Properties"]["DefinitionBody"]
     body["paths"] = {
         path: {name: method for name, method in methods.items() if name != _ANY_METHOD}
@@ -240,7 +249,7 @@ def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> T
             own["Variables"] = {
                 name: environment.get(name, value)
                 for name, value in own.get("Variables", {}).items()
-                if name in environment or not _names(value, _EXCLUDED_CONDITIONS)
+                if name in environment or not _names(value, {*_EXCLUDED_CONDITIONS, "WithSendUrl"})
             }
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             properties["ContentUri"] = str(layer)
@@ -257,12 +266,15 @@ def for_engine(translated: Template) -> Template:
     The local edge, front and relay replace the distribution, the firewalls and the containers.
     The engine has no TLS, so policies that require TLS would deny every request.
     It checks sqs:SendMessageBatch, which AWS does not have: there sqs:SendMessage covers batches.
+    A secret is referred to by its name, which in AWS is its ARN.
     """
+    arn = {_EDGE_SECRET: {"Fn::GetAtt": [_EDGE_SECRET, "Id"]}}
+    translated = substitute(translated, arn)
     resources = {
         name: resource
         for name, resource in translated["Resources"].items()
         if not resource["Type"].startswith(_EDGE_TYPES)
-        and resource.get("Condition") not in _EXCLUDED_CONDITIONS
+        and (resource.get("Condition") not in _EXCLUDED_CONDITIONS or name == _EDGE_SECRET)
         and "aws:SecureTransport" not in json.dumps(resource)
         and not (
             resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]

@@ -31,9 +31,9 @@ let chosen;
 const cf = { selectRequestOriginById(id) { chosen = id; } };
 const handlers = {};
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { code, event } = JSON.parse(line);
+  const { code, event, origin } = JSON.parse(line);
   handlers[code] = handlers[code] || new Function('cf', code + '\\nreturn handler;')(cf);
-  chosen = 'api';
+  chosen = origin;
   const answer = handlers[code](event);
   console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
 });
@@ -47,8 +47,14 @@ def route(
     uri: str = "/api/v1/emails",
     front: bool = True,
     agent: str | None = "shop/1.0",
+    send_url: bool = False,
+    behaviour: bool | None = None,
+    keys: tuple[str, ...] = (),
 ) -> Any:
-    """Run the function on a request; return the request or the response, with the origin."""
+    """Run the function on a request; return the request or the response, with the origin.
+
+    `behaviour` is whether the distribution sends the path to the URL; by default as the function.
+    """
     first, _, rest = CODE.partition("\n")
     assert first == "import cf from 'cloudfront';"
     event = {
@@ -62,10 +68,20 @@ def route(
                 "x-amzn-trace-id": {"value": "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1"},
                 **({} if agent is None else {"user-agent": {"value": agent}}),
                 **({} if length is None else {"content-length": {"value": str(length)}}),
+                **({"idempotency-key": _values(keys)} if keys else {}),
             },
         },
     }
-    return _run(rest.replace("${Front}", json.dumps(front)), event)
+    code = rest.replace("${Front}", json.dumps(front))
+    to_url = uri == "/api/v1/emails" and (send_url if behaviour is None else behaviour)
+    code = code.replace("${SendUrl}", json.dumps(send_url))
+    return _run(code, event, "send" if to_url else "api")
+
+
+def _values(values: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values of a field as CloudFront passes them to a function."""
+    several = {"multiValue": [{"value": value} for value in values]} if len(values) > 1 else {}
+    return {"value": values[0], **several}
 
 
 def page_file(uri: str) -> str:
@@ -74,11 +90,11 @@ def page_file(uri: str) -> str:
     return str(answer["uri"])
 
 
-def _run(code: str, event: dict[str, Any]) -> Any:
+def _run(code: str, event: dict[str, Any], origin: str = "dashboard") -> Any:
     node = _node()
     assert node.stdin
     assert node.stdout
-    node.stdin.write(json.dumps({"code": code, "event": event}) + "\n")
+    node.stdin.write(json.dumps({"code": code, "event": event, "origin": origin}) + "\n")
     node.stdin.flush()
     answer = node.stdout.readline()
     assert answer, "the function has failed: see standard error"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.application.delivery.feedback import FeedbackResult
+from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord
 from pillarbox.consumer import RecordResult, consume_batch
 from pillarbox.wiring import services
@@ -28,4 +28,8 @@ def _record_result(result: FeedbackResult) -> RecordResult:
     return RecordResult(outcome=result.outcome, ids=ids)
 
 
-lambda_handler = consume_batch(record_feedback)
+# What an event changed is in the record of its message.
+lambda_handler = consume_batch(
+    record_feedback,
+    counted=frozenset({FeedbackOutcome.CHANGED, FeedbackOutcome.KNOWN, FeedbackOutcome.IGNORED}),
+)

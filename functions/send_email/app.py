@@ -2,6 +2,7 @@
 
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.bodies import read_send
+from pillarbox.http.function_url import behind_edge
 from pillarbox.http.messages.replies import Reply, reply_stored, send_result
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
@@ -25,4 +26,8 @@ def send_email() -> Reply:
     return reply_stored(response)
 
 
-lambda_handler = entrypoint(app)
+def is_of_edge(sent: str) -> bool:
+    return services().edge_secret.is_sent(sent)
+
+
+lambda_handler = behind_edge(entrypoint(app), is_of_edge)

@@ -48,7 +48,7 @@ def serving(wrap: Callable[[ASGIApp], ASGIApp] = lambda api: api) -> Iterator[st
     edge = Edge(
         template.inlined(template.load()),
         StageOrigin(origin, ""),
-        FrontOrigin(origin, ""),
+        FrontOrigin(origin, "").started,
         httpx.AsyncClient(transport=_Functions()),
     )
     with socket.create_server(("127.0.0.1", 0)) as listener:

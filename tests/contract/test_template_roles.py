@@ -60,6 +60,7 @@ from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import QUEUES, message
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
+from tests.unit.http.test_function_url import url_event
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
 _FUNCTIONS: Final = {
@@ -125,11 +126,13 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         patch.setattr(BaseClient, "_make_api_call", recording)
         patch.setitem(vars(wiring.services()), "edge_secret", EdgeSecret("edge", wiring.utc_now))
         patch.setattr(secret_store, "_REMEMBERED", timedelta(0))
+        patch.setattr(secret_store, "_LONGEST", timedelta(0))
         # Each function reads the address, though all run in one process here.
         patch.setattr(service_address, "_REMEMBERED", timedelta(0))
         patch.setattr(client, "handler", through_the_edge)
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
         _accept(service)
+        recorded.handler("send_email")(url_event(x_pillarbox_edge="edge"), client.Invocation())
         _read(service)
         _call_tools(service)
         _sign_in(service)

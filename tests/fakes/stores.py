@@ -91,6 +91,7 @@ class FakeDirectory:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        own_quota_id: str | None = None,
         preview: bool = False,
     ) -> DirectoryResult:
         store, mailboxes = self._store, set(addresses)
@@ -119,14 +120,13 @@ class FakeDirectory:
                 for template_id in template_ids
                 if (account_id, template_id) in store.templates
             },
-            quota=QuotaCounts(
-                {
-                    window: count
-                    for (counted, window), count in store.counts.items()
-                    if quota and counted == account_id
-                }
-            ),
+            quota=self._counts(account_id if quota else None),
+            own_quota=self._counts(own_quota_id),
         )
+
+    def _counts(self, quota_id: str | None) -> QuotaCounts:
+        counts = self._store.counts.items()
+        return QuotaCounts({window: count for (of, window), count in counts if of == quota_id})
 
 
 class FakeClaims:

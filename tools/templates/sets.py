@@ -79,6 +79,8 @@ SETS: Final = (
     ParameterSet("relay-without-front", {**_RELAY, "LargeRequests": "off"}),
     ParameterSet("domain", _DOMAIN),
     ParameterSet("snapshot", {"SnapStart": "PublishedVersions"}),
+    ParameterSet("snapshots-of-codes", {"SnapStart": "Codes"}),
+    ParameterSet("function-url", {"Gateway": "url", "EventsWindow": "20"}),
     ParameterSet("all-alarms", {"AlarmSet": "all"}),
     ParameterSet("no-webhooks", {"Webhooks": "off"}),
     ParameterSet("no-worker-limits", {"WorkerLimits": "off"}),

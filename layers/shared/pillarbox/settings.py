@@ -420,7 +420,10 @@ class Settings:
     )
     front_port = Setting(number(), "the front's port", ("front", "local"), default="8080")
     front_workers = Setting(
-        number(least=1), "processes; each runs one request at a time", ("front",), default="2"
+        number(least=1),
+        "processes; each runs one request at a time",
+        ("front", "local"),
+        default="2",
     )
     front_drain_seconds = Setting(
         number(), "how long a shutdown waits for requests", ("front", "local"), default="60"
@@ -460,6 +463,13 @@ class Settings:
         _USER,
         default="14",
         variable="PILLARBOX_SES_RATE",
+    )
+    local_gateway = Setting(
+        one_of("api", "url"),
+        "the parameter Gateway of the local stack: what takes single sends",
+        _USER,
+        default="api",
+        variable="PILLARBOX_GATEWAY",
     )
     local_host = Setting(
         str,

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 
 from local import template
 from local.dashboard import Dashboard
-from local.route import Origin
+from local.route import Origin, Route
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.errors import error_of as error_of_check
 from pillarbox.http.requests import check_agent
@@ -71,6 +71,41 @@ def test_an_unknown_path_is_left_to_the_gateway(uri: str) -> None:
     """The edge passes an unknown path on, and the gateway answers it with 404."""
     for method in ("GET", "PATCH"):
         assert route(2, method=method, uri=uri)["origin"] == "api"
+
+
+@pytest.mark.parametrize(
+    ("method", "uri", "length", "keys", "origin"),
+    [
+        ("POST", "/api/v1/emails", 2, (), Origin.SEND),
+        ("POST", "/api/v1/emails", LAMBDA, ("a",), Origin.SEND),
+        ("POST", "/api/v1/v1/emails/", LAMBDA, ("a",), Origin.API),
+        ("POST", "/api/v1/emails", 2, ("a", "b"), Origin.API),
+        ("POST", "/api/v1/emails", LAMBDA + 1, (), Origin.FRONT),
+        ("POST", "/api/v1/emails", None, (), Origin.FRONT),
+        ("POST", "/api/v1/emails/batch", 2, (), Origin.API),
+        ("GET", "/api/v1/emails", None, (), Origin.API),
+    ],
+)
+def test_one_email_goes_to_the_url_of_its_function(
+    method: str, uri: str, length: int | None, keys: tuple[str, ...], origin: Origin
+) -> None:
+    """With Gateway=url both edges send single emails there, but not large ones or several keys."""
+    answer = route(length, method=method, uri=uri, keys=keys, send_url=True)
+    assert answer["origin"] == origin.name.lower()
+    local = Route(template.inlined(template.load()), send_url=True)
+    assert local.origin(method, local.canonical(uri), length, len(keys))[0] is origin
+    hidden = answer["headers"].get("content-type") == {"value": "application/octet-stream"}
+    assert hidden is ("x-pillarbox-type" in answer["headers"]) is (origin is Origin.SEND)
+
+
+@pytest.mark.parametrize(("send_url", "behaviour"), [(True, False), (False, True)])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_no_request_fails_while_gateway_changes(
+    method: str, *, send_url: bool, behaviour: bool
+) -> None:
+    """The function may be minutes ahead of the distribution: the API then answers everything."""
+    answer = route(2, method=method, send_url=send_url, behaviour=behaviour)
+    assert answer["origin"] == "api"
 
 
 def test_without_a_container_a_send_of_unknown_size_goes_to_the_api() -> None:

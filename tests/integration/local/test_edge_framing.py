@@ -29,7 +29,10 @@ def exchange(head: str, body: str = "") -> tuple[str, dict[str, Any], bytes, lis
         # As the real one, this transport refuses header values that end in a blank.
         async with httpx.AsyncClient(transport=httpx.MockTransport(stage)) as behind:
             edge = Edge(
-                _TEMPLATE, StageOrigin("http://stage", "AKIA"), FrontOrigin("http://f", "s"), behind
+                _TEMPLATE,
+                StageOrigin("http://stage", "AKIA"),
+                FrontOrigin("http://f", "s").started,
+                behind,
             )
             async with serving(edge, listener):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -28,14 +28,20 @@ HOUR = dt.timedelta(hours=1)
 
 @contextmanager
 def running(state: Path) -> Iterator[dict[str, Any]]:
-    """Run a stack that keeps its messages, and stop it regularly."""
+    """Run a stack that keeps its messages, with Gateway=url, and stop it regularly."""
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
     with (
         stack_command(state.with_suffix(".lock")) as command,
         subprocess.Popen(
             command,
             cwd=ROOT,
-            env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(state), "PILLARBOX_KEEP": "1"},
+            env=os.environ
+            | ports
+            | {
+                "PILLARBOX_STATE_DIR": str(state),
+                "PILLARBOX_KEEP": "1",
+                "PILLARBOX_GATEWAY": "url",
+            },
             stdout=subprocess.DEVNULL,
         ) as process,
     ):
@@ -93,6 +99,7 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
             call(stack, "POST", url, json=body | {"to": "bounce@simulator.amazonses.com"}),
         ]
         ids = [answer.json()["messageId"] for answer in answers]
+        assert all("x-amzn-trace-id" in answer.headers for answer in answers)  # as a URL answers
         assert call(stack, "DELETE", f"/templates/{stack['template_id']}").status_code == 204
         wait_for(
             lambda: (

@@ -109,3 +109,23 @@ def test_a_key_over_its_limit_asks_no_dns() -> None:
     with pytest.raises(ServiceError):
         world.send()
     assert "domains.look_up" not in world.gate.calls
+
+
+def test_an_agents_send_reads_once() -> None:
+    """Its own quota is in the one read of the directory: six rounds with an Idempotency-Key."""
+    world = world_of(off("*"))
+    world.send()
+    world.gate.calls.clear()
+    quota = world.send(digest="aa").quota
+    calls = [call for call in world.gate.calls if not call.startswith("domains.")]  # the DNS
+    assert calls == [
+        "directory.look_up",
+        "claims.acquire",
+        "quotas.reserve",
+        "quotas.reserve",
+        "jobs.put",
+        "messages.commit",
+    ]
+    assert quota is not None
+    assert quota.of_key is not None
+    assert quota.of_key.used["day"] == used_by_key(world) == 2

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import pytest
 
-from benchmarks.history import ACCOUNT, DAYS, NOW, SUBSETS, cost, page_requests, spread
+from benchmarks.history import ACCOUNT, DAYS, NOW, SUBSETS, Cost, cost, page_requests, spread
 from benchmarks.history import account_with as make_account_with
 from benchmarks.search import read_costs
 from pillarbox.application.history.page import SortBy
@@ -25,7 +25,7 @@ account_with = cache(make_account_with)
 @pytest.mark.parametrize("shards", [1, 8])
 def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> None:
     """In each order, first and deep pages of few and of many messages cost about the same."""
-    costs: dict[str, list[tuple[int, int]]] = {}
+    costs: dict[str, list[Cost]] = {}
     for size in (FEW, MANY):
         queries, engine = account_with(size, shards)
         for _, request in page_requests(size):
@@ -35,25 +35,38 @@ def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> 
     assert set(costs) == set(SortBy)
     for of_order in costs.values():
         assert spread(of_order) <= 4
-        assert max(units for units, _ in of_order) <= 100
+        assert max(each.units for each in of_order) <= 100
 
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_pages_of_a_key_or_template_cost_within_four_times_of_each_other(shards: int) -> None:
     """Pages of a key, a template and a rare one have a limit; full ones cost about the same."""
-    costs: defaultdict[tuple[Subset, SortBy], list[tuple[int, int]]] = defaultdict(list)
+    costs: defaultdict[tuple[Subset, SortBy], list[Cost]] = defaultdict(list)
     for size in (FEW, MANY):
         queries, engine = account_with(size, shards)
         for name, request in page_requests(size):
             if request.subsets:
                 call = partial(queries.page, ACCOUNT, request, shards)
-                units, calls = cost(engine, call)
-                assert units <= 200, name
+                page_cost = cost(engine, call)
+                assert page_cost.units <= 200, name
                 if len(call().items) == request.limit:
-                    costs[request.subsets[0], request.sort_by].append((units, calls))
+                    costs[request.subsets[0], request.sort_by].append(page_cost)
     assert len(costs) >= 9
     for of_subset in costs.values():
         assert spread(of_subset) <= 4
+
+
+@pytest.mark.parametrize("shards", [1, 8])
+def test_a_page_takes_at_most_twenty_rounds(shards: int) -> None:
+    """The entries of a rare status in many hours are read at the same time."""
+    queries, engine = account_with(MANY, shards)
+    most_calls = 0
+    for name, request in page_requests(MANY):
+        page_cost = cost(engine, partial(queries.page, ACCOUNT, request, shards))
+        # The model counts the reads of all shards one after another.
+        assert page_cost.rounds <= 20 + shards - 1, name
+        most_calls = max(most_calls, page_cost.calls)
+    assert most_calls > 40
 
 
 @pytest.mark.parametrize("shards", [1, 8])
@@ -67,8 +80,7 @@ def test_analytics_of_a_month_cost_at_most_a_hundred_units(
     until = milliseconds(NOW)
     window = (until - DAYS * 86_400_000, until)
     analytics = partial(queries.analytics, ACCOUNT, *window, bucket, shards, subset=subset)
-    units, _ = cost(engine, analytics)
-    assert units <= 100
+    assert cost(engine, analytics).units <= 100
 
 
 @pytest.mark.parametrize("shards", [1, 8])
@@ -76,4 +88,4 @@ def test_a_search_costs_within_four_times_of_each_other(shards: int) -> None:
     """An address or a tag is found among few and among many messages at about the same cost."""
     for name, of_search in read_costs((FEW, SOME), shards).items():
         assert spread(of_search) <= 4, name
-        assert max(units for units, _ in of_search) <= 100
+        assert max(each.units for each in of_search) <= 100

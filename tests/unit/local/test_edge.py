@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from local import template
-from local.edge import Edge, FrontOrigin, StageOrigin
+from local.edge import Edge, FrontFailed, FrontOrigin, SendOrigin, StageOrigin
 from local.guard import BROWSER_PREFIX, KEY_HEADER
 from local.route import Route
 from tests.refusals import refusal
@@ -18,7 +18,7 @@ from tests.unit.local.test_route import AGENTS
 
 _TEMPLATE = template.inlined(template.load())
 _STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
-_FRONT = FrontOrigin("http://front", "secret")
+_FRONT = FrontOrigin("http://front", "secret").started
 _LIMIT = Route(_TEMPLATE).lambda_bytes
 
 type Engine = Callable[[httpx.Request], httpx.Response]
@@ -28,6 +28,7 @@ def ask(
     engine: Engine,
     method: str = "GET",
     path: str = "/api/v1/emails",
+    send: SendOrigin | None = None,
     **request: Any,
 ) -> httpx.Response:
     """Send a request to an edge in front of an engine that is a function."""
@@ -41,7 +42,7 @@ def ask(
     async def exchange() -> httpx.Response:
         transport = httpx.MockTransport(unread)
         async with httpx.AsyncClient(transport=transport) as behind:
-            edge = Edge(_TEMPLATE, _STAGE, _FRONT, behind)
+            edge = Edge(_TEMPLATE, _STAGE, _FRONT, behind, send)
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(edge), base_url="http://edge"
             ) as client:
@@ -287,3 +288,42 @@ def test_a_preflight_ends_at_the_edge(path: str, status: int, code: str) -> None
     answer = ask(unreachable, "OPTIONS", path, headers=preflight)
     assert (answer.status_code, code_of(answer)) == (status, code)
     assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_with_a_url_one_email_goes_to_its_function() -> None:
+    """It gets the secret and the body as bytes, with the type that the client gave beside."""
+    send = SendOrigin("http://engine/url/1", "secret")
+
+    def engine(request: httpx.Request) -> httpx.Response:
+        assert str(request.url) == "http://engine/url/1/api/v1/emails"
+        assert request.headers["x-pillarbox-edge"] == "secret"
+        assert request.headers["x-pillarbox-type"] == "application/json"
+        assert request.headers["content-type"] == "application/octet-stream"
+        assert request.headers[KEY_HEADER] == "AKIASTACK"
+        return httpx.Response(200, content=request.content)
+
+    headers = {"Content-Type": "application/json", "X-Pillarbox-Edge": "forged"}
+    answer = ask(engine, "POST", send=send, headers=headers, content=b'{"to":"\xff"}')
+    assert answer.content == b'{"to":"\xff"}'
+
+
+def test_a_front_that_does_not_start_is_an_outage() -> None:
+    """A large send gets 503 in the envelope, and the next one tries again."""
+
+    async def fails() -> FrontOrigin:
+        raise FrontFailed
+
+    edge = Edge(_TEMPLATE, _STAGE, fails, httpx.AsyncClient())
+
+    async def exchange() -> httpx.Response:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(edge), base_url="http://edge"
+        ) as client:
+            return await client.post("/api/v1/emails", content=_chunks())
+
+    assert code_of(asyncio.run(exchange())) == "service_unavailable"
+
+
+async def _chunks() -> AsyncIterator[bytes]:
+    """A body of unknown size."""
+    yield b"{}"

@@ -37,7 +37,7 @@ _TRANSIENT: Final = frozenset(
 )
 _SERVER_ERROR: Final = 500
 #: The pools of the clients keep ten connections.
-_MAX_PARALLEL: Final = 10
+MAX_PARALLEL: Final = 10
 
 
 class CallLimits(NamedTuple):
@@ -112,7 +112,7 @@ def in_parallel[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]
     """
     if len(arguments) <= 1:
         return [call(argument) for argument in arguments]
-    with ThreadPoolExecutor(min(len(arguments), _MAX_PARALLEL)) as pool:
+    with ThreadPoolExecutor(min(len(arguments), MAX_PARALLEL)) as pool:
         return list(pool.map(call, arguments))
 
 

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
 from pillarbox.domain.client_address import is_of_edge
+from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from pillarbox.application.ports import Clock
 
-#: Shorter than a rotation waits between storing a secret and sending it.
+#: What is not the secret as it was read may be a newer one. Shorter than a rotation waits between
+#: storing a secret and sending it.
 _REMEMBERED: Final = timedelta(minutes=1)
+#: The secret as it was read may not be one any more. Each read costs as much as an email's log.
+_LONGEST: Final = timedelta(minutes=10)
 
 
 def read_secret(name: str) -> str:
@@ -41,11 +45,18 @@ class EdgeSecret:
         """Return whether a request has the secret: what it has in X-Pillarbox-Edge.
 
         Raises:
-            ServiceError: `service_unavailable`: the secret cannot be read now.
+            ServiceError: `service_unavailable`: the secret cannot be read now, and the request has
+                not the one that was read last.
         """
         if not self._name or not given:
             return False
         now = self._clock()
-        if self._read_at is None or now - self._read_at >= _REMEMBERED:
-            self._text, self._read_at = self._read(self._name), now
+        was_right = is_of_edge(given, self._text)
+        kept = _LONGEST if was_right else _REMEMBERED
+        if self._read_at is None or now - self._read_at >= kept:
+            try:
+                self._text, self._read_at = self._read(self._name), now
+            except ServiceError:
+                if not was_right:  # an outage of the store refuses nobody who has the known secret
+                    raise
         return is_of_edge(given, self._text)

@@ -1,9 +1,9 @@
 """Authenticate callers: from the text of an API key to a principal (contract section 5).
 
 A key that does not exist costs two item reads: its own and its account's. A send also reads the
-suppressions of its recipients and more. For a key that this process has seen valid, all of it is
-one read, so that accepting a message takes no more rounds. Every other key is read first, with its
-account only.
+suppressions of its recipients, the quotas and more. For a key that this process has seen valid, all
+of it is one read, so that accepting a message takes no more rounds. Every other key is read first,
+with its account only.
 """
 
 from collections.abc import Callable, Iterable
@@ -94,22 +94,27 @@ class Authentication:
 class RecentKeys:
     """A set of the digests of keys. It keeps the last ones that were added. Threads may share it.
 
-    It never decides whether a key is valid. Each request reads that again.
+    It never decides whether a key is valid. Each request reads that again. It keeps the id of a
+    key's own quota, which only the key's record tells, so that the first read can ask for it.
     """
 
     def __init__(self, most: int = _MAX_KEYS) -> None:
         self._most = most
         self._lock = Lock()
-        self._digests: dict[str, None] = {}
+        self._digests: dict[str, str | None] = {}
 
     def __contains__(self, digest: str) -> bool:
         return digest in self._digests
 
-    def add(self, digest: str) -> None:
+    def own_quota_id(self, digest: str) -> str | None:
+        """Return the id of a key's own quota; None if it has none, or is not remembered."""
+        return self._digests.get(digest)
+
+    def add(self, digest: str, own_quota_id: str | None = None) -> None:
         """Add a digest as the newest; forget the oldest one if there are too many."""
         with self._lock:
             self._digests.pop(digest, None)
-            self._digests[digest] = None
+            self._digests[digest] = own_quota_id
             if len(self._digests) > self._most:
                 del self._digests[next(iter(self._digests))]
 
@@ -196,6 +201,7 @@ class SenderLookup:
             addresses=addresses,
             template_ids=template_ids,
             quota=True,
+            own_quota_id=self.seen.valid.own_quota_id(key.digest),
             preview=key.policy.obeys_stops,
         )
         principal = self._principal(key, directory)
@@ -213,5 +219,6 @@ class SenderLookup:
         except ServiceError:
             self.seen.valid.discard(key.digest)
             raise
-        self.seen.valid.add(key.digest)
+        own_quota_id = principal.own_quota_id if principal.own_limits else None
+        self.seen.valid.add(key.digest, own_quota_id)
         return principal

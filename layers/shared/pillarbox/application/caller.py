@@ -32,7 +32,7 @@ class CallerLookup:
         """Return the profile of a caller.
 
         Key, account and quota are one read; for a key that this process has not seen valid, key
-        and account are read before. The quota of an agent's key is one more.
+        and account are read before.
 
         Raises:
             ServiceError: `invalid_api_key`, `account_suspended`.
@@ -42,6 +42,6 @@ class CallerLookup:
         key = principal.key
         return CallerProfile(
             principal,
-            quota_state(self.directory, principal, directory.quota, self.clock()),
+            quota_state(principal, directory, self.clock()),
             self.key_uses.last_use(key.account_id, key.key_id),
         )

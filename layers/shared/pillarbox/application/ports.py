@@ -52,6 +52,8 @@ class DirectoryResult:
     suppressed: Mapping[str, str] = field(default_factory=dict)
     templates: "Mapping[UUID, SavedTemplate]" = field(default_factory=dict)
     quota: QuotaCounts = field(default_factory=QuotaCounts)
+    #: The counts of the key's own quota, if it was asked for.
+    own_quota: QuotaCounts = field(default_factory=QuotaCounts)
 
 
 class Directory(Protocol):
@@ -65,10 +67,12 @@ class Directory(Protocol):
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        own_quota_id: str | None = None,
         preview: bool = False,
     ) -> DirectoryResult:
         """Read an account and the requested records of it, never from a cache.
 
+        `own_quota_id` asks for the counts of the key's own quota (`Principal.own_quota_id`).
         With `preview`, addresses that want no preview mail are suppressed too.
         """
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pillarbox.application.ports import Directory, DirectoryResult, Quotas, StoredResponse
+from pillarbox.application.ports import DirectoryResult, Quotas
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaState
-from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -45,56 +44,30 @@ class SenderQuota:
             self.quotas.refund(quota_id, amount, now)
 
 
-def check_key_quota(directory: Directory, principal: Principal, now: datetime) -> None:
-    """Refuse a send of a key that has no own quota left, before it costs more.
+def check_quotas(principal: Principal, directory: DirectoryResult, now: datetime) -> None:
+    """Refuse a send of an account or a key that has no quota left, before it costs more.
 
     Raises:
-        QuotaExceeded: the key's own limit is reached.
+        QuotaExceeded: a limit of one of them is reached.
+        ServiceError: `rate_limit_exceeded` for too many costly refusals.
     """
+    directory.quota.check(principal.limits, now)
     if limits := principal.own_limits:
-        _own_counts(directory, principal).check(limits, now)
+        directory.own_quota.check(limits, now)
 
 
 def quota_state(
-    directory: Directory,
-    principal: Principal,
-    counts: QuotaCounts,
-    now: datetime,
-    accepted: Amount = NOTHING,
+    principal: Principal, directory: DirectoryResult, now: datetime, accepted: Amount = NOTHING
 ) -> QuotaState:
-    """Return what is left of the quota of a sender; the key's own counts are read.
+    """Return what is left of the quota of a sender.
 
     Args:
-        directory: what is read.
         principal: the sender.
-        counts: the counts of its account.
+        directory: what was read for it.
         now: the time.
-        accepted: what was accepted since `counts` were read.
-
-    Raises:
-        ServiceError: `service_unavailable`.
+        accepted: what was accepted since then.
     """
-    state = counts.state(principal.limits, now, accepted)
+    state = directory.quota.state(principal.limits, now, accepted)
     if limits := principal.own_limits:
-        return replace(state, of_key=_own_counts(directory, principal).state(limits, now))
+        return replace(state, of_key=directory.own_quota.state(limits, now, accepted))
     return state
-
-
-def with_quota(
-    response: StoredResponse,
-    directory: Directory,
-    principal: Principal,
-    found: DirectoryResult,
-    now: datetime,
-) -> StoredResponse:
-    """Return a response with the state of the quota, or as it is if that cannot be read now."""
-    try:
-        quota = quota_state(directory, principal, found.quota, now, response.amount)
-    except ServiceError:
-        return response  # its messages are accepted
-    return replace(response, quota=quota)
-
-
-def _own_counts(directory: Directory, principal: Principal) -> QuotaCounts:
-    """Read the counts of a key's own quota like those of an account; no account has this id."""
-    return directory.look_up(principal.own_quota_id, quota=True).quota

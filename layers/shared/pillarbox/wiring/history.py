@@ -39,6 +39,7 @@ class HistoryWiring(Stores):
 
     @cached_property
     def history_queries(self) -> "HistoryQueries":
+        from pillarbox.adapters.aws import in_parallel
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
@@ -46,6 +47,7 @@ class HistoryWiring(Stores):
             ledger=self.ledger,
             index=self.search_index,
             clock=utc_now,
+            for_each=in_parallel,
         )
 
     @cached_property

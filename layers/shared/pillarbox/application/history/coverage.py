@@ -9,10 +9,11 @@ range.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.ports import ForEach, Ledger
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
@@ -62,7 +63,10 @@ class Coverage:
 class CoverageReader:
     """Reads coverages, and the finer rollups of those that they contain."""
 
-    def __init__(self, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning) -> None:
+    def __init__(
+        self, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning, *, for_each: ForEach
+    ) -> None:
+        self._for_each = for_each
         self._log = log
         self._ledger = ledger
         self._clock = clock
@@ -102,10 +106,15 @@ class CoverageReader:
             return coverage
         after = TimeRange(rolled_up.until, indexed.until)
         before = TimeRange(indexed.since, rolled_up.since)
-        coverage.newest_entries += entries_created(after)
-        coverage.oldest_entries += entries_created(before)
+        newest, oldest = self._for_each(entries_created, (after, before))
+        coverage.newest_entries += newest
+        coverage.oldest_entries += oldest
         coverage.rolled_up = rolled_up
-        coverage.rollups = self._read_rollups(account_id, coarsest, rolled_up, subset)
+        rollups = self._for_each(
+            lambda part: self._read_granularity(account_id, *part, subset),
+            _fewest_rollups(coarsest, rolled_up),
+        )
+        coverage.rollups = [*chain.from_iterable(rollups)]
         return coverage
 
     def finer_rollups(
@@ -139,33 +148,6 @@ class CoverageReader:
             recent.append(message)
         return recent, min(created.until, ledger_until)
 
-    def _read_rollups(
-        self,
-        account_id: str,
-        granularity: Granularity,
-        created: TimeRange,
-        subset: Subset | None,
-    ) -> list[Rollup]:
-        """Read the fewest rollups of a time range, newest first.
-
-        The range starts and ends on the hour.
-        """
-        finer = granularity.finer
-        aligned = TimeRange(granularity.ceiling(created.since), granularity.start(created.until))
-        if aligned.is_empty:
-            if finer is None or created.is_empty:
-                return []
-            return self._read_rollups(account_id, finer, created, subset)
-        if finer is None:
-            return self._read_granularity(account_id, granularity, aligned, subset)
-        after = TimeRange(aligned.until, created.until)
-        before = TimeRange(created.since, aligned.since)
-        return [
-            *self._read_rollups(account_id, finer, after, subset),
-            *self._read_granularity(account_id, granularity, aligned, subset),
-            *self._read_rollups(account_id, finer, before, subset),
-        ]
-
     def _read_granularity(
         self,
         account_id: str,
@@ -184,6 +166,28 @@ def read_newest_entry(
     millisecond = timedelta(milliseconds=1)
     newest = ledger.newest_entry(account_id, tuning.max_stream_lag // millisecond)
     return newest, newest.created - tuning.max_write_delay // millisecond if newest else 0
+
+
+def _fewest_rollups(
+    granularity: Granularity, created: TimeRange
+) -> list[tuple[Granularity, TimeRange]]:
+    """Divide a time range, which starts and ends on the hour, into the fewest buckets.
+
+    Return the parts with the granularity of each, newest first.
+    """
+    finer = granularity.finer
+    aligned = TimeRange(granularity.ceiling(created.since), granularity.start(created.until))
+    if aligned.is_empty:
+        return _fewest_rollups(finer, created) if finer and not created.is_empty else []
+    if finer is None:
+        return [(granularity, aligned)]
+    after = TimeRange(aligned.until, created.until)
+    before = TimeRange(created.since, aligned.since)
+    return [
+        *_fewest_rollups(finer, after),
+        (granularity, aligned),
+        *_fewest_rollups(finer, before),
+    ]
 
 
 def _rolled_up_until(until: int, newest: IndexEntry) -> int:

@@ -1,7 +1,8 @@
 """Find a page in a coverage: skip by rollups, then read only the entries near the page."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from pillarbox.application.history.coverage import (
@@ -10,7 +11,7 @@ from pillarbox.application.history.coverage import (
     sort_by_creation,
     sort_by_update,
 )
-from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.ports import ForEach, Ledger
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (
@@ -26,20 +27,27 @@ _ALWAYS: Final = TimeRange(0, END_OF_TIME)
 
 
 class Pagination:
-    """Finds pages in the coverages of one account."""
+    """Finds pages in the coverages of one account.
 
-    def __init__(
+    The counts of the rollups tell which of them have messages of the page. What a step needs of
+    each of these is read at the same time.
+    """
+
+    def __init__(  # noqa: PLR0913  its ports, and whose messages
         self,
         account_id: str,
         ledger: Ledger,
         reader: CoverageReader,
         tuning: Tuning,
+        *,
+        for_each: ForEach,
         subset: Subset | None = None,
     ) -> None:
         self._account_id = account_id
         self._ledger = ledger
         self._reader = reader
         self._tuning = tuning
+        self._for_each = for_each
         self._subset = subset
 
     def by_creation(
@@ -48,15 +56,13 @@ class Pagination:
         """Return the page in the order of creation, newest first."""
         page = _PageWindow(skip, limit)
         page.add(sort_by_creation(e for e in coverage.newest_entries if e.status in statuses))
-        remaining = [*reversed(coverage.rollups)]
+        remaining = coverage.rollups
         while remaining and not page.is_full:
-            rollup = remaining.pop()
-            if page.skip(rollup.count(statuses)):
+            reached, remaining = page.reach(remaining, statuses)
+            if coarse := [rollup for rollup in reached if self._is_coarse(rollup, statuses)]:
+                remaining = [*self._divide(reached, coarse), *remaining]
                 continue
-            entries = self._entries(rollup, statuses)
-            if entries is None:
-                remaining += reversed(self._finer(rollup))
-            else:
+            for entries in self._for_each(lambda rollup: self._entries(rollup, statuses), reached):
                 page.add(sort_by_creation(entries))
         page.add(sort_by_creation(e for e in coverage.oldest_entries if e.status in statuses))
         return page.entries
@@ -83,25 +89,23 @@ class Pagination:
             is_short = self._subset is None and in_range <= self._tuning.max_entries
             if is_short or granularity is Granularity.HOUR:
                 break
-            parts = [
-                part
-                for rollup in rollups
-                if any(rollup.counts(statuses, updated))
-                for part in self._split(rollup, granularity)
-            ]
-            rollups = _unfold(parts, statuses, entries)
+            rollups = [rollup for rollup in rollups if any(rollup.counts(statuses, updated))]
+            coarse = [rollup for rollup in rollups if rollup.granularity is granularity]
+            rollups = _unfold(self._divide(rollups, coarse), statuses, entries)
         candidates = [entry for entry in entries if entry.updated in updated]
         if self._subset is not None:
-            for rollup in rollups:
-                candidates += self._in_subset(rollup, statuses, updated, self._subset)
-            return sort_by_update(candidates)[skip : skip + limit]
-        rolled_up = {
-            status for rollup in rollups for status, *_ in rollup.counts(statuses, updated)
-        }
-        for status in rolled_up:
-            candidates += self._ledger.entries_updated(
-                self._account_id, status, updated, coverage.rolled_up
+            read = self._for_each(lambda each: self._in_subset(each, statuses, updated), rollups)
+        else:
+            rolled_up = {
+                status for rollup in rollups for status, *_ in rollup.counts(statuses, updated)
+            }
+            read = self._for_each(
+                lambda status: self._ledger.entries_updated(
+                    self._account_id, status, updated, coverage.rolled_up
+                ),
+                [*rolled_up],
             )
+        candidates += chain.from_iterable(read)
         return sort_by_update(candidates)[skip : skip + limit]
 
     def by_status(
@@ -117,64 +121,68 @@ class Pagination:
             skip = max(skip - count, 0)
         return page
 
-    def _entries(self, rollup: Rollup, statuses: frozenset[Status]) -> list[IndexEntry] | None:
-        """Read the entries of a rollup, or return None if finer rollups cost less to read."""
+    def _is_coarse(self, rollup: Rollup, statuses: frozenset[Status]) -> bool:
+        """Return whether finer rollups cost less to read than the entries of a rollup."""
+        if rollup.has_entries or not rollup.is_divisible:
+            return False
+        # How many messages the account has in the time of a subset's rollup is not known.
+        if self._subset is not None:
+            return True
+        is_rare = self._is_rare(rollup, statuses, _ALWAYS)
+        to_read = rollup.count(statuses) if is_rare else rollup.total
+        return to_read > self._tuning.max_entries
+
+    def _is_rare(self, rollup: Rollup, statuses: frozenset[Status], updated: TimeRange) -> bool:
+        count = sum(n for *_, n in rollup.counts(statuses, updated))
+        return count * self._tuning.rare_status_ratio < rollup.total
+
+    def _entries(self, rollup: Rollup, statuses: frozenset[Status]) -> list[IndexEntry]:
+        """Return the entries of a rollup, which has or counts them."""
         if rollup.has_entries:
             return [entry for entry in rollup.entries if entry.status in statuses]
         if self._subset is not None:
-            # How many messages the account has in this time is not known.
-            if rollup.is_divisible:
-                return None
-            return self._in_subset(rollup, statuses, _ALWAYS, self._subset)
-        count, total = rollup.count(statuses), rollup.total
-        rare = count * self._tuning.rare_status_ratio < total
-        to_read = count if rare else total
-        if to_read > self._tuning.max_entries and rollup.is_divisible:
-            return None
-        if not rare:
-            entries = self._ledger.entries_created(self._account_id, rollup.created)
-            return [entry for entry in entries if entry.status in statuses]
-        return [
-            entry
-            for status in statuses
-            for updated in _update_ranges(rollup, status, _ALWAYS)
-            for entry in self._ledger.entries_updated(
-                self._account_id, status, updated, rollup.created
-            )
-        ]
+            return self._in_subset(rollup, statuses, _ALWAYS)
+        if self._is_rare(rollup, statuses, _ALWAYS):
+            return self._updated(rollup, statuses, _ALWAYS)
+        entries = self._ledger.entries_created(self._account_id, rollup.created)
+        return [entry for entry in entries if entry.status in statuses]
 
     def _in_subset(
-        self, rollup: Rollup, statuses: frozenset[Status], updated: TimeRange, subset: Subset
+        self, rollup: Rollup, statuses: frozenset[Status], updated: TimeRange
     ) -> list[IndexEntry]:
         """Read those of the account's entries that the rollup of a subset counts."""
-        count = sum(n for *_, n in rollup.counts(statuses, updated))
-        if count * self._tuning.rare_status_ratio < rollup.total:
-            found = [
-                entry
-                for status in statuses
-                for in_range in _update_ranges(rollup, status, updated)
-                for entry in self._ledger.entries_updated(
-                    self._account_id, status, in_range, rollup.created
-                )
-                if entry.is_in(subset)
-            ]
+        if self._is_rare(rollup, statuses, updated):
+            found = [e for e in self._updated(rollup, statuses, updated) if e.is_in(self._subset)]
             # Messages that were delivered at once have no key and template there.
-            if len(found) >= count:
+            if len(found) >= sum(n for *_, n in rollup.counts(statuses, updated)):
                 return found
         return [
             entry
             for entry in self._ledger.entries_created(self._account_id, rollup.created)
-            if entry.is_in(subset) and entry.status in statuses and entry.updated in updated
+            if entry.is_in(self._subset) and entry.status in statuses and entry.updated in updated
         ]
 
-    def _finer(self, rollup: Rollup) -> list[Rollup]:
-        return self._reader.finer_rollups(self._account_id, rollup, self._subset)
+    def _updated(
+        self, rollup: Rollup, statuses: frozenset[Status], updated: TimeRange
+    ) -> list[IndexEntry]:
+        """Read the entries of the time of a rollup by status and update."""
+        return [
+            entry
+            for status in statuses
+            for in_range in _update_ranges(rollup, status, updated)
+            for entry in self._ledger.entries_updated(
+                self._account_id, status, in_range, rollup.created
+            )
+        ]
 
-    def _split(self, rollup: Rollup, granularity: Granularity) -> list[Rollup]:
-        """Return the finer rollups of a rollup of this granularity, or a finer one unchanged."""
-        if rollup.granularity is granularity:
-            return self._finer(rollup)
-        return [rollup]
+    def _divide(self, rollups: Sequence[Rollup], coarse: Sequence[Rollup]) -> list[Rollup]:
+        """Return rollups in their order, with the finer ones in the place of coarse ones."""
+        read = self._for_each(
+            lambda rollup: self._reader.finer_rollups(self._account_id, rollup, self._subset),
+            coarse,
+        )
+        finer = dict(zip((rollup.start for rollup in coarse), read, strict=True))
+        return [part for rollup in rollups for part in finer.get(rollup.start, [rollup])]
 
 
 class _PageWindow:
@@ -189,12 +197,24 @@ class _PageWindow:
     def is_full(self) -> bool:
         return len(self.entries) >= self._limit
 
-    def skip(self, count: int) -> bool:
-        """Skip the next entries, this many, if all of them are before the page."""
-        if count > self._skip:
-            return False
-        self._skip -= count
-        return True
+    def reach(
+        self, rollups: Sequence[Rollup], statuses: frozenset[Status]
+    ) -> tuple[list[Rollup], list[Rollup]]:
+        """Return the next rollups that have entries of the page, by their counts, and those after.
+
+        Skip the entries of the rollups before the page.
+        """
+        counts = [rollup.count(statuses) for rollup in rollups]
+        first = 0
+        while first < len(counts) and counts[first] <= self._skip:
+            self._skip -= counts[first]
+            first += 1
+        last, missing = first, self._skip + self._limit - len(self.entries)
+        while last < len(counts) and missing > 0:
+            missing -= counts[last]
+            last += 1
+        reached = [rollup for rollup in rollups[first:last] if rollup.count(statuses)]
+        return reached, [*rollups[last:]]
 
     def add(self, entries: list[IndexEntry]) -> None:
         """Add those of the next entries that are on the page."""

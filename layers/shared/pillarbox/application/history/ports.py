@@ -1,6 +1,6 @@
 """The ports of the history, as Protocols; see `application/ports.py` for their errors."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -9,6 +9,15 @@ from uuid import UUID
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.search import SearchTerm
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
+
+
+class ForEach(Protocol):
+    """Calls a function for each argument, possibly for several at the same time.
+
+    The results are in the order of the arguments.
+    """
+
+    def __call__[T, R](self, call: Callable[[T], R], arguments: Sequence[T], /) -> Iterable[R]: ...
 
 
 class Ledger(Protocol):

@@ -8,7 +8,7 @@ from typing import Final
 from pillarbox.application.history.coverage import Coverage, CoverageReader
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.pagination import Pagination
-from pillarbox.application.history.ports import Ledger, SearchIndex
+from pillarbox.application.history.ports import ForEach, Ledger, SearchIndex
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
@@ -76,20 +76,22 @@ def _statuses(request: PageRequest) -> frozenset[Status]:
 class HistoryQueries:
     """Queries the messages of an account at a cost that does not grow with their number."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  its ports
         self,
         *,
         log: MessageLog,
         ledger: Ledger,
         index: SearchIndex,
         clock: Clock,
+        for_each: ForEach = map,
         tuning: Tuning = STANDARD,
     ) -> None:
         self._log = log
+        self._for_each = for_each
         self.search = RecordSearch(log, ledger, index, tuning)
         self._ledger = ledger
         self._tuning = tuning
-        self._reader = CoverageReader(log, ledger, clock, tuning)
+        self._reader = CoverageReader(log, ledger, clock, tuning, for_each=for_each)
 
     def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
         """List messages (contract 4.3).
@@ -113,7 +115,7 @@ class HistoryQueries:
         total = coverage.count(statuses)
         if request.skip >= total:
             return Page([], total)
-        pagination = Pagination(account_id, self._ledger, self._reader, self._tuning, subset)
+        pagination = self._pagination(account_id, subset)
         select = {
             SortBy.CREATED_AT: pagination.by_creation,
             SortBy.UPDATED_AT: pagination.by_update,
@@ -162,6 +164,16 @@ class HistoryQueries:
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
         return Analytics(volume, total, ranked[:_TOP_ERRORS])
 
+    def _pagination(self, account_id: str, subset: Subset | None) -> Pagination:
+        return Pagination(
+            account_id,
+            self._ledger,
+            self._reader,
+            self._tuning,
+            for_each=self._for_each,
+            subset=subset,
+        )
+
     def _cover(
         self, account_id: str, request: PageRequest, shards: int | None, subset: Subset | None
     ) -> Coverage:
@@ -184,7 +196,7 @@ class HistoryQueries:
             advice = "Ask for a shorter time with from and to, or leave out key or template"
             message = f"finds more than {most:,} messages, and so does key. {advice}"
             raise ValidationFailed(FieldError("template", message, "too_many_matches"))
-        pagination = Pagination(account_id, self._ledger, self._reader, self._tuning, subset)
+        pagination = self._pagination(account_id, subset)
         entries = pagination.by_creation(coverage, statuses, 0, total)
         return request.page_of(
             self._read_records(account_id, coverage, entries, shards, adjacent=False)

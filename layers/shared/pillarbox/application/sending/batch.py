@@ -1,11 +1,11 @@
 """Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pillarbox.application.authentication import SeenKeys, parse_key
 from pillarbox.application.ports import DirectoryResult, StoredResponse
-from pillarbox.application.sender_quota import with_quota
+from pillarbox.application.sender_quota import quota_state
 from pillarbox.application.sending.acceptance import (
     Acceptance,
     MessageGroup,
@@ -92,7 +92,8 @@ class BatchSend:
                 text = write_response(group.in_order)
                 response = acceptance.finish(group, claim, text)
                 cost.accepted = any(response.message_ids)
-            return with_quota(response, ports.directory, principal, directory, ports.clock())
+            quota = quota_state(principal, directory, ports.clock(), response.amount)
+            return replace(response, quota=quota)
 
     def rehearse(
         self, key_text: str, batch: BatchRequest | ServiceError

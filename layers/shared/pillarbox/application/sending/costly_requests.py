@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from pillarbox.application.authentication import SeenKeys, SenderLookup
 from pillarbox.application.ports import DirectoryResult
-from pillarbox.application.sender_quota import check_key_quota
+from pillarbox.application.sender_quota import check_quotas
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key import EMAILS_SEND
@@ -75,8 +75,7 @@ def check_quota(
         ServiceError: a quota error; `rate_limit_exceeded` for too many costly refusals.
     """
     try:
-        directory.quota.check(principal.limits, ports.clock())
-        check_key_quota(ports.directory, principal, ports.clock())
+        check_quotas(principal, directory, ports.clock())
     except QuotaExceeded:
         raise
     except ServiceError:

@@ -1,11 +1,11 @@
 """Send one message over HTTP (contract 4.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
-from pillarbox.application.sender_quota import with_quota
+from pillarbox.application.sender_quota import quota_state
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts, replay_of_one
 from pillarbox.application.sending.costly_requests import (
     RequestCost,
@@ -79,7 +79,8 @@ class SingleSend:
                 text = write_response(prepared.accepted)
                 response = acceptance.commit(prepared, claim, text)
                 cost.accepted = True
-            return with_quota(response, ports.directory, principal, directory, ports.clock())
+            quota = quota_state(principal, directory, ports.clock(), response.amount)
+            return replace(response, quota=quota)
 
     def rehearse(self, key_text: str, request: SendRequest | ServiceError) -> PreparedMessage:
         """Check a request as `submit` does, and return the message that it would send.

@@ -29,6 +29,7 @@ class DynamoDirectory:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
+        own_quota_id: str | None = None,
         preview: bool = False,
     ) -> DirectoryResult:
         """Read everything with strong consistency, in one round trip.
@@ -39,6 +40,9 @@ class DynamoDirectory:
         requested = [keys.account(account_id)]
         if quota:
             requested.append(keys.quota(account_id))
+        own_quota = keys.quota(own_quota_id) if own_quota_id is not None else None
+        if own_quota:
+            requested.append(own_quota)
         requested += [keys.template(account_id, template_id) for template_id in templates]
         requested += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
         # Several forms of one address have one record.
@@ -76,4 +80,5 @@ class DynamoDirectory:
                 if (entry := item(keys.template(account_id, template_id)))
             },
             quota=counts_of(item(keys.quota(account_id))),
+            own_quota=counts_of(item(own_quota) if own_quota else None),
         )

@@ -1,0 +1,84 @@
+"""With Gateway=url the edge reaches send_email without API Gateway."""
+
+from typing import Any, Final
+
+from tests.deployed import of_type, properties, refusals, resources
+from tests.loops import for_each
+
+_CHOSEN: Final = "function-url"
+
+
+def test_the_edge_sends_its_secret_to_the_url() -> None:
+    """The function compares it, so it gets the secret's name and may read it; no other does so."""
+    origins = properties("Edge", _CHOSEN)["DistributionConfig"]["Origins"]
+    (api, send) = (one for one in origins if one["Id"] in {"api", "send"})
+    behaviours = properties("Edge", _CHOSEN)["DistributionConfig"]["CacheBehaviors"]
+    (one,) = (each for each in behaviours if each["TargetOriginId"] == "send")
+    default = properties("Edge", _CHOSEN)["DistributionConfig"]["DefaultCacheBehavior"]
+    assert {**default, "TargetOriginId": "send", "PathPattern": "/api/v1/emails"} == one
+    assert send["OriginCustomHeaders"] == api["OriginCustomHeaders"]
+    assert send["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
+    function = properties("SendEmail", _CHOSEN)["Environment"]["Variables"]
+    assert function["PILLARBOX_EDGE_SECRET_ID"] == {"Ref": "EdgeSecret"}
+    assert "secretsmanager:GetSecretValue" in str(resources(_CHOSEN)["SendEmailRole"])
+    assert "secretsmanager:GetSecretValue" not in str(resources(_CHOSEN)["SendBatchRole"])
+
+
+def test_everybody_may_call_the_alias_through_the_url_only() -> None:
+    """A URL needs two permissions. Neither lets anybody invoke a function in another way."""
+    (url,) = of_type("AWS::Lambda::Url", _CHOSEN).values()
+    assert (url["Qualifier"], url["AuthType"]) == ("live", "NONE")
+    public: list[dict[str, Any]] = [
+        permission
+        for permission in of_type("AWS::Lambda::Permission", _CHOSEN).values()
+        if permission["Principal"] == "*"
+    ]
+    limits = {one["Action"]: set(one) - {"FunctionName", "Action", "Principal"} for one in public}
+    assert limits == {
+        "lambda:InvokeFunctionUrl": {"FunctionUrlAuthType"},
+        "lambda:InvokeFunction": {"InvokedViaFunctionUrl"},
+    }
+
+
+def test_by_default_there_is_no_url() -> None:
+    """Without the parameter nothing is public, and send_email reads no secret."""
+    assert not of_type("AWS::Lambda::Url", "everything")
+    assert "secretsmanager:GetSecretValue" not in str(resources("everything")["SendEmailRole"])
+    alarm = properties("RolloutAlarm", "everything")["Metrics"]
+    assert [one for one in alarm if one["Id"] == "sends"] == []
+
+
+def test_a_rollout_sees_failures_behind_the_url() -> None:
+    """The gateway's metric does not count them."""
+    alarm = properties("RolloutAlarm", _CHOSEN)["Metrics"]
+    assert [one for one in alarm if one["Id"] == "sends"]
+
+
+@for_each("parameters", [{"EdgeService": "none"}, {"Firewall": "basic"}])
+def test_a_url_has_an_edge_and_no_firewall(parameters: dict[str, str]) -> None:
+    """Without an edge everybody would have to know the secret; a firewall would miss all sends."""
+    assert refusals("prod", Gateway="url") == []
+    assert len(refusals("prod", Gateway="url", **parameters)) == 1
+
+
+@for_each(("window", "size", "seconds"), [("0", 10, "0"), ("20", 100, "20")])
+def test_events_wait_for_each_other_in_a_window(window: str, size: int, seconds: str) -> None:
+    """Lambda takes more than ten messages at a time only if it may wait for them."""
+    function = properties("RecordFeedback", "prod", EventsWindow=window)
+    mapping = function["Events"]["Events"]["Properties"]
+    assert mapping["BatchSize"] == size
+    assert str(mapping["MaximumBatchingWindowInSeconds"]) == seconds
+
+
+@for_each(
+    ("chosen", "expected"),
+    [("None", set()), ("Codes", {"SendEmail", "DeliverMessage"})],
+)
+def test_snapshots_of_the_functions_that_a_code_waits_for(chosen: str, expected: set[str]) -> None:
+    """`SnapStart` costs by memory and version, so it can be chosen for two functions alone."""
+    found = {
+        name
+        for name, function in of_type("AWS::Serverless::Function", "prod", SnapStart=chosen).items()
+        if function.get("SnapStart", {}).get("ApplyOn") == "PublishedVersions"
+    }
+    assert found == expected
