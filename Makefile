@@ -36,7 +36,9 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two
 	@cd dashboard && ../.venv-node/bin/node --import ./test/setup.mjs --test --test-isolation=none \
 	  --test-reporter=dot 'test/*.test.ts'
 
-test: check dashboard .venv-engine/made .venv-mcp/made ## run every check and every test
+# A collection writes the byte code that six workers would otherwise each compile for themselves.
+test: dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made ## run every check and every test
+	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only >/dev/null'
 	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING)' \
 	  '$(RUN)pytest --numprocesses 2 --dist worksteal --ignore tests/checks $(WAITING:%=--ignore %)'
 

@@ -9,12 +9,14 @@ from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Isolation, Plan
+from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMail
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.http.accounts.replies import pause_item
 from pillarbox.http.messages.replies import limit_states, timestamp
 from pillarbox.http.operator.replies import account_page, operated_account
+from pillarbox.wiring import utc_now
 
 #: Accounts that are read at a time.
 _PAGE: Final = 100
@@ -201,26 +203,41 @@ def suspend(
         str | None,
         typer.Option(metavar="TEXT", help="A note for operators; clients do not see it."),
     ] = None,
+    hold_queued: Annotated[
+        bool, typer.Option("--hold-queued", help="Emails in the queue wait for up to 4 hours.")
+    ] = False,
+    drop_queued: Annotated[
+        bool, typer.Option("--drop-queued", help="Emails in the queue fail.")
+    ] = False,
 ) -> None:
     """Stop an account: every request and login with its keys is refused from now on.
 
     Clients get 403 account_suspended, and 525 over SMTP. Emails that were accepted before still
-    go out, because their senders were told so. `account resume` undoes it.
+    go out, because their senders were told so, unless you hold or drop them. Either takes effect
+    within seconds. `account resume` undoes it.
 
-    Example: `pillarbox account suspend qh4ybvcvbqzk --reason "bounces, asked on 20 Nov"`
+    Example: `pillarbox account suspend qh4ybvcvbqzk --hold-queued --reason "bounces, 20 Nov"`
     """
+    if hold_queued and drop_queued:
+        raise typer.BadParameter("cannot be used with --hold-queued", param_hint="'--drop-queued'")
     connection = connected(ctx)
-    _show(connection, connection.wiring.accounts.suspend(account_id, reason))
+    queued = QueuedMail.SEND
+    if hold_queued or drop_queued:
+        queued = QueuedMail.HOLD if hold_queued else QueuedMail.DROP
+    _show(connection, connection.wiring.accounts.suspend(account_id, reason, queued=queued))
 
 
 @app.command("resume")
 def resume(ctx: typer.Context, account_id: AccountId) -> None:
-    """End the suspension of an account. Its keys work again, except revoked ones.
+    """End the suspension of an account, and what the breaker paused. Revoked keys stay revoked.
+
+    A pause of SES ends only when SES ends it.
 
     Example: `pillarbox account resume qh4ybvcvbqzk`
     """
     connection = connected(ctx)
-    _show(connection, connection.wiring.accounts.resume(account_id))
+    connection.wiring.accounts.resume(account_id)
+    _show(connection, connection.wiring.resuming.by_operator(account_id, COMMAND))
 
 
 @app.command("isolation")
@@ -324,7 +341,7 @@ def _all(connection: StackConnection) -> Iterator[Record]:
 
 def _show(connection: StackConnection, account: Account, more: Record | None = None) -> None:
     """Show an account as the HTTP API does, with what only operators of a stack set."""
-    wiring = connection.wiring
+    wiring, now = connection.wiring, utc_now()
     quota, log = wiring.account_usage.of(account), wiring.accounts.log(account.account_id)
     view: Record = {
         **operated_account(account, quota, log),
@@ -332,6 +349,8 @@ def _show(connection: StackConnection, account: Account, more: Record | None = N
         "holdUncertain": account.hold_uncertain,
         "isolation": account.isolation.value,
         "tenant": account.tenant,
+        "queuedMail": account.suspension.queued.value if account.suspension else None,
+        "pauses": [pause_item(pause, now) for pause in account.pauses if pause.is_current(now)],
         "shardedFrom": timestamp(account.sharded_from) if account.sharded_from else None,
         **(more or {}),
     }

@@ -13,7 +13,7 @@ import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor, failed_stack, programs, ses_plan, stack_protection
+from admin import doctor, failed_stack, programs, ses_plan, shared_tenant, stack_protection
 from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
@@ -168,6 +168,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     # CloudFormation cannot: the address exists only after the functions that need it.
     connection.wiring.service_address.store(api_url)
     result = connection.wiring.first_steps.run(account_name, sender)
+    shared_tenant.prepare(connection)
     _upload_dashboard(stack_name)
     _tidy(stack_name)
     _repair_queue_policies(stack_name)

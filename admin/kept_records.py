@@ -11,7 +11,7 @@ from pillarbox.adapters.dynamodb.messages.claims import DONE
 #: index are made anew from the messages, which the table's stream reports again when they are put
 #: back.
 _OF_ONE_RUN: Final = frozenset(
-    {"ADDRESS", "PROBE", "PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"}
+    {"ADDRESS", "TENANT", "PROBE", "PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"}
 )
 
 

@@ -14,6 +14,7 @@ from admin.tables import Record
 from admin.use_cases import teardown as rules
 from admin.use_cases.teardown import KeptData
 from pillarbox.adapters.sqs.queues import SqsQueues
+from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 
 _QUEUES: Final = ("JobsQueueUrl", "UrgentJobsQueueUrl")
@@ -66,6 +67,7 @@ def teardown(
             _parts(stack, data, waiting, delete_data=delete_data), ("part", "name", "then")
         )
     _ask(connection, name, confirm)
+    _remove_tenants(connection, stack)
     with progress("Deleting the stack, which takes a quarter of an hour"):
         stacks.delete(stack)
     with progress("Emptying the buckets", "objects") as report:
@@ -84,6 +86,23 @@ def teardown(
     }
     done: dict[str, Json] = {"stack": name, "deleted": True, **kept}
     connection.show(done, hint=_hint(name, [table for table in kept.values() if table]))
+
+
+def _remove_tenants(connection: StackConnection, stack: StackDescription) -> None:
+    """Take the accounts out of their tenants: SES deletes no configuration set that a tenant has.
+
+    Raises:
+        ServiceError: `service_unavailable`: some are left.
+    """
+    if "SharedTenant" not in stack.outputs:  # it was never complete, or is gone
+        return
+    connection.connect()
+    isolation = connection.wiring.account_isolation
+    with progress("Deleting the tenants at SES", "accounts") as report:
+        moved = isolation.change_all(Isolation.NONE, report)
+    if moved.failed:
+        message = f"{len(moved.failed)} accounts keep their tenants at SES. Run this again."
+        raise ServiceError("service_unavailable", message)
 
 
 def _check(stack: StackDescription) -> None:

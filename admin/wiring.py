@@ -53,6 +53,7 @@ class OperatorWiring(Wiring):
             accounts=self.account_store,
             queries=self.history_queries,
             data=DynamoAccountData(self.table, self.credentials),
+            tenants=self.tenants,
             clock=utc_now,
         )
 
@@ -83,8 +84,10 @@ class OperatorWiring(Wiring):
         return AccountIsolation(
             accounts=self.account_store,
             tenants=self.tenants,
+            shared=self.shared_tenant,
             stack=self.settings.stack,
             preview_sender=self.settings.preview_sender,
+            begins_shared=self.settings.shared_tenant,
         )
 
     @cached_property
@@ -152,6 +155,7 @@ class OperatorWiring(Wiring):
             ledger=self.ledger,
             domains=self.domains,
             queues=self.queue_operations,
+            strangers=self.stranger_mail,
             table=DynamoTableProtection(self.table),
             credentials=DynamoTableProtection(self.credentials),
             monitoring=CloudWatchMonitoring(settings.stack),

@@ -69,6 +69,20 @@ PRICES: Final[Mapping[str, Price]] = {
         "the same",
         ses_plans.PRICES_FOUND,
     ),
+    "tenant": Price(
+        0.005,
+        "a tenant of SES and month; with Enterprise 1,000 are free",
+        ses_plans.PRICES_SOURCE,
+        "the same, `USE1-Tenant-Count`",
+        _LATEST,
+    ),
+    "tenant-emails": Price(
+        0.005,
+        "1,000 emails of tenants, SES without Enterprise",
+        "https://docs.aws.amazon.com/ses/latest/dg/tenants.html",
+        'AWS: "based on the number of emails"; figure from public copies of its price page',
+        _LATEST,
+    ),
     "write": Price(0.625, "a million write units, DynamoDB on demand", _AIRBYTE),
     "read": Price(0.125, "a million read units, DynamoDB on demand", _AIRBYTE),
     "kept": Price(

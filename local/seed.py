@@ -46,7 +46,7 @@ _PRESETS: Final = {"live": Preset.CUSTOM, "live_free": Preset.SEND}
 def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: str) -> None:
     """Create a Standard, a free and a preview account with a key each; verify their senders.
 
-    Store the address of the service, as a deployment does.
+    Store the address of the service and make its tenants, as a deployment does.
 
     What an earlier run kept of an account stays as it is, except the receiver's port. The records
     are written directly, because the use cases make new ids and keys.
@@ -89,6 +89,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
             _add_template(wiring, account_id, now)
         if role == "live":
             _point_at(receiver, wiring, account_id)
+    _make_tenants(wiring)
 
 
 def sign_in_link(wiring: OperatorWiring, account_id: str) -> str:
@@ -96,6 +97,16 @@ def sign_in_link(wiring: OperatorWiring, account_id: str) -> str:
     wiring.team.add_member(account_id, OWNER, Role.OWNER)
     wiring.team.set_operator(OWNER, operator=True)
     return sign_in_url(wiring.settings.api_url, wiring.team.new_link(OWNER))
+
+
+def _make_tenants(wiring: OperatorWiring) -> None:
+    """Make the tenant of strangers as a deployment does, and those that an earlier run had."""
+    isolation = wiring.account_isolation
+    if wiring.settings.shared_tenant:
+        isolation.prepare_shared()
+    for account in wiring.account_store.all():
+        if account.tenant:
+            isolation.change(account.account_id, account.isolation)
 
 
 def _point_at(receiver: str, wiring: OperatorWiring, account_id: str) -> None:

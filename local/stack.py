@@ -170,7 +170,7 @@ async def _start(
     parts.push_async_callback(engine.stop)
     outputs = await _deploy(engine, settings.state / "build")
     environment = engine.aws_environment | read_stack(outputs, engine.parameters) | endpoints
-    environment[Settings.api_url.variable] = urls["edge"]  # in AWS an output of the stack
+    environment |= {Settings.api_url.variable: urls["edge"], Settings.stack.variable: "local"}
     wiring = OperatorWiring(Settings(environment))
 
     # Before the inbox answers: a page of an earlier run asks at once.

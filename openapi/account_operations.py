@@ -29,6 +29,7 @@ from pillarbox.http.accounts.wire import (
     ChangeMemberRequest,
     CreateKeyRequest,
     InviteMemberRequest,
+    ResumeRequest,
     SuppressionsQuery,
 )
 
@@ -82,6 +83,7 @@ _MEMBER: Final = {
     "id": "8wz3n6c1v0jd",
     "email": "ada@shop.example",
     "role": "owner",
+    "pending": False,
     "current": True,
     "createdAt": _AT,
 }
@@ -105,6 +107,17 @@ ACCOUNT_EXAMPLE: Final = {
     "accent": "#0a7d5a",
     "fromName": None,
     "defaultSender": "post@shop.example",
+    "pauses": [
+        {
+            "scope": "template",
+            "id": "welcome",
+            "level": "stop",
+            "cause": "bounces",
+            "since": _AT,
+            "until": None,
+            "resumable": True,
+        }
+    ],
 }
 
 
@@ -176,6 +189,7 @@ SUPPRESSIONS: Final = (
         response=AddedSuppressions,
         status=201,
         response_example={"items": [_SUPPRESSION], "refused": []},
+        errors=("rate_limit_exceeded",),
     ),
     _of_suppressions(
         route="DELETE /v1/suppressions/{address}",
@@ -201,8 +215,9 @@ MEMBERS: Final = (
         route="POST /v1/members",
         id="invite_member",
         summary="Invite a member",
-        description="Adds a member, and emails it a link that signs it in once, within seven days."
-        " Later it signs in with a code.",
+        description="Emails a link that signs the user in once, within seven days; later it signs"
+        " in with a code. Then it is asked whether it joins the account. Until then the member is"
+        " `pending`, and has no rights.",
         scope=MEMBERS_WRITE,
         body=InviteMemberRequest,
         body_examples=example(
@@ -211,7 +226,7 @@ MEMBERS: Final = (
         response=MemberItem,
         status=201,
         response_example=_MEMBER
-        | {"email": "bob@shop.example", "role": "developer", "current": False},
+        | {"email": "bob@shop.example", "role": "developer", "pending": True, "current": False},
         errors=("member_exists", "member_limit_exceeded"),
     ),
     _of_members(
@@ -234,6 +249,21 @@ MEMBERS: Final = (
         " on.",
         scope=MEMBERS_WRITE,
         errors=("last_owner",),
+    ),
+    _of_members(
+        route="POST /v1/invitations/{account_id}",
+        id="accept_invitation",
+        summary="Join an account",
+        description="Makes the user of the session a member of an account that invites it. The next"
+        " access token can be for this account.",
+        response=MemberItem,
+        response_example=_MEMBER | {"role": "developer"},
+    ),
+    _of_members(
+        route="DELETE /v1/invitations/{account_id}",
+        id="decline_invitation",
+        summary="Decline an invitation",
+        description="Ends the invitation of the user of the session to an account.",
     ),
 )
 
@@ -261,6 +291,28 @@ ACCOUNT: Final = (
         ),
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
+    ),
+    _of_account(
+        route="POST /v1/account/resume",
+        id="resume_sending",
+        summary="End a pause",
+        description="Ends a pause of the account, a key or a template, and names what caused it. An"
+        " owner can do that once in 30 days for each of them; afterwards the operator can. What was"
+        " sent before does not count any more.",
+        scope=ACCOUNT_WRITE,
+        body=ResumeRequest,
+        body_examples=example(
+            "template",
+            "A template",
+            {
+                "scope": "template",
+                "id": "welcome",
+                "cause": "A bot signed up other people. The form has a captcha now.",
+            },
+        ),
+        response=AccountDetail,
+        response_example=ACCOUNT_EXAMPLE,
+        errors=("sending_paused",),
     ),
     _of_account(
         route="GET /v1/account/log",

@@ -124,6 +124,7 @@ DOMAINS: Final = (
         response=SenderItem,
         status=201,
         response_example=_SENDER,
+        errors=("rate_limit_exceeded",),
     ),
     _write(
         id="set_default_sender",

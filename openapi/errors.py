@@ -270,6 +270,20 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Ask the operator. Nothing was sent.",
         message="The account is suspended. Ask the operator of the service why.",
     ),
+    "sending_paused": Error(
+        403,
+        when="Too many emails of the account, the key or the template bounced or were reported as"
+        " spam, or Amazon SES paused the account. Everything except sending still works.",
+        about_details="`details.scope` is `account`, `key` or `template`. `details.until` is when"
+        " emails are accepted again, or null if a person has to end the pause. The codes of `otp`,"
+        " `magic_link` and `password_reset` go on slowly unless the whole account is paused.",
+        remedy="Correct the cause; an owner can then end the pause in the dashboard. Nothing was"
+        " sent.",
+        message="Sending is paused for this key until 2026-05-02 09:30 UTC, because too many of its"
+        " emails bounced.",
+        details={"scope": "key", "until": "2026-05-02T09:30:00.000+00:00"},
+        smtp="450 4.7.1",
+    ),
     "client_blocked": Error(
         403,
         when="The `User-Agent` is missing, empty, or the default of some libraries. Or a browser"

@@ -92,6 +92,7 @@ OPERATIONS: Final = (
             "upgrade_required",
             "template_not_found",
             *_AGENTS,
+            "sending_paused",
             *_QUOTAS,
         ),
         links={"get_message": {"message_id": "$response.body#/messageId"}},
@@ -107,7 +108,13 @@ OPERATIONS: Final = (
         body_examples=examples.BATCHES,
         response=BatchResult,
         response_example=examples.BATCH_SENT,
-        errors=("batch_limit_exceeded", "upgrade_required", *_AGENTS, *_QUOTAS),
+        errors=(
+            "batch_limit_exceeded",
+            "upgrade_required",
+            *_AGENTS,
+            "sending_paused",
+            *_QUOTAS,
+        ),
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
     ),
     _read(

@@ -27,6 +27,7 @@ from pillarbox.http.accounts.wire import (
     ChangeMemberRequest,
     CreateKeyRequest,
     InviteMemberRequest,
+    ResumeRequest,
     SuppressionsQuery,
 )
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
@@ -55,6 +56,7 @@ from pillarbox.http.sign_in.sign_up import ApprovalBody, ProofBody, SignUpBody
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
+    LinkRequest,
     SignInRequest,
     TokenRequest,
 )
@@ -381,6 +383,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "code": {"description": "The digits of the email: six, or ten after many requests."},
         "link": {"description": "The text of a one-time link, in place of flow and code."},
     },
+    LinkRequest: {"link": {"description": "The text after the `#` of the link."}},
     TokenRequest: {
         "accountId": {
             "description": "The id of one of the user's accounts. By default the one whose member"
@@ -460,6 +463,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     InviteMemberRequest: {
         "email": {"description": "The user's address.", "format": "email"},
         "role": {"description": "The role in the account."},
+    },
+    ResumeRequest: {
+        "scope": {"description": "What is paused."},
+        "id": {
+            "description": "The `id` of the pause, as `GET /v1/account` shows it; not for the"
+            " account."
+        },
+        "cause": {"description": "What was wrong and is corrected. The account's log shows it."},
     },
     ChangeMemberRequest: {"role": {"description": "The new role in the account."}},
     ChangeAccountRequest: {

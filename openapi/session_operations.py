@@ -15,7 +15,9 @@ from pillarbox.http.sign_in.reply_types import (
     AccessItem,
     ChallengeOffer,
     FlowItem,
+    LinkItem,
     PreviewKeyItem,
+    RequestedCode,
     SessionList,
     SignUpItem,
 )
@@ -23,6 +25,7 @@ from pillarbox.http.sign_in.sign_up import SignUpBody
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     EndSessionsQuery,
+    LinkRequest,
     SignInRequest,
     TokenRequest,
 )
@@ -41,6 +44,7 @@ _ACCESS: Final = {
     "account": _ACCOUNT | {"plan": "standard"},
     "role": "owner",
     "accounts": [_ACCOUNT | {"role": "owner"}],
+    "invitations": [],
 }
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _SESSIONS: Final = {
@@ -56,7 +60,7 @@ _SESSIONS: Final = {
     ]
 }
 
-_SALT: Final = f"{'0' * 24}?expires=1767268800&for={'0' * 64}&"
+_SALT: Final = f"{'0' * 16}?expires=1767268800&for={'0' * 64}&"
 _SIGNED: Final = {
     "algorithm": "SHA-256",
     "challenge": "0" * 64,
@@ -70,14 +74,15 @@ SESSIONS: Final = (
         route="POST /v1/session/codes",
         summary="Request a one-time code",
         description="Emails six or ten digits to the address, if it is a user's. The response is"
-        " the same if it is not. The code works for ten minutes and five attempts, together with"
+        " the same if it is not, and says whether newcomers get codes now. The code works for ten"
+        " minutes and five attempts, together with"
         " `flow`. Codes that were requested before keep working.",
         security=(),
         body=CodeRequestBody,
         body_examples=example("code", "For an address", {"email": "ada@shop.example"}),
-        response=FlowItem,
+        response=RequestedCode,
         status=202,
-        response_example={"flow": _FLOW},
+        response_example={"flow": _FLOW, "newcomers": {"admitted": True, "until": None}},
         errors=("cross_site_request",),
     ),
     _operation(
@@ -93,6 +98,19 @@ SESSIONS: Final = (
         | example("link", "By link", {"link": "0" * 32}),
         response=AccessItem,
         response_example=_ACCESS,
+        errors=("invalid_code", "cross_site_request"),
+    ),
+    _operation(
+        id="look_at_link",
+        route="POST /v1/session/links",
+        summary="Look at a one-time link",
+        description="Returns whom the link would sign in, and leaves it unused. Only pages of this"
+        " origin can call it.",
+        security=(),
+        body=LinkRequest,
+        body_examples=example("link", "A link", {"link": "0" * 32}),
+        response=LinkItem,
+        response_example={"email": "ada@shop.example"},
         errors=("invalid_code", "cross_site_request"),
     ),
     _operation(

@@ -99,7 +99,7 @@ TEMPLATE_EDITOR: Final = (
         response_example=_ROW
         | {"version": 0, "revision": 1, "changes": 1, "publishedVersion": None}
         | {"source": _SOURCE, "samples": {}},
-        errors=("template_not_found", "template_limit_exceeded"),
+        errors=("template_not_found", "template_limit_exceeded", "rate_limit_exceeded"),
     ),
     _read(
         id="render_template",
@@ -149,6 +149,7 @@ TEMPLATE_EDITOR: Final = (
         body_examples=example("default", "A receipt", {**_CONTENT, **_BODY, "samples": _SAMPLES}),
         response=DraftItem,
         response_example=_DRAFT,
+        errors=("rate_limit_exceeded",),
     ),
     _write(
         id="publish_template",
@@ -193,7 +194,7 @@ TEMPLATE_EDITOR: Final = (
         body_examples=example("default", "The first version", {"version": 1}),
         response=DraftItem,
         response_example=_DRAFT,
-        errors=("version_not_found",),
+        errors=("version_not_found", "rate_limit_exceeded"),
     ),
     _write(
         id="duplicate_template",
@@ -205,7 +206,7 @@ TEMPLATE_EDITOR: Final = (
         response_example=_DRAFT
         | {"name": "Copy of Receipt", "version": 0, "revision": 1}
         | {"changes": 1, "publishedVersion": None},
-        errors=("template_limit_exceeded",),
+        errors=("template_limit_exceeded", "rate_limit_exceeded"),
     ),
     _write(
         id="test_template",
@@ -222,6 +223,7 @@ TEMPLATE_EDITOR: Final = (
             "recipient_not_allowed",
             "recipient_suppressed",
             "no_verified_sender",
+            "sending_paused",
             "daily_limit_exceeded",
             "monthly_limit_exceeded",
         ),

@@ -6,7 +6,12 @@ from typing import Any, Final, Literal, TypedDict
 from openapi.schemas import Schemas
 from pillarbox.domain.webhooks.endpoint import WebhookType
 from pillarbox.http.messages.reply_types import Timestamp, Uuid
-from pillarbox.http.webhooks.payload import DomainData, EmailEventData, SuppressionData
+from pillarbox.http.webhooks.payload import (
+    DomainData,
+    EmailEventData,
+    PausedData,
+    SuppressionData,
+)
 
 type EmailType = Literal[
     "email.accepted",
@@ -49,10 +54,18 @@ class EndpointData(TypedDict):
     endpointId: Uuid
 
 
-class AccountEventBody(TypedDict):
-    """The operator suspended the account, or a user tests the endpoint."""
+class PausedEvent(TypedDict):
+    """The account, a key or a template sends less or nothing, or may soon."""
 
-    type: Literal["account.paused", "webhook.test"]
+    type: Literal["account.paused"]
+    timestamp: Timestamp
+    data: PausedData
+
+
+class TestEvent(TypedDict):
+    """A user tests the endpoint."""
+
+    type: Literal["webhook.test"]
     timestamp: Timestamp
     data: EndpointData
 
@@ -84,8 +97,11 @@ _EVENTS: Final[Mapping[WebhookType, tuple[str, type]]] = {
         "The provider found no DNS records of a sender domain, or sends for it no longer.",
         DomainEvent,
     ),
-    WebhookType.ACCOUNT_PAUSED: ("The operator suspended the account.", AccountEventBody),
-    WebhookType.WEBHOOK_TEST: ("A user tests the endpoint.", AccountEventBody),
+    WebhookType.ACCOUNT_PAUSED: (
+        "The account, a key or a template sends less or nothing, or may soon: `data` says why.",
+        PausedEvent,
+    ),
+    WebhookType.WEBHOOK_TEST: ("A user tests the endpoint.", TestEvent),
 }
 PAYLOADS: Final = {payload for _, payload in _EVENTS.values()}
 
@@ -111,7 +127,15 @@ _EXAMPLES: Final[Mapping[type, Mapping[str, Any]]] = {
         "messageId": _EMAIL["messageId"],
     },
     DomainEvent: {"domain": "shop.example"},
-    AccountEventBody: {"endpointId": "019b7998-4c00-7000-8000-000000000003"},
+    PausedEvent: {
+        "endpointId": "019b7998-4c00-7000-8000-000000000003",
+        "scope": "template",
+        "id": "welcome",
+        "level": "stop",
+        "cause": "bounces",
+        "until": "2026-01-02T12:00:02.317+00:00",
+    },
+    TestEvent: {"endpointId": "019b7998-4c00-7000-8000-000000000003"},
 }
 #: Changes of the example for some types.
 _DATA: Final[Mapping[WebhookType, Mapping[str, Any]]] = {

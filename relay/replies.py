@@ -173,6 +173,7 @@ _REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "too_many_attachments": (554, "5.7.1"),
     "no_verified_sender": (550, "5.7.1"),
     "recipient_not_allowed": (550, "5.7.1"),
+    "sending_paused": (450, "4.7.1"),
     "idempotency_key_mismatch": (554, "5.5.0"),
     "idempotency_in_flight": (451, "4.5.0"),
     "request_too_large": (552, "5.3.4"),

@@ -77,8 +77,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give each worker of pytest-xdist an equal share of the slow tests."""
     workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
-    order = dealt([item.path for item in items], workers)
+    order = dealt([_owner(item) for item in items], workers)
     items[:] = [items[index] for index in order]
+
+
+def _owner(item: pytest.Item) -> Path | str:
+    """Return what one worker runs as a whole: a file, or all that needs a second browser."""
+    return "Firefox" if "[firefox" in item.name else item.path
 
 
 @pytest.fixture(scope="session")

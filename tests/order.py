@@ -11,7 +11,7 @@ def dealt[T: Hashable](owners: Sequence[T], workers: int) -> list[int]:
     the files in turn, and each part begins with slow tests and ends with quick ones.
 
     Args:
-        owners: the file of each test.
+        owners: the file of each test, or what else one worker should run as a whole.
         workers: how many workers there are.
     """
     files: dict[T, list[int]] = {}

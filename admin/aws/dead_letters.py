@@ -10,6 +10,7 @@ from admin.use_cases.dead_letters import DeadLetter
 from pillarbox.adapters.aws import client_of, operator_errors
 from pillarbox.adapters.ses.events import read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
+from pillarbox.application.delivery.ports import TenantChange
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.ids import is_token, is_uuid
@@ -118,6 +119,8 @@ def _read_event(text: str) -> _Content:
     event = read_provider_event(text)
     if event is None:
         return _Content("event that changes nothing")
+    if isinstance(event, TenantChange):
+        return _Content(f"status of the tenant {event.tenant} at SES")
     record = json.loads(text)
     kind = snake_case(record.get("detail", record)["eventType"].replace(" ", ""))
     return _Content(kind, event.account_id, event.message_id)

@@ -25,6 +25,7 @@ _OWN_NOTES: Final = frozenset(
         keys.due_minute(),
         keys.sending_rate(),
         keys.service_address(),
+        keys.shared_tenant(),
     )
 )
 #: S3's and DynamoDB's words for what does not exist.

@@ -80,11 +80,12 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def forget_address(name: str) -> None:
-    """Delete the address of the service that a table had under its former stack.
+    """Delete the address of the service that a table had under its former stack, and the tenant.
 
-    Links in emails would lead there. The next deployment stores that of the new stack.
+    Links in emails would lead there. The next deployment stores those of the new stack.
     """
-    boto3.client("dynamodb").delete_item(TableName=name, Key=keys.service_address())
+    for key in (keys.service_address(), keys.shared_tenant()):
+        boto3.client("dynamodb").delete_item(TableName=name, Key=key)
 
 
 def imported_tables(stack_id: str) -> list[str]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _NAME: Final = "queues"
-#: The logical id in the template of the rule that writes to the queues.
-_RULE: Final = "EventsRule"
+#: The logical ids in the template of the rules that write to the queues.
+_RULES: Final = ("EventsRule", "TenantsRule")
 
 
 class SqsQueuePolicies:
@@ -54,5 +54,7 @@ class SqsQueuePolicies:
         return QueuePolicy(
             queue=queue,
             found=attributes.get("Policy", ""),
-            required=required_policy(attributes["QueueArn"], self._resources[_RULE]),
+            required=required_policy(
+                attributes["QueueArn"], [self._resources[name] for name in _RULES]
+            ),
         )

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from admin.use_cases.ports import AccountData
 from pillarbox.application.account_lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.accounts.ports import AccountRecords, Tenants
 from pillarbox.application.history.page import Page, PageRequest
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
@@ -43,6 +43,7 @@ class AccountDeletion:
     accounts: AccountRecords
     queries: PageQueries
     data: AccountData
+    tenants: Tenants
     clock: Clock
 
     def plan(self, account_id: str, *, drop_pending: bool) -> DeletionPlan:
@@ -78,6 +79,8 @@ class AccountDeletion:
     def delete(self, plan: DeletionPlan, report: Callable[[int], None]) -> Counter[str]:
         """Delete everything, the record of the account last; return how many items of each kind.
 
+        Its tenant at SES goes too, unless it shares that with others.
+
         `report` receives the number of items deleted so far.
         """
         account_id = plan.account.account_id
@@ -85,6 +88,9 @@ class AccountDeletion:
         for kind, number in self.data.delete_contents(account_id, plan.account.shards):
             deleted[kind] += number
             report(deleted.total())
+        tenant = plan.account.tenant
+        if tenant and tenant.endswith(account_id):  # another one is shared
+            self.tenants.delete(tenant)
         self.data.delete_account(account_id)
         return deleted
 

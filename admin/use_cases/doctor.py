@@ -27,7 +27,7 @@ from pillarbox.application.operator.checks import Finding, Verdict, check_quota
 from pillarbox.application.operator.ports import ProviderAccount
 from pillarbox.application.operator.queues import QueueOperations
 from pillarbox.application.operator.service_checks import ServiceChecks, run_checks
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.messages.statistics import Granularity, TimeRange
@@ -59,6 +59,7 @@ class Doctor:
     ledger: Ledger
     domains: Domains
     queues: QueueOperations
+    strangers: StrangerMail
     table: TableProtection
     credentials: TableProtection
     monitoring: StackMonitoring
@@ -94,6 +95,8 @@ class Doctor:
             provider=self.provider,
             accounts=self.accounts,
             queues=self.queues,
+            strangers=self.strangers,
+            clock=self.clock,
             configuration_set=self.configuration_set,
         ).runs()
         runs: dict[str, Callable[[], Iterator[Finding]]] = {
@@ -107,6 +110,7 @@ class Doctor:
             "domains": self._check_domains,
             "tenants": self.isolation.check,
             "policies": lambda: check_policies(self.queue_policies.read()),
+            "strangers": service["strangers"],
             "queues": service["queues"],
             "waiting": service["waiting"],
             "table": self._check_tables,

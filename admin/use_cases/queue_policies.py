@@ -5,7 +5,7 @@ it may remove the policy that the second one wrote, and does not notice.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,15 +37,15 @@ class QueuePolicy:
         return same
 
 
-def required_policy(queue_arn: str, rule_name: str) -> dict[str, Any]:
-    """Return the policy: TLS for everybody, and the stack's rule of EventBridge may write.
+def required_policy(queue_arn: str, rule_names: Sequence[str]) -> dict[str, Any]:
+    """Return the policy: TLS for everybody, and the stack's rules of EventBridge may write.
 
     Args:
         queue_arn: the queue.
-        rule_name: the rule, on the default bus of the queue's account and region.
+        rule_names: the rules, on the default bus of the queue's account and region.
     """
     partition, _, region, account, _ = queue_arn.removeprefix("arn:").split(":")
-    rule_arn = f"arn:{partition}:events:{region}:{account}:rule/{rule_name}"
+    rules = f"arn:{partition}:events:{region}:{account}:rule"
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -61,7 +61,9 @@ def required_policy(queue_arn: str, rule_name: str) -> dict[str, Any]:
                 "Principal": {"Service": "events.amazonaws.com"},
                 "Action": "sqs:SendMessage",
                 "Resource": queue_arn,
-                "Condition": {"ArnEquals": {"aws:SourceArn": rule_arn}},
+                "Condition": {
+                    "ArnEquals": {"aws:SourceArn": [f"{rules}/{name}" for name in rule_names]}
+                },
             },
         ],
     }

@@ -36,7 +36,8 @@ RESTORED: Final[Mapping[str, RestoredKind]] = {
         name="accounts",
         kept={
             *("shards", "sharded_from", "hashed_suppressions"),
-            *("has_webhooks", "suspended", "suspended_for"),
+            *("has_webhooks", "suspended", "suspended_for", "suspended_queue"),
+            *("paused", "paused_since"),
         },
     ),
     "ACCTS": RestoredKind(name="accounts", not_replaced="it only names an account"),
@@ -79,6 +80,7 @@ _PENDING: Final = LeftOut(MESSAGES, "pending then, so the sweep would fail them:
 #: The kinds that stay away.
 LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "ADDRESS": LeftOut("serviceAddress", "`deploy` writes it again"),
+    "TENANT": LeftOut("sharedTenant", "`deploy` writes it again"),
     "COUNT": LeftOut("codeCounts", _BRIEF),
     "DUE": _DELIVERIES,
     "DUES": _CURRENT,
@@ -101,6 +103,7 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "SEEN": _CURRENT,
     "SESS": LeftOut("sessions", "perhaps ended since then: users sign in again"),
     "STAT": _STATISTICS,
+    "STRANGERS": _CURRENT,
     "TAG": _INDEX,
 }
 #: The names that `--replace` takes.

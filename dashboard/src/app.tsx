@@ -6,6 +6,7 @@ import { Route, Router, useLocation } from "preact-iso/router";
 import { NoAccount, OPERATOR_ROUTES, ROUTES } from "./pages";
 import SignIn from "./pages/sign-in";
 import { Empty } from "./parts/basics";
+import { Invitations } from "./parts/invitations";
 import { Loading, Notice } from "./parts/notice";
 import { Toasts } from "./parts/toast";
 import { renew, session, type Session } from "./session";
@@ -42,6 +43,7 @@ export function App() {
   }
   return (
     <Shell session={session.value}>
+      {session.value.account && <Invitations />}
       <Pages key={session.value.account?.id} session={session.value} />
       <Toasts />
     </Shell>

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
 import { forgetKept, keep, recall } from "./kept";
-import type { AccessToken, Operations, SignInRequest } from "./schema";
+import type { AccessToken, Operations, RequestedCode, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
 
@@ -49,9 +49,14 @@ async function exchangeCookie(): Promise<Session | null> {
   }
 }
 
-/** Ask for a code by email; return what the code belongs to. */
-export async function requestCode(email: string): Promise<string> {
-  return (await post("POST /v1/session/codes", { email })).flow;
+/** Ask for a code by email; return what the code belongs to, and whether newcomers get one. */
+export function requestCode(email: string): Promise<RequestedCode> {
+  return post("POST /v1/session/codes", { email });
+}
+
+/** Return the address of the user whom a link would sign in. */
+export async function ownerOf(link: string): Promise<string> {
+  return (await post("POST /v1/session/links", { link })).email;
 }
 
 /** Sign in with a code, or with what follows the # of a link. */
@@ -78,7 +83,7 @@ export async function chooseAccount(id: string): Promise<void> {
   await renew();
 }
 
-type Posted = "POST /v1/session" | "POST /v1/session/codes" | "POST /v1/session/token";
+type Posted = "POST /v1/session" | "POST /v1/session/codes" | "POST /v1/session/links" | "POST /v1/session/token";
 
 function post<N extends Posted>(name: N, body: Operations[N]["body"]): Promise<Operations[N]["response"]> {
   return exchange("POST", name.slice("POST ".length), { body });

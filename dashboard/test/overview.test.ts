@@ -7,6 +7,7 @@ import { count, percent, relative, roundUp } from "../src/format";
 import { isBroken, isNearlyUsed } from "../src/pages/attention";
 import { held, neighbour, toQuery } from "../src/pages/emails";
 import { barsOf, windowOf } from "../src/pages/figures";
+import { nameOf, reasonOf } from "../src/pages/pauses";
 import { stepsOf } from "../src/parts/steps";
 import type { Analytics, Message } from "../src/schema";
 import { anew } from "./browser";
@@ -93,4 +94,11 @@ test("a time is written as how long ago it was, and as a date after a week", () 
   match(ago(3 * 3_600), /^3 hr/);
   match(ago(6 * 86_400), /^6 days ago/);
   equal(ago(8 * 86_400), "27 Apr 2026");
+});
+
+test("a pause says what it is about, what it does and why", () => {
+  equal(nameOf({ scope: "account", id: null }), "The account");
+  equal(nameOf({ scope: "key", id: "key_1" }), "The key key_1");
+  equal(nameOf({ scope: "template", id: "welcome" }), "The template welcome");
+  equal(reasonOf({ level: "stop", cause: "bounces" }), "sends nothing, because too many of its emails bounced.");
 });

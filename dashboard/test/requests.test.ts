@@ -8,6 +8,7 @@ import { curlWith } from "../src/command";
 import { ApiError, exchange } from "../src/http";
 import { isMessageId, pageOf, toQuery } from "../src/pages/emails";
 import { solve } from "../src/proof";
+import { sha256 } from "../src/sha256";
 import { explain, isAboutInput, WrongInput } from "../src/widget/refusal";
 import { anew, answering, refusal } from "./browser";
 
@@ -80,4 +81,14 @@ test("the work of a challenge finds its number, also the last one, or says that 
   const given = { algorithm: "SHA-256", challenge, salt: "salt", signature: "s" } as const;
   deepEqual(await solve({ ...given, maxnumber: 501 }), { ...given, number: 501 });
   await rejects(solve({ ...given, maxnumber: 500 }), /no solution/);
+});
+
+test("texts of all lengths have the hash that WebCrypto computes", async () => {
+  for (let length = 0; length < 140; length += 1) {
+    const [text, number] = ["é".repeat(length % 3) + "x".repeat(length), 10 ** (length % 8)];
+    const octets = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text + number));
+    const hash = [...new Uint8Array(octets)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const isRight = sha256(text, hash);
+    deepEqual([length, isRight(number + 1), isRight(number)], [length, false, true]);
+  }
 });

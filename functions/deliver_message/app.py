@@ -7,7 +7,8 @@ from typing import Final
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
+from pillarbox.application.delivery.backoff import retry_wait
+from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import RecordResult, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError

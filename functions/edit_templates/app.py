@@ -35,7 +35,7 @@ app = build_app()
 
 @app.post("/v1/templates")
 def create_template() -> Reply:
-    principal = _principal()
+    principal = _author()
     new = read_new_template(app.current_event)
     editing = services().template_editing
     return reply(draft_item(editing.create(_account(principal), new, _by(principal))), 201)
@@ -63,7 +63,7 @@ def get_draft(template_id: str) -> Reply:
 
 @app.put("/v1/templates/<template_id>/draft")
 def save_draft(template_id: str) -> Reply:
-    principal = _principal()
+    principal = _author()
     found, revision = _id(template_id), read_revision(app.current_event)
     content, samples = read_draft(app.current_event)
     with showing_conflicts():
@@ -106,7 +106,7 @@ def get_version(template_id: str, version: str) -> Reply:
 
 @app.post("/v1/templates/<template_id>/restore")
 def restore_version(template_id: str) -> Reply:
-    principal = _principal()
+    principal = _author()
     found, revision = _id(template_id), read_revision(app.current_event)
     version = read_body(app.current_event, RestoreVersionRequest).version
     with showing_conflicts():
@@ -118,7 +118,7 @@ def restore_version(template_id: str) -> Reply:
 
 @app.post("/v1/templates/<template_id>/duplicate")
 def duplicate_template(template_id: str) -> Reply:
-    principal = _principal()
+    principal = _author()
     editing = services().template_editing
     state = editing.duplicate(_account(principal), _id(template_id), _by(principal))
     return reply(draft_item(state), 201)
@@ -145,6 +145,13 @@ def _principal() -> MemberPrincipal:
     """Return who writes templates."""
     token = read_session(app.current_event)
     return services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
+
+
+def _author() -> MemberPrincipal:
+    """Return who stores a draft."""
+    principal = _principal()
+    services().render_budget.take_draft(_account(principal))
+    return principal
 
 
 def _reader() -> MemberPrincipal:

@@ -8,6 +8,7 @@ from pillarbox.domain.sign_in.role import (
     SUPPRESSIONS_READ,
     SUPPRESSIONS_WRITE,
 )
+from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     account_detail,
     account_log,
@@ -16,6 +17,7 @@ from pillarbox.http.accounts.replies import (
 )
 from pillarbox.http.accounts.wire import (
     AddSuppressionsRequest,
+    ResumeRequest,
     SuppressionsQuery,
     read_account_changes,
     read_address,
@@ -40,6 +42,15 @@ def change_account() -> Reply:
     account_id = _account(ACCOUNT_WRITE).account_id
     changes = read_account_changes(app.current_event)
     return _reply_account(services().accounts.update(account_id, changes))
+
+
+@app.post("/v1/account/resume")
+def resume_sending() -> Reply:
+    owner = _member(ACCOUNT_WRITE)
+    body = read_body(app.current_event, ResumeRequest)
+    account_id = owner.account.account_id
+    resumed = services().resuming.by_owner(account_id, body.key, body.cause, by=owner.actor)
+    return _reply_account(resumed)
 
 
 @app.get("/v1/account/log")
@@ -80,8 +91,12 @@ def _reply_account(account: Account) -> Reply:
 
 
 def _account(scope: str) -> Account:
+    return _member(scope).account
+
+
+def _member(scope: str) -> MemberPrincipal:
     token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, scope).account
+    return services().session_authentication.authenticate_member(token, scope)
 
 
 lambda_handler = entrypoint(app)

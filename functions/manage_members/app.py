@@ -1,7 +1,7 @@
-"""GET, POST, PATCH and DELETE /v1/members…: the members of the account of a session."""
+"""/v1/members… and /v1/invitations…: the members of an account, and who joins it."""
 
 from pillarbox.domain.sign_in.role import MEMBERS_READ, MEMBERS_WRITE
-from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.domain.sign_in.session import MemberPrincipal, SessionPrincipal
 from pillarbox.http.accounts.replies import member_item, member_list
 from pillarbox.http.accounts.wire import ChangeMemberRequest, InviteMemberRequest
 from pillarbox.http.app import build_app, entrypoint
@@ -38,6 +38,23 @@ def change_member(member_id: str) -> Reply:
 def remove_member(member_id: str) -> Reply:
     services().account_members.remove(_principal(MEMBERS_WRITE), member_id)
     return reply_nothing()
+
+
+@app.post("/v1/invitations/<account_id>")
+def accept_invitation(account_id: str) -> Reply:
+    principal = _user()
+    member = services().account_members.accept(principal, account_id)
+    return reply(member_item(member, principal.session.user_id))
+
+
+@app.delete("/v1/invitations/<account_id>")
+def decline_invitation(account_id: str) -> Reply:
+    services().account_members.decline(_user(), account_id)
+    return reply_nothing()
+
+
+def _user() -> SessionPrincipal:
+    return services().session_authentication.authenticate(read_session(app.current_event))
 
 
 def _principal(scope: str) -> MemberPrincipal:

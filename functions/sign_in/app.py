@@ -4,9 +4,10 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.sign_in.replies import access_item, flow_item, session_list
+from pillarbox.http.sign_in.replies import access_item, link_item, requested_code, session_list
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
+    LinkRequest,
     SignInRequest,
     TokenRequest,
     check_same_origin,
@@ -29,10 +30,9 @@ app = build_app()
 def request_code() -> Reply:
     refuse_other_sites(app.current_event)
     address = read_body(app.current_event, CodeRequestBody).email
-    flow = services().sign_in.request_code(
-        address, client_address(app.current_event, services().edge_secret.is_sent)
-    )
-    return reply(flow_item(flow), 202)
+    client = client_address(app.current_event, services().edge_secret.is_sent)
+    flow = services().sign_in.request_code(address, client)
+    return reply(requested_code(flow, services().sign_in.newcomers()), 202)
 
 
 @app.post("/v1/session")
@@ -44,6 +44,13 @@ def sign_in() -> Reply:
     else:
         issued = services().sign_in.with_code(parse_flow(body.flow or ""), body.code or "", agent)
     return reply(access_item(issued.access), headers=cookie_header(issued.cookie))
+
+
+@app.post("/v1/session/links")
+def look_at_link() -> Reply:
+    check_same_origin(app.current_event)
+    link = read_body(app.current_event, LinkRequest).link
+    return reply(link_item(services().sign_in.owner_of_link(link)))
 
 
 @app.post("/v1/session/token")

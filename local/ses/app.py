@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from local.ses.bodies import read_object, text_of
 from local.ses.errors import SesError, bad_request, not_found
-from local.ses.events import Emit, EventEmitter
+from local.ses.events import Emit, EventEmitter, records
 from local.ses.sending import SesSendEmailRequest, accept, parse, refused
 from local.ses.store import MailStore, Mode, StoredConfigurationSet, SuppressedDestination
 from local.ses.tenant_routes import tenant_routes
@@ -112,6 +112,7 @@ class _Api:
     def __init__(self, mailbox: MailStore, emitter: EventEmitter) -> None:
         self._mailbox = mailbox
         self._emitter = emitter
+        mailbox.tenants.tell = lambda event: emitter.start([event])
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -138,7 +139,7 @@ class _Api:
             raise SesError(*_REFUSALS["throttle"])
         self._mailbox.add(mail)
         if behaviour.events:
-            self._emitter.start(mail, self._mailbox)
+            self._emitter.start(records(mail, self._mailbox))
         if behaviour.mode == "take-then-timeout" and behaviour.delay_seconds is None:
             await self._until_disconnected(request)
         else:
@@ -294,29 +295,38 @@ class _Api:
         address, reason = text_of(body, "EmailAddress"), text_of(body, "Reason")
         if reason not in {"BOUNCE", "COMPLAINT"}:
             raise bad_request("Reason must be BOUNCE or COMPLAINT.")
-        self._mailbox.suppressions[address.lower()] = SuppressedDestination(
+        suppressions = self._suppressions(body.get("TenantName"))
+        suppressions[address.lower()] = SuppressedDestination(
             address, cast("Literal['BOUNCE', 'COMPLAINT']", reason), datetime.now(UTC)
         )
         return JSONResponse({})
 
     async def get_suppressed(self, request: Request) -> Response:
         address: str = request.path_params["address"]
-        suppressed = self._mailbox.suppressions.get(address.lower())
+        suppressions = self._suppressions(request.query_params.get("TenantName"))
+        suppressed = suppressions.get(address.lower())
         if suppressed is None:
             raise not_found(f"Email address {address} does not exist on your suppression list.")
         return JSONResponse({"SuppressedDestination": _suppression(suppressed)})
 
     async def delete_suppressed(self, request: Request) -> Response:
         address: str = request.path_params["address"]
-        if self._mailbox.suppressions.pop(address.lower(), None) is None:
+        suppressions = self._suppressions(request.query_params.get("TenantName"))
+        if suppressions.pop(address.lower(), None) is None:
             raise not_found(f"Email address {address} does not exist on your suppression list.")
         return JSONResponse({})
 
     async def list_suppressed(self, request: Request) -> Response:
         reasons = request.query_params.getlist("Reason") or ["BOUNCE", "COMPLAINT"]
-        suppressions = self._mailbox.suppressions.values()
+        suppressions = self._suppressions(request.query_params.get("TenantName")).values()
         summaries: list[Json] = [_suppression(s) for s in suppressions if s.reason in reasons]
         return JSONResponse({"SuppressedDestinationSummaries": summaries})
+
+    def _suppressions(self, tenant: Json) -> dict[str, SuppressedDestination]:
+        """Return the list of the account, or of a tenant."""
+        if tenant is None:
+            return self._mailbox.suppressions
+        return self._mailbox.tenants.get(str(tenant)).suppressed
 
     def _configuration_set(self, request: Request) -> StoredConfigurationSet:
         name: str = request.path_params["name"]

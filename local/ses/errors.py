@@ -27,17 +27,24 @@ _PASSING: Final = frozenset(
 
 
 class SesError(Exception):
-    """An error that SES returns, with its name (`MessageRejected`, …)."""
+    """An error that SES returns, with its name (`MessageRejected`, …).
 
-    def __init__(self, error: str, message: str) -> None:
+    Args:
+        error: the name.
+        message: in SES's words.
+        passing: whether SES may take the request later, although the name does not say so.
+    """
+
+    def __init__(self, error: str, message: str, *, passing: bool = False) -> None:
         super().__init__(message)
+        self.passing = passing
         self.error = error
         self.message = message
 
     @property
     def is_final(self) -> bool:
         """Whether SES would refuse the same request again."""
-        return self.error not in _PASSING
+        return not self.passing and self.error not in _PASSING
 
     def response(self) -> JSONResponse:
         """Return the response; SDKs read the error's name from the header."""

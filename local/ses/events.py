@@ -6,7 +6,7 @@ data" in the SES developer guide), as they are in `detail` of an EventBridge eve
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from email.utils import getaddresses
 from typing import Final
@@ -60,13 +60,14 @@ def records(mail: CapturedMail, mailbox: MailStore) -> Iterator[dict[str, Json]]
     if configuration_set is None:
         return
     mail_object = _mail_object(mail, mailbox)
-    for event_type, details in _events(mail):
+    owner = "Tenant" if mailbox.tenants.suppressing(mail.tenant) else "Account"
+    for event_type, details in _events(mail, f"On{owner}SuppressionList"):
         if configuration_set.publishes(_API_NAMES[event_type]):
             key = event_type[0].lower() + event_type[1:]
             yield {"eventType": event_type, "mail": mail_object, key: details}
 
 
-def _events(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
+def _events(mail: CapturedMail, listed: str) -> Iterator[tuple[str, dict[str, Json]]]:
     yield "Send", {}
     if "rejected" in mail.outcomes.values():
         yield "Reject", {"reason": "Bad content"}
@@ -86,10 +87,9 @@ def _events(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
             case "globally suppressed":
                 yield _bounce(mail, recipient, "Suppressed", "Amazon SES suppressed the address")
             case "suppressed":
-                subtype = "OnAccountSuppressionList"
-                yield _bounce(mail, recipient, subtype, "Amazon SES did not send the message")
+                yield _bounce(mail, recipient, listed, "Amazon SES did not send the message")
             case "suppressed after complaint":
-                yield _complaint(mail, recipient, "OnAccountSuppressionList")
+                yield _complaint(mail, recipient, listed)
 
 
 def _delivery(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
@@ -220,9 +220,9 @@ class EventEmitter:
         self._pauses = pauses
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, mail: CapturedMail, mailbox: MailStore) -> None:
-        """Start to emit the records of an email, and return at once."""
-        task = asyncio.create_task(self._emit_all(list(records(mail, mailbox))))
+    def start(self, event_records: Iterable[dict[str, Json]]) -> None:
+        """Start to emit records in their order, and return at once."""
+        task = asyncio.create_task(self._emit_all([*event_records]))
         self._tasks.add(task)  # the event loop keeps only weak references to tasks
         task.add_done_callback(self._tasks.discard)
 
@@ -244,11 +244,11 @@ class EventEmitter:
                 await self._emit(record)
             except Exception as error:  # noqa: BLE001  after any error the other records must follow
                 if pause is None:
-                    mail = record["mail"]
-                    mail_id = mail["messageId"] if isinstance(mail, dict) else mail
+                    mail = record.get("mail")
+                    mail_id = mail["messageId"] if isinstance(mail, dict) else record["resources"]
+                    kind = record.get("eventType", record.get("detail-type"))
                     print(  # noqa: T201  stderr is the log of a foreground program
-                        f"SES event {record['eventType']} of {mail_id} is lost: {error!r}",
-                        file=sys.stderr,
+                        f"SES event {kind} of {mail_id} is lost: {error!r}", file=sys.stderr
                     )
                 else:
                     await asyncio.sleep(pause)

@@ -122,8 +122,10 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
     if request.tenant_name is not None:
         mailbox.tenants.check_send(mailbox, request.tenant_name, source, name)
     _check_tags(request.email_tags)
+    own = mailbox.tenants.suppressing(request.tenant_name)
+    suppressed = own.suppressed if own else mailbox.suppressions
     outcomes = {
-        address: outcome_of(address, raw, mailbox.suppressions.get(address.lower()))
+        address: outcome_of(address, raw, suppressed.get(address.lower()))
         for address in destination.addresses
     }
     return _captured(request, raw, fields, outcomes)

@@ -128,7 +128,12 @@ class _Tenants:
         status = text_of(await read_object(request), "SendingStatus")
         if status not in get_args(TenantStatus.__value__):
             raise bad_request("SendingStatus must be ENABLED, REINSTATED or DISABLED.")
-        self._entity(request).own_status = cast("TenantStatus", status)
+        self._tenants.set_status(
+            self._entity(request),
+            "CUSTOMER_MANAGED",
+            cast("TenantStatus", status),
+            "Status manually updated.",
+        )
         return JSONResponse({})
 
     async def entity(self, request: Request) -> Response:
@@ -137,8 +142,8 @@ class _Tenants:
             "ReputationEntityReference": tenant.arn,
             "ReputationEntityType": "RESOURCE",
             "ReputationManagementPolicy": tenant.policy,
-            "CustomerManagedStatus": {"Status": tenant.own_status},
-            "AwsSesManagedStatus": {"Status": tenant.ses_status},
+            "CustomerManagedStatus": {"Status": tenant.statuses["CUSTOMER_MANAGED"]},
+            "AwsSesManagedStatus": {"Status": tenant.statuses["AWS_MANAGED"]},
             "SendingStatusAggregate": tenant.status,
         }
         return JSONResponse({"ReputationEntity": entity})

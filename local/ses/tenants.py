@@ -1,17 +1,21 @@
 """The tenants of the SES stand-in: what each may send from, and whether it may send."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
 
 from local.ses.errors import SesError, not_found
+from pillarbox.domain.errors import Json
 
 if TYPE_CHECKING:
-    from local.ses.store import MailStore
+    from local.ses.store import MailStore, SuppressedDestination
 
 type TenantStatus = Literal["ENABLED", "REINSTATED", "DISABLED"]
+#: Who set a status: the owner, or SES. SES's own policies set the owner's.
+type Origin = Literal["CUSTOMER_MANAGED", "AWS_MANAGED"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,16 +30,48 @@ class Tenant:
     #: The ARNs of what it may send with, and since when.
     resources: dict[str, datetime] = field(default_factory=dict)
     policy: str
-    #: What the owner set, and what SES set.
-    own_status: TenantStatus = "ENABLED"
-    ses_status: TenantStatus = "ENABLED"
+    #: Its own suppression list, by addresses in lower case, if `suppression` has the scope TENANT.
+    suppressed: "dict[str, SuppressedDestination]" = field(default_factory=dict)
+    statuses: dict[Origin, TenantStatus] = field(
+        default_factory=lambda: {"CUSTOMER_MANAGED": "ENABLED", "AWS_MANAGED": "ENABLED"}
+    )
 
     @property
     def status(self) -> TenantStatus:
-        """The status in force: what the owner reinstates sends in spite of SES's findings."""
-        if self.own_status != "ENABLED":
-            return self.own_status
-        return self.ses_status
+        """The status in force: whatever SES has disabled its owner cannot enable."""
+        found = self.statuses.values()
+        return next((one for one in ("DISABLED", "REINSTATED") if one in found), "ENABLED")
+
+    def status_event(self, origin: Origin, cause: str, at: datetime) -> dict[str, Json]:
+        """Return what SES sends to EventBridge when a status has changed.
+
+        The form is that of "Setting up EventBridge notifications" in the guide's chapter on
+        tenants (docs.aws.amazon.com/ses/latest/dg/tenants.html, read on 2026-11-26).
+        """
+        _, _, _, region, account_id, _ = self.arn.split(":", 5)
+        status, moment = self.statuses[origin], at.timetuple()[:6]
+        disabled = status == "DISABLED"
+        return {
+            "version": "0",
+            "id": str(uuid4()),
+            "detail-type": f"Sending Status {'Disabled' if disabled else 'Enabled'}",
+            "source": "aws.ses",
+            "account": account_id,
+            "time": f"{at:%Y-%m-%dT%H:%M:%SZ}",
+            "region": region,
+            "resources": [self.arn],
+            "detail": {
+                "version": "1.0.0",
+                "data": {
+                    "origin": origin,
+                    "record": {
+                        "status": status,
+                        "cause": cause,
+                        "lastUpdatedTimestamp": [*moment, at.microsecond * 1000],
+                    },
+                },
+            },
+        }
 
 
 class TenantStore:
@@ -45,6 +81,8 @@ class TenantStore:
         self.start = f"arn:aws:ses:{region}:{account_id}"
         self.policies = f"arn:aws:ses:{region}:aws:reputation-policy/"
         self._tenants: dict[str, Tenant] = {}
+        #: Receives each event about a status. The application sets it.
+        self.tell: Callable[[dict[str, Json]], None] = lambda _: None
 
     def create(self, name: str, suppression: dict[str, object]) -> Tenant:
         """Add a tenant with the policy `standard`, as SES does.
@@ -75,7 +113,13 @@ class TenantStore:
         try:
             return self._tenants[name]
         except KeyError:
-            raise not_found(f"Tenant <{name}> does not exist.") from None
+            raise not_found(f"The requested tenant {name} does not exist.") from None
+
+    def suppressing(self, name: str | None) -> "Tenant | None":
+        """Return the tenant if it suppresses by a list of its own, not by the account's."""
+        tenant = self._tenants.get(name or "")
+        is_own = tenant is not None and tenant.suppression.get("SuppressionScope") == "TENANT"
+        return tenant if is_own else None
 
     def of_arn(self, arn: str) -> Tenant:
         """Return the tenant with an ARN.
@@ -94,13 +138,10 @@ class TenantStore:
         self.get(name)
         del self._tenants[name]
 
-    def pause(self, name: str) -> None:
-        """Pause a tenant, as SES does by its policy.
-
-        Raises:
-            SesError: NotFoundException.
-        """
-        self.get(name).ses_status = "DISABLED"
+    def set_status(self, tenant: Tenant, origin: Origin, status: TenantStatus, cause: str) -> None:
+        """Change a status and tell the listener, as SES tells EventBridge."""
+        tenant.statuses[origin] = status
+        self.tell(tenant.status_event(origin, cause, datetime.now(UTC)))
 
     def __iter__(self) -> Iterator[Tenant]:
         return iter([*self._tenants.values()])
@@ -111,16 +152,19 @@ class TenantStore:
         """Check that a tenant may send an email, with its own identity and configuration set.
 
         Raises:
-            SesError: NotFoundException, AccessDeniedException or SendingPausedException.
+            SesError: NotFoundException, AccessDeniedException or MessageRejected. The messages
+                are those that AWS's own guide for tools has
+                (github.com/aws, "Common Tenant Errors", read on 2026-11-26).
         """
         tenant = self.get(name)
         if tenant.status == "DISABLED":
-            raise SesError("SendingPausedException", f"Sending is paused for tenant <{name}>.")
+            message = f"Sending disabled for {tenant.arn}."
+            raise SesError("MessageRejected", message, passing=True)
         used = {f"{self.start}:identity/{_identity_of(mailbox, source)}"}
         if configuration_set:
             used.add(f"{self.start}:configuration-set/{configuration_set}")
         if missing := sorted(used - tenant.resources.keys()):
-            message = f"Tenant not associated with resources [{', '.join(missing)}]"
+            message = f"Tenant not associated with resources [{', '.join(missing)}]."
             raise SesError("AccessDeniedException", message)
 
 

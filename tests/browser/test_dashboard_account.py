@@ -156,7 +156,10 @@ def test_suppressions_from_a_file_to_a_file(owner: User, tmp_path: Path) -> None
 def test_a_member_is_invited_promoted_and_removed(
     owner: User, enter: Enter, stack: dict[str, Any]
 ) -> None:
-    """The link of the email signs in; a role counts at once; a removed member is signed out."""
+    """The link of the email signs in, and a question comes before joining.
+
+    A role counts at once, and a removed member is signed out.
+    """
     page, email = owner.go("/app/members"), f"{uuid4().hex[:8]}@example.com"
     page.get_by_role("button", name="Invite member").click()
     dialog(page).get_by_label("Email address").fill(email)
@@ -169,7 +172,18 @@ def test_a_member_is_invited_promoted_and_removed(
     text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     (url,) = re.findall(r"http\S+/app/sign-in#\w+", text)
     member = enter()
-    member.sign_in(url)
+    member.go(url.removeprefix(member.base))
+    expect(member.page.get_by_text(f"signs you in as {email}")).to_be_visible()
+    member.page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(member.page.get_by_role("heading", name="You are in no account")).to_be_visible()
+    expect(row.get_by_text("invited")).to_be_visible()
+    question = member.page.get_by_role("form", name=re.compile("Invitation to"))
+    expect(question).to_contain_text("with the role viewer")
+    assert violations(member.page) == []
+    question.get_by_role("button", name="Join the account").click()
+    expect(question).to_have_count(0)
+    page.reload()
+    expect(row.get_by_text("invited")).to_have_count(0)
     expect(member.go("/app/keys").get_by_text("Your role does not manage")).to_be_visible()
     row.get_by_role("combobox").select_option("developer")
     row.get_by_role("button", name="Save the role").click()

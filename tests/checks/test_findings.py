@@ -1,4 +1,4 @@
-"""The list of faults in docs/decisions/faults.md names tests that exist."""
+"""The lists of faults and of attacks name tests that exist."""
 
 import ast
 import re
@@ -8,7 +8,13 @@ from local.template import ROOT
 from tests.loops import for_each
 
 _PAGE: Final = (ROOT / "docs/decisions/faults.md").read_text()
-_ROWS: Final = re.findall(r"^\| (?!fault|---)(.+) \| (.+) \|$", _PAGE, re.MULTILINE)
+_FAULTS: Final = re.findall(r"^\| (?!fault|---)(.+) \| (.+) \|$", _PAGE, re.MULTILINE)
+_ATTACKS: Final = re.findall(
+    r"^\| (?!try|---)([^|]+) \|[^|]*\| ([^|]*\.py[^|]*) \|[^|]+\|[^|]+\|$",
+    (ROOT / "verification/README.md").read_text(),
+    re.MULTILINE,
+)
+_ROWS: Final = _FAULTS + _ATTACKS
 
 
 @for_each(("fault", "tests"), _ROWS)
@@ -26,5 +32,6 @@ def test_each_finding_has_a_test(fault: str, tests: str) -> None:
 
 
 def test_the_list_is_read() -> None:
-    """The pattern finds the rows of the table."""
-    assert len(_ROWS) == _PAGE.count("\n| ") - 1
+    """The patterns find the rows of the tables."""
+    assert len(_FAULTS) == _PAGE.count("\n| ") - 1
+    assert len(_ATTACKS) >= 20

@@ -28,6 +28,7 @@ _PORTS: Final = {
 #: beside them, which import none of them.
 _PACKAGES: Final[dict[str, set[str]]] = {
     "accounts": set(),
+    "breaker": {"history.ports"},
     "delivery": {"history"},
     "history": set(),
     "operator": {"history"},

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 from unittest import mock
 from uuid import UUID, uuid4
@@ -17,6 +18,7 @@ from pillarbox.domain.accounts.account import Plan, Suspension
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import SCOPES, Preset, digest_of_key
 from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATES
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from pillarbox.domain.timing import milliseconds
@@ -49,6 +51,28 @@ def _suspended(service: Service) -> Any:
     key = service.key(account)
     DynamoAccounts(services().table).suspend(account, Suspension(wiring.utc_now(), "bounces"))
     return Api(key).send(otp()).json
+
+
+def _paused(service: Service) -> Any:
+    key_text, accounts = service.key(service.account()), DynamoAccounts(services().table)
+    principal = services().authentication.authenticate(key_text)
+    until = wiring.utc_now() + timedelta(hours=24)
+    pause = Pause(
+        scope=PauseScope.KEY,
+        id=principal.key.key_id,
+        level=PauseLevel.STOP,
+        cause=PauseCause.BOUNCES,
+        since=wiring.utc_now(),
+        until=until,
+    )
+    accounts.set_pauses(principal.account, [pause])
+    answer = Api(key_text).send(otp(starterTemplate="welcome")).json
+    error, example = answer["error"], ERRORS["sending_paused"]
+    assert error["details"]["until"] == until.isoformat(timespec="milliseconds")
+    details: Any = example.details
+    error["details"]["until"] = details["until"]
+    error["message"] = error["message"].replace(f"{until:%Y-%m-%d %H:%M}", "2026-05-02 09:30")
+    return answer
 
 
 def _agent(service: Service, *, confirmation: Confirmation) -> Api:
@@ -281,6 +305,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
         _agent(s, confirmation=Confirmation.ASK).send(otp(to="ada@customer.example")).json
     ),
     "account_suspended": _suspended,
+    "sending_paused": _paused,
     "client_blocked": _edge(length=2, agent=None),
     "template_not_found": lambda s: s.live().send(otp(starterTemplate="magic-link")).json,
     "message_not_found": lambda s: s.live().get(_UNKNOWN).json,

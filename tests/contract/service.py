@@ -23,6 +23,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliver
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.application.accounts.ports import AccountDomain
+from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.agent import AgentSettings
@@ -38,6 +39,7 @@ from pillarbox.domain.accounts.key import (
     new_key_text,
 )
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.sign_in.codes import CodeRequest
@@ -162,6 +164,52 @@ class Service:
         }
         with mock.patch.dict(vars(made), cases):
             yield
+
+    @contextmanager
+    def breaking(self, mode: str = "act") -> Iterator[None]:
+        """Run the service with another mode of the breaker."""
+        variables = dict(os.environ) | {"PILLARBOX_BREAKER_MODE": mode}
+        aggregation = wiring.Wiring(Settings(variables)).aggregation
+        with mock.patch.dict(vars(wiring.services()), aggregation=aggregation):
+            yield
+
+    def pause(self, account_id: str) -> None:
+        """Stop a template of an account, as the breaker does; an owner may end it."""
+        pause = Pause(
+            scope=PauseScope.TEMPLATE,
+            id="welcome",
+            level=PauseLevel.STOP,
+            cause=PauseCause.BOUNCES,
+            since=wiring.utc_now(),
+        )
+        Pauses(wiring.services().account_store).put(account_id, pause)
+
+    def bounce(self, account_id: str, message_id: str, address: str) -> None:
+        """Let a message bounce for good, and apply the change to the statistics."""
+        now = wiring.utc_now().isoformat()
+        tags = {"account": [account_id], "message": [message_id]}
+        bounced = {"emailAddress": address, "diagnosticCode": "smtp; 550 5.1.1 no such user"}
+        record = {
+            "eventType": "Bounce",
+            "mail": {"messageId": "ses-1", "timestamp": now, "tags": tags},
+            "bounce": {
+                "bounceType": "Permanent",
+                "bounceSubType": "General",
+                "timestamp": now,
+                "bouncedRecipients": [bounced],
+            },
+        }
+        assert self.report(record) == []
+        self.count(account_id, message_id)
+
+    def count(self, account_id: str, *message_ids: str) -> None:
+        """Apply the records of messages to the statistics, as the table's stream does."""
+        changes = [
+            {"dynamodb": {"NewImage": to_item(item)}}
+            for item in self.messages(account_id)
+            if not message_ids or item["sk"] in message_ids
+        ]
+        handler("aggregate_stats")({"Records": changes}, Invocation())
 
     def account(
         self,
@@ -427,6 +475,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         configuration_set="pillarbox",
         mail_code_function="MailCode",
         widget_origins="https://shop.example",
+        shared_tenant="on",
         dns_servers=dns_server,
     ) | {
         "AWS_ACCESS_KEY_ID": "testing",
@@ -467,7 +516,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
                 provider._ses.meta.events.register(f"before-call.sesv2.Get{call}", Ses.account)
             identities: Any = wiring.services().account_domains.check.identities
             tenants: Any = wiring.services().senders.tenants
-            for adapter in (identities, tenants):
+            pauses: Any = wiring.services().tenant_pauses
+            for adapter in (identities, tenants, pauses.may_send.__self__):
                 ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()

@@ -27,6 +27,8 @@ class SesDomainIdentities:
     refused: str | None = None
     #: The ARNs of what the only tenant may send with.
     associated: list[str] = field(default_factory=list)
+    #: The tenants that SES has paused.
+    paused: set[str] = field(default_factory=set)
     #: How often each operation was called.
     calls: list[str] = field(default_factory=list)
 
@@ -38,7 +40,7 @@ class SesDomainIdentities:
             "GetEmailIdentity": self._get,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
             "CreateTenantResourceAssociation": self._associate,
-            "GetTenant": _tenant,
+            "GetTenant": self._tenant,
             "ListTenantResources": self._resources,
         }.items():
             events.register(f"before-call.sesv2.{operation}", answer)
@@ -92,15 +94,27 @@ class SesDomainIdentities:
         self.associated.append(json.loads(params["body"])["ResourceArn"])
         return aws_response(200, {})
 
+    def _tenant(self, params: dict[str, Any], **_: object) -> Answer:
+        name = json.loads(params["body"])["TenantName"]
+        arn = f"arn:aws:ses:eu-west-1:123456789012:tenant/{name}/tn-1"
+        status = "DISABLED" if name in self.paused else "ENABLED"
+        tenant = {"TenantName": name, "TenantArn": arn, "SendingStatus": status}
+        return aws_response(200, {"Tenant": tenant})
+
     def _resources(self, **_: object) -> Answer:
         found = [{"ResourceArn": arn} for arn in self.associated]
         return aws_response(200, {"TenantResources": found})
 
 
-def _tenant(params: dict[str, Any], **_: object) -> Answer:
-    name = json.loads(params["body"])["TenantName"]
-    arn = f"arn:aws:ses:eu-west-1:123456789012:tenant/{name}/tn-1"
-    return aws_response(200, {"Tenant": {"TenantName": name, "TenantArn": arn}})
+def tenant_event(name: str) -> dict[str, Any]:
+    """Return the event with which SES says that it has changed the status of a tenant."""
+    return {
+        "detail-type": "Sending Status Disabled",
+        "source": "aws.ses",
+        "time": "2026-01-01T12:00:00Z",
+        "resources": [f"arn:aws:ses:eu-west-1:123456789012:tenant/{name}/tn-1"],
+        "detail": {"version": "1.0.0", "data": {"origin": "AWS_MANAGED"}},
+    }
 
 
 def _error(status: int, code: str) -> Answer:

@@ -20,7 +20,7 @@ from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.http.accounts.wire import MAX_ADDRESSES
 from pillarbox.wiring import services
-from tests.contract.bodies import otp
+from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service
 from tests.contract.sign_in import Browser
@@ -234,12 +234,22 @@ def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner
     assert mail["to"] == address
     text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     (link,) = re.findall(r"/app/sign-in#([0-9a-z]{32})", text)
+    browser = Browser()
+    boss = next(one for one in owner.items("/members") if one["current"])
     with service.at(start + timedelta(days=6, hours=23)):
-        response = Browser().post("", {"link": link})
-    assert response.status == 200
-    assert response.json["account"]["id"] == owner.account
-    assert response.json["role"] == "developer"
-    assert Browser().post("", {"link": link}).code == "invalid_code"
+        assert browser.post("/links", {"link": link}).json == {"email": address}
+        response = browser.post("", {"link": link})
+        assert response.status == 200
+        assert response.json["account"] is None
+        (asked,) = response.json["invitations"]
+        assert (asked["id"], asked["invitedBy"]) == (owner.account, boss["email"])
+        api = Api(session=response.json["token"])
+        assert api.raw("POST", f"/invitations/{owner.account}").json["pending"] is False
+        token = browser.token().json
+    assert (token["account"]["id"], token["role"]) == (owner.account, "developer")
+    assert token["invitations"] == []
+    for path in ("", "/links"):
+        assert Browser().post(path, {"link": link}).code == "invalid_code"
 
 
 def test_the_link_of_an_invitation_expires(service: Service, owner: Owner) -> None:
@@ -354,3 +364,50 @@ def test_a_wrong_change_of_the_account_changes_nothing(owner: Owner, body: objec
     before = owner.api.raw("GET", "/account").json
     assert owner.patch("/account", body).code == "validation_failed"
     assert owner.api.raw("GET", "/account").json == before
+
+
+def _stop_a_key(service: Service, owner: Owner) -> tuple[Api, str]:
+    """Let 20 emails of a new key bounce; return its client and its id."""
+    sender = Api(service.key(owner.account))
+    with service.breaking():
+        for number in range(20):
+            address = f"gone{number}@customer.example"
+            sent = sender.send(raw_html(to=address)).json["messageId"]
+            service.bounce(owner.account, sent, address)
+    assert sender.send(raw_html()).code == "sending_paused"
+    (pause,) = owner.api.raw("GET", "/account").json["pauses"]
+    assert (pause["scope"], pause["level"], pause["resumable"]) == ("key", "stop", True)
+    return sender, pause["id"]
+
+
+def test_an_owner_ends_a_pause_once(service: Service, owner: Owner) -> None:
+    """An owner names the cause, and the key sends again; a second pause is the operator's."""
+    sender, key_id = _stop_a_key(service, owner)
+    body = {"scope": "key", "id": key_id, "cause": "A bot used the form."}
+    developer = Api(session=service.session(owner.account, Role.DEVELOPER, _BOB))
+    assert developer.raw("POST", "/account/resume", json.dumps(body)).code == "scope_required"
+    assert owner.post("/account/resume", body | {"cause": ""}).status == 422
+    assert owner.post("/account/resume", body | {"id": "other"}).code == "sending_paused"
+    assert owner.post("/account/resume", body).json["pauses"] == []
+    assert sender.send(raw_html()).status == 200
+    (entry,) = owner.items("/account/log")
+    assert (entry["action"], entry["by"], entry["subject"]) == (
+        "sending.resumed",
+        _ADA,
+        f"key {key_id}",
+    )
+    assert entry["changes"] == [{"name": "cause", "before": None, "after": body["cause"]}]
+    assert owner.post("/account/resume", body).code == "sending_paused"
+
+
+def test_owners_are_told_of_a_pause(service: Service, owner: Owner) -> None:
+    """Each owner gets one email about a stop, which the stop does not hold back."""
+    _stop_a_key(service, owner)
+    notices = [item for item in service.messages(owner.account) if item["via"] == "notice"]
+    assert [(item["to"], item["subject"]) for item in notices] == [
+        ([_ADA], "Your emails are paused")
+    ]
+    with service.at(wiring.utc_now() + timedelta(minutes=1)):
+        service.deliver()
+    stored = {item["sk"]: item for item in service.messages(owner.account)}
+    assert stored[notices[0]["sk"]].get("provider_id")

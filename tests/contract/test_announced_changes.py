@@ -2,14 +2,20 @@
 
 import json
 from typing import Any, Final
+from unittest import mock
+
+import boto3
 
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.key import SCOPES, Preset
-from tests.contract.bodies import otp
-from tests.contract.client import Api
+from pillarbox.domain.accounts.pause import PauseSummary
+from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookType
+from tests.contract.bodies import otp, raw_html
+from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import HOOK_URL, Service
 
 _FUNCTION: Final = template.load()["Resources"]["AnnounceEvents"]["Properties"]
@@ -116,3 +122,45 @@ def test_suppressions_and_pauses_are_always_announced(account: str) -> None:
     stored = wiring.services().table.get(keys.account(account)) or {}
     assert not _invokes(to_item(stored))
     assert _invokes(to_item(stored | {"suspended": "2026-01-01T00:00:00.000Z"}))
+
+
+def test_a_pause_is_announced_once(account: str, service: Service) -> None:
+    """An account with pauses passes; each new pause is one event, and one that ends is none."""
+    endpoint = service.webhook(account)
+    assert not _invokes(_account(account))
+    key = Api(service.key(account))
+    before = _account(account)
+    with service.breaking():
+        for number in range(20):
+            address = f"gone{number}@customer.example"
+            sent = key.send(raw_html(to=address)).json["messageId"]
+            service.bounce(account, sent, address)
+    after = _account(account)
+    assert _invokes(after)
+    (event,) = _announced(before, after)
+    assert (event.endpoint_id, event.type) == (endpoint, WebhookType.ACCOUNT_PAUSED)
+    summary = PauseSummary.parse(event.pause or "")
+    assert (summary.scope, summary.level, summary.cause) == ("key", "stop", "bounces")
+    wiring.services().resuming.by_operator(account, COMMAND)
+    assert _announced(after, _account(account)) == []
+
+
+def _account(account: str) -> Item:
+    table = boto3.client("dynamodb")
+    item: Any = table.get_item(TableName="pillarbox", Key=keys.account(account))["Item"]
+    return dict(item)
+
+
+def _announced(old: Item, new: Item) -> list[WebhookEvent]:
+    """Pass a change to the function, and return what it queued."""
+    key = {name: new[name] for name in ("pk", "sk")}
+    images = {"Keys": key, "OldImage": old, "NewImage": new}
+    record = {"eventName": "MODIFY", "dynamodb": images}
+    queued: list[WebhookEvent] = []
+    with mock.patch.object(type(wiring.services().webhooks_queue), "put_all", _keep(queued)):
+        handler("announce_events")({"Records": [record]}, Invocation())
+    return queued
+
+
+def _keep(queued: list[WebhookEvent]) -> Any:
+    return lambda _, tasks: queued.extend(tasks)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from email import message_from_bytes, policy
@@ -32,6 +32,7 @@ from tests.contract.test_messages import event
 from verification.attacks import addresses
 
 _numbers: Final = count(1)
+_LINK: Final = r"sign-in#([0-9a-z]{32})"
 
 
 @pytest.fixture
@@ -163,18 +164,29 @@ def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
     services().team.add_member(service.account(), member, Role.OWNER)
     for address in (operator, member):
         text = _invitation(service, service.account(), address)
-        assert "#" not in text
+        assert "sign-in#" not in text
         assert "Sign in with a code" in text
-    newcomer = f"late{next(_numbers)}@shop.example"
-    (link,) = re.findall(r"#([0-9a-z]{32})", _invitation(service, service.account(), newcomer))
-    services().team.set_operator(newcomer, operator=True)
-    assert Browser().post("", {"link": link}).code == "invalid_code"
+
+    def added_again(account: str, address: str) -> None:
+        services().team.remove_member(account, address)
+        services().team.add_member(account, address, Role.OWNER)
+
+    changes: list[Callable[[str, str], object]] = [
+        lambda _, address: services().team.set_operator(address, operator=True),
+        lambda _, address: services().team.add_member(service.account(), address, Role.VIEWER),
+        added_again,
+    ]
+    for change in changes:
+        account, newcomer = service.account(), f"late{next(_numbers)}@shop.example"
+        (link,) = re.findall(_LINK, _invitation(service, account, newcomer))
+        change(account, newcomer)
+        assert Browser().post("", {"link": link}).code == "invalid_code"
 
 
 def test_removal_and_signing_out_everywhere_end_links_and_codes(service: Service) -> None:
     """What was sent before signs nobody in; what is asked for afterwards does."""
     account, address = service.account(), f"gone{next(_numbers)}@shop.example"
-    (link,) = re.findall(r"#([0-9a-z]{32})", _invitation(service, account, address))
+    (link,) = re.findall(_LINK, _invitation(service, account, address))
     services().team.remove_member(account, address)
     assert Browser().post("", {"link": link}).code == "invalid_code"
     team = services().team

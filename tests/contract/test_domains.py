@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.look_up_budget import PER_MINUTE
+from pillarbox.application.slow_requests import PER_MINUTE
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
@@ -481,12 +481,20 @@ def test_a_fast_viewer_of_a_slow_domain_costs_others_nothing(service: Service) -
     assert not tally.failed, str(tally)
 
 
-def test_checks_of_webhook_hosts_count_in_the_same_budget(service: Service) -> None:
-    """Beyond the budget of its account nobody asks for the host of a new endpoint."""
+def test_slow_requests_count_in_the_same_budget(service: Service) -> None:
+    """Beyond it nobody asks for a host, SES associates nothing, and no list is added."""
     account = service.account()
     api = member(service, account)
+    suppressions = json.dumps({"addresses": [f"a{n}@example.com" for n in range(1000)]})
     with service.at(datetime.now(UTC).replace(second=1)):
         for _ in range(PER_MINUTE):
-            wiring.services().look_up_budget.take(account)
+            wiring.services().slow_requests.take(account)
         body = json.dumps({"url": "https://hooks.slow.example/", "types": ["*"]})
-        assert api.raw("POST", "/webhooks", body).code == "rate_limit_exceeded"
+        for path, slow in (
+            ("/webhooks", body),
+            ("/senders", '{"address": "hello@slow.example"}'),
+            ("/suppressions", suppressions),
+        ):
+            assert api.raw("POST", path, slow).code == "rate_limit_exceeded"
+        other = member(service, service.account())
+        assert other.raw("POST", "/suppressions", suppressions).status == 201

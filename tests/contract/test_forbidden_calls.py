@@ -92,18 +92,19 @@ _WRITERS: Final = {
     "QUOTA": _SENDERS | {"EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
+        *("AggregateStatsRole", "DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
         *("RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
-        *("CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole", "ManageDomainsRole"),
-        *("OperateRole", "RecordFeedbackRole", "WriteWebhooksRole"),
+        *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
+        *("ManageDomainsRole", "OperateRole", "RecordFeedbackRole", "SweepAccountRole"),
+        "WriteWebhooksRole",
     },
     "SUP": {"ManageAccountRole", "RecordFeedbackRole"},
 }
 #: Who lists the records of the table that name all accounts; nothing there lists keys or claims.
 _LISTERS: Final = {
-    "ACCTS": {"OperateRole", "SweepMessagesRole"},
+    "ACCTS": {"OperateRole", "RecordFeedbackRole", "SweepMessagesRole"},
     "KEYS": set[str](),
     "KEY": set[str](),
     "IDEM": set[str](),
@@ -262,7 +263,9 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
         "ManageKeysRole": {"KEY", "KEYS"},
-        "ManageMembersRole": {"LINK", "OF", "TEAM", "USER"},
+        # They create the key that signs the link by which a reader stops such email.
+        "MailCodeRole": {"POW"},
+        "ManageMembersRole": {"LINK", "OF", "POW", "TEAM", "USER"},
     }.get(role, set[str]())
     assert written == of_role
     for own in of_role:

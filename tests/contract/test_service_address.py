@@ -22,12 +22,16 @@ from tests.contract.test_sign_up import new_address
 __all__ = ["quick"]
 
 
+def forget_address() -> None:
+    services().table.delete(keys.service_address())
+    services().service_address._read_at = None
+
+
 @pytest.fixture
 def before_the_deployment_ends(service: Service) -> Iterator[Service]:
     """The table has no address, and this process has read none."""
     service.deliver()  # what other tests have sent
-    services().table.delete(keys.service_address())
-    services().service_address._read_at = None
+    forget_address()
     yield service
     services().service_address.store(APP_URL)
 
@@ -79,7 +83,10 @@ def test_an_approval_that_cannot_be_sent_creates_no_account(
 def test_only_mail_with_a_link_waits_for_the_address(before_the_deployment_ends: Service) -> None:
     """Ordinary mail is delivered; test mail stays in the queue until the address is there."""
     service = before_the_deployment_ends
+    services().service_address.store(APP_URL)
     visitor = Api(get_key(service, "visitor@example.org").json["key"])
+    service.deliver()
+    forget_address()
     live = Api(service.key(service.account(senders={SENDER: True}, default=SENDER)))
     live.send(otp(to=TO))
     already = len(service.ses.mails)

@@ -42,7 +42,7 @@ _ABSENT: Final = {
 _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
-    if one.id not in {"request_code", "sign_in", "create_access_token"}
+    if one.id not in {"request_code", "sign_in", "look_at_link", "create_access_token"}
     and not one.path.startswith("/v1/preview-keys")  # visitors have no session
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
@@ -118,7 +118,10 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     sends = {one.id for one in ALL_OPERATIONS if one.permission == EMAILS_SEND}
     assert sends | {"mcp", "get_me"} <= {one.id for one in _KEY_ONLY}
     own = {one.id for one in _SESSION_ONLY if one.permission is None}
-    assert own == {"list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"}
+    assert own == {
+        *("list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"),
+        *("accept_invitation", "decline_invitation"),
+    }
     reads = {one.id for one in _EDITOR if one.permission == TEMPLATES_READ}
     assert reads == {
         *("render_template", "list_drafts", "get_draft"),

@@ -292,6 +292,23 @@ def test_renderings_have_a_budget_a_minute(
     assert call(other, "POST", "/render", shown).status == 200
 
 
+def test_drafts_have_a_budget_a_minute(
+    service: Service, user: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is up to 250 KB to store; another account has its own budget."""
+    monkeypatch.setattr(render_budget, "DRAFTS_PER_MINUTE", 2)
+    first, second = f"/{begin(user)['id']}", f"/{begin(user)['id']}"
+    for refused in (
+        call(user, "PUT", f"{first}/draft", content("a"), 1),
+        call(user, "POST", f"{second}/duplicate", None),
+        call(user, "POST", f"{second}/restore", {"version": 1}, 1),
+        call(user, "POST", "", {"name": "a", "category": "b"} | content("a")),
+    ):
+        assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+    other = Api(session=service.session(service.account(), Role.AUTHOR, _ADA))
+    assert begin(other)
+
+
 def test_a_deletion_takes_drafts_and_versions_along(user: Api) -> None:
     """A template goes with its versions and its draft, also one that was never published."""
     published, draft = begin(user)["id"], begin(user)["id"]

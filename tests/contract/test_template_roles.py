@@ -22,6 +22,7 @@ from local import template
 from pillarbox import wiring
 from pillarbox.adapters import secret_store
 from pillarbox.adapters.dynamodb import keys, service_address
+from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
@@ -50,6 +51,7 @@ from tests.contract.client import Api, Invocation
 from tests.contract.mcp import McpClient
 from tests.contract.operations import OF_SESSIONS, OPERATIONS
 from tests.contract.service import SENDER, Service, queue_record
+from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import post, proof_for, user_without_account
 from tests.contract.test_backend_down import no_answer
@@ -93,7 +95,7 @@ _UNCALLED: Final = {
     "sweep_account": {"sqs:ChangeMessageVisibility"},
     "post_webhooks": {"sqs:ChangeMessageVisibility"},
     # Lambda reports the records that it gave up with the function's role.
-    "aggregate_stats": {"sqs:SendMessage"},
+    "aggregate_stats": {"sqs:SendMessage ChangesDeadLetters"},
     "announce_events": {"sqs:SendMessage ChangesDeadLetters"},
 }
 
@@ -142,6 +144,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
+        _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
         _operate(service)  # last, because it fills each queue
         yield recorded.made
@@ -267,6 +270,7 @@ def _sign_in(service: Service) -> None:
     link = wiring.services().team.new_link(address)
     assert browser.post("", {"link": link}).status == 200
     tenant = Tenant(service, account, Api(service.key(account)).send(otp()).json["messageId"])
+    service.pause(account)
     for operation in OF_SESSIONS:
         if operation.id == "sign_up" or operation.permission == OPERATE:  # see the next functions
             continue
@@ -283,6 +287,8 @@ def _sign_in(service: Service) -> None:
         wiring.services().api_keys.revoke(ids["key_id"])
         assert api.raw("POST", "/keys", '{"name": "web", "preset": "send"}').status == 201
     assert api.raw("DELETE", f"/keys/{key_id}").status == 204
+    listed = '{"addresses": ["a@example.com", "b@example.com"]}'
+    assert api.raw("POST", "/suppressions", listed).status == 201
     assert api.raw("POST", "/domains", '{"domain": "new.example"}').status == 201
     records = wiring.services().account_domains.records
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
@@ -427,6 +433,21 @@ def _deliver(service: Service, recorded: Calls) -> None:
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
 
 
+def _break(service: Service, recorded: Calls) -> None:
+    """Let an email to 20 recipients bounce, so that its key is stopped and the owner is told."""
+    account = service.account(contact="owner@shop.example")
+    to = [f"gone{number}@customer.example" for number in range(20)]
+    sent = Api(service.key(account)).send(raw_html(to=to)).json["messageId"]
+    bounced = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": a} for a in to]}
+    assert service.report(event(account, sent, "Bounce", bounced)) == []
+    changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
+    with service.breaking():
+        recorded.handler("aggregate_stats")({"Records": changes}, Invocation())
+    stopped = wiring.services().account_store.get(account)
+    assert stopped is not None
+    assert [pause.level for pause in stopped.pauses] == ["stop"]
+
+
 def _follow(service: Service, recorded: Calls) -> None:
     """Record SES events, and aggregate their changes from the stream, also of older mail."""
     account = service.account()
@@ -453,10 +474,29 @@ def _follow(service: Service, recorded: Calls) -> None:
         ]
         response = recorded.handler("aggregate_stats")({"Records": records}, Invocation())
         assert response == {"batchItemFailures": []}
+    _break(service, recorded)
     # A page of older mail that is not in the order of its creation.
     api = Api(service.key(account))
     page = api.raw("GET", "/emails", query={"sortBy": "updated_at", "status": "complained"})
     assert [item["messageId"] for item in page.json["items"]] == [str(old.message_id)]
+
+
+def _pause_a_tenant(service: Service, recorded: Calls) -> None:
+    """Let SES pause the tenant of an account, and the one that many share; the sweep ends it."""
+    services, account = wiring.services(), service.account()
+    tenant, api = f"pillarbox-{account}", Api(service.key(account))
+    services.account_store.set_isolation(account, Isolation.STRICT, tenant)
+    services.shared_tenant.store("pillarbox-shared")
+    service.ses.domains.paused = {tenant}
+    assert service.report(tenant_event(tenant), tenant_event("pillarbox-shared")) == []
+    assert api.send(otp()).code == "sending_paused"
+    service.ses.domains.paused = set()
+    services.table.put(keys.account_list(account))
+    recorded.handler("sweep_messages")({}, Invocation())
+    for task in service.sweep_tasks():
+        invocation = Invocation(seconds_left=300)
+        recorded.handler("sweep_account")({"Records": [task]}, invocation)
+    assert api.send(otp()).status == 200
 
 
 def _sweep(service: Service, recorded: Calls) -> None:

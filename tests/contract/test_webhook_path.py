@@ -40,7 +40,14 @@ def test_what_happens_is_posted_once(service: Service) -> None:
     assert len(path.posted) == 3
     assert bodies["email.bounced"]["recipient"] == "ann@example.com"
     assert bodies["suppression.added"]["address"] == "ann@example.com"
-    assert bodies["account.paused"] == {"endpointId": path.endpoint.endpoint_id}
+    assert bodies["account.paused"] == {
+        "endpointId": path.endpoint.endpoint_id,
+        "scope": "account",
+        "id": None,
+        "level": "stop",
+        "cause": "operator",
+        "until": None,
+    }
     assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
 
 

@@ -17,8 +17,9 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery import build_message
+from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.delivery.deliver import VISIBILITY, DeliveryResult, Outcome
+from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message

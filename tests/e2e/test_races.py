@@ -21,6 +21,7 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quota_chunks import Chunk
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent
@@ -167,6 +168,8 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             messages=DynamoMessages(table),
             suppressions=DynamoSuppressions(table),
             suspend_preview=lambda *_: None,
+            strangers=DynamoStrangerMail(table),
+            apply_tenant_change=lambda _: False,
             seen_events=DynamoSeenEvents(table),
             heartbeat=DynamoHeartbeat(table),
             clock=lambda: message.created_at,

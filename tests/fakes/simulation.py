@@ -22,7 +22,9 @@ from botocore.exceptions import ClientError
 
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
-from pillarbox.application.delivery.deliver import VISIBILITY, Delivery
+from pillarbox.application.delivery.backoff import VISIBILITY
+from pillarbox.application.delivery.deliver import Delivery
+from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import SendThrottled
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import Job
@@ -284,6 +286,7 @@ class Service:
         return Delivery(
             messages=self._messages,
             directory=stores.FakeDirectory(self._store),
+            holds=Holds(stores.FakeDirectory(self._store), self.clock),
             suppressions=stores.FakeSuppressions(self._store),
             jobs=stores.FakeJobs(self._store),
             mailer=_Mailer(self),

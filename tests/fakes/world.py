@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
+from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent, TaggedMessage
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.acceptance import SendingPorts
@@ -29,6 +30,7 @@ from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders, stores
+from tests.fakes.sign_in import FakeStrangerMail
 
 #: The queue delivers the job of a failed worker again after this time.
 VISIBILITY = timedelta(seconds=90)
@@ -100,6 +102,7 @@ class World:
         self.mailer = stores.FakeMailer()
         self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
+        self.strangers = FakeStrangerMail()
         #: The accounts whose mail a recipient complained about.
         self.complaints: list[str] = []
         #: It is called at each pause of a worker that waits for a record.
@@ -114,6 +117,10 @@ class World:
             self.seen.valid.add(digest)
         self.set_account(account or builders.account())
         self._owners = count()
+        self.holds = Holds(
+            GatedPort(self.gate, "directory", stores.FakeDirectory(self.store)),
+            lambda: self.now,
+        )
 
     def set_account(self, account: Account) -> None:
         self.store.accounts[account.account_id] = account
@@ -183,6 +190,7 @@ class World:
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             event_queue=self._port("event_queue", stores.FakeEventQueue(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
+            holds=self.holds,
             build=_build,
             clock=lambda: self.now,
             pause=self._pause,
@@ -196,6 +204,8 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
+            strangers=self.strangers,
+            apply_tenant_change=lambda _: False,
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             clock=lambda: self.now,

@@ -1,6 +1,6 @@
 """What the queue of events may still hold: `delivery.ports.EventQueue`."""
 
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any
 
 import boto3
@@ -8,6 +8,7 @@ import pytest
 
 from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_token
 from tests.aws import Aws
 from tests.fakes.builders import NOW, at
 from tests.loops import for_each
@@ -19,7 +20,7 @@ class Queues:
     def __init__(self, name: str = "events") -> None:
         self.sqs, self.name = boto3.client("sqs"), name
         self.events, self.dead_letters = (
-            self.sqs.create_queue(QueueName=queue)["QueueUrl"] for queue in (name, "dead")
+            self.sqs.create_queue(QueueName=queue)["QueueUrl"] for queue in (name, f"{name}-dead")
         )
         self.adapter = SqsEventQueue(self.events, self.dead_letters, lambda: NOW)
 
@@ -29,17 +30,18 @@ class Queues:
     def receive(self) -> Any:
         return self.sqs.receive_message(QueueUrl=self.events)["Messages"][0]["ReceiptHandle"]
 
-    def report_age(self, reported_at: datetime, seconds: float, name: str = "events") -> None:
-        """Report the age of the oldest event, as SQS does once a minute."""
+    def report(self, metric: str, values: Mapping[float, float], queue: str | None = None) -> None:
+        """Report values by how many minutes ago, as SQS does."""
         boto3.client("cloudwatch").put_metric_data(
             Namespace="AWS/SQS",
             MetricData=[
                 {
-                    "MetricName": "ApproximateAgeOfOldestMessage",
-                    "Dimensions": [{"Name": "QueueName", "Value": name}],
-                    "Timestamp": reported_at,
-                    "Value": seconds,
+                    "MetricName": metric,
+                    "Dimensions": [{"Name": "QueueName", "Value": queue or self.name}],
+                    "Timestamp": at(-60 * ago),
+                    "Value": value,
                 }
+                for ago, value in values.items()
             ],
         )
 
@@ -68,7 +70,6 @@ def test_a_waiting_event_may_be_the_one(queues: Queues) -> None:
 def test_a_dead_letter_may_be_the_one(queues: Queues) -> None:
     """Nothing tells how old a dead letter is, so each one may be the event."""
     queues.put(queues.dead_letters)
-    queues.report_age(at(-60), 0)
     assert queues.adapter.may_hold_older_than(NOW)
 
 
@@ -96,44 +97,54 @@ def test_an_event_that_moves_during_the_check_is_noticed(
     assert queues.adapter.may_hold_older_than(NOW)
 
 
-#: Minutes: how long ago the uncertain hand-over should have had its event.
-LONG_AGO = 70
+def _from(first: int, **ages: float) -> dict[float, float]:
+    """Return an age for each minute from one on, which is zero except for those given."""
+    reports: dict[float, float] = {int(name[1:]): age for name, age in ages.items()}
+    return dict.fromkeys(range(1, first + 1), 0.0) | reports
 
 
 @for_each(
-    ("ages", "minutes", "may_hold"),
+    ("ages", "changes", "minutes", "may_hold"),
     [
         # A young age alone shows nothing: it does not count events that were received often.
-        ({}, LONG_AGO, True),
-        ({1: 0}, LONG_AGO, True),
-        ({44: 0, 1: 0}, LONG_AGO, True),
-        # For longer than such an event can stay, no older event was counted.
-        ({46: 0, 1: 0}, LONG_AGO, False),
-        ({46: 60, 20: 300, 1: 0}, LONG_AGO, False),
-        # An old age prolongs the wait, however long ago it was reported.
-        ({46: 60 * LONG_AGO, 20: 0, 1: 0}, LONG_AGO, True),
-        ({46: 0, 20: 60 * LONG_AGO, 1: 0}, LONG_AGO, True),
-        # What was reported before the last report of that time does not matter any more.
-        ({58: 0, 46: 0, 1: 0}, 50, False),
-        ({58: 60 * 20, 46: 0, 1: 0}, LONG_AGO, False),
-        ({58: 0, 46: 60 * 5, 1: 0}, 50, True),
+        ({}, {}, 70, True),
+        (_from(1), {}, 70, True),
+        (_from(30), {}, 70, True),
+        # For longer than such an event can stay, events were received at once.
+        (_from(31), {}, 70, False),
+        # They waited for a minute, so the receipts are two minutes apart.
+        (_from(60, _1=60), {}, 70, True),
+        (_from(61, _1=60), {}, 70, False),
+        (_from(61, _62=60 * 70), {}, 70, False),
         # The reports must be of the time after the hand-over, by more than clocks may differ.
-        ({46: 0, 1: 0}, 46, True),
-        ({46: 0, 1: 0}, 48, False),
+        (_from(60), {}, 31, True),
+        (_from(60), {}, 32, False),
+        (_from(60, _31=30), {}, 32, True),
+        # Nothing was received in one minute, or nothing is known of six.
+        (_from(60), {"received": {10: 0}}, 70, True),
+        (_from(60), {"missing": range(11, 15)}, 70, False),
+        (_from(60), {"missing": range(11, 16)}, 70, True),
+        # A dead letter may have been moved back ten minutes after the last report of it.
+        (_from(60), {"dead": {41: 1}}, 70, True),
+        (_from(60), {"dead": {42: 1, 50: 1, 41: 0}}, 70, False),
     ],
 )
 def test_time_decides_about_a_queue_that_is_never_empty(
-    aws: Aws, ages: dict[float, float], minutes: float, *, may_hold: bool
+    aws: Aws, ages: dict[float, float], changes: dict[str, Any], minutes: float, *, may_hold: bool
 ) -> None:
     """A queue with events may hold an older one until that would be a dead letter for sure."""
     del aws
-    queues = Queues(f"events-{minutes}-{hash(frozenset(ages.items()))}")
+    queues = Queues(f"events-{new_token(8)}")
     queues.put(queues.events)
-    queues.report_age(at(-60), 3600 * 5, "another")
-    for ago, age in ages.items():
-        queues.report_age(at(-60 * ago), age, queues.name)
-    moment = at(-60 * minutes)
-    assert queues.adapter.may_hold_older_than(moment) == may_hold
+    reported = {ago: age for ago, age in ages.items() if ago not in changes.get("missing", ())}
+    if reported:
+        queues.report("ApproximateAgeOfOldestMessage", reported)
+        received = dict.fromkeys(reported, 1.0) | changes.get("received", {})
+        queues.report("NumberOfMessagesReceived", received)
+    dead = {90: 0} | changes.get("dead", {})
+    queues.report("ApproximateNumberOfMessagesVisible", dead, f"{queues.name}-dead")
+    queues.report("ApproximateAgeOfOldestMessage", {1: 3600 * 5}, "another")
+    assert queues.adapter.may_hold_older_than(at(-60 * minutes)) == may_hold
 
 
 def test_an_unreachable_queue_is_unavailable(

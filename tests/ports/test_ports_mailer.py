@@ -19,7 +19,12 @@ from local.ses.store import MailStore
 from pillarbox.adapters.ses import mailer as ses
 from pillarbox.adapters.ses.events import read_provider_event
 from pillarbox.adapters.ses.mailer import SIMULATOR, SesMailer
-from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.delivery.ports import (
+    ProviderEvent,
+    SendRejected,
+    SendThrottled,
+    SendUncertain,
+)
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER
 
@@ -110,9 +115,11 @@ def test_a_probe_goes_to_the_mailbox_simulator(provider: Provider, response: Any
     mailbox.create_identity(SENDER)
     mail = accept(mailbox, parse(json.dumps(body).encode()))
     assert mail.destination.addresses == (SIMULATOR,)
-    events = [read_provider_event(json.dumps(record)) for record in records(mail, mailbox)]
-    assert {event and event.account_id for event in events} == {ACCOUNT}
-    assert MESSAGE.message_id not in {event and event.message_id for event in events}
+    read = [read_provider_event(json.dumps(record)) for record in records(mail, mailbox)]
+    events = [event for event in read if isinstance(event, ProviderEvent)]
+    assert len(events) == len(read)
+    assert {event.account_id for event in events} == {ACCOUNT}
+    assert MESSAGE.message_id not in {event.message_id for event in events}
 
 
 #: Status and type of an error of SES, and what the worker is told.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.ses.events import find_message, read_provider_event
-from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
+from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
@@ -89,7 +89,7 @@ def mail_event(kind: EventKind, code: str | None = None, reason: str | None = No
 
 def read(published: dict[str, Any]) -> ProviderEvent:
     provider_event = read_provider_event(json.dumps(published))
-    assert provider_event is not None
+    assert isinstance(provider_event, ProviderEvent)
     return provider_event
 
 
@@ -101,7 +101,11 @@ DELAY = {
     "delayedRecipients": [{"emailAddress": ANN, "status": "4.4.1"}],
 }
 HARD, SOFT, COMPLAINED = EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT, EventKind.COMPLAINED
-LISTED = "OnAccountSuppressionList"
+#: Lists of SES, and the codes of what it refuses because of them.
+LISTS = {
+    "OnAccountSuppressionList": "on_account_suppression_list",
+    "OnTenantSuppressionList": "on_tenant_suppression_list",
+}
 UNWANTED = event(COMPLAINED, "complaint", "The recipient reported the mail as unwanted.")
 #: A record, its event, and why the recipient is suppressed.
 READ: list[tuple[dict[str, Any], Event, str | None]] = [
@@ -109,14 +113,13 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     (delivery(ANN), event(EventKind.DELIVERED), None),
     (
         bounce("Permanent", "General", **GENERAL),
-        event(HARD, "general", "550 5.1.1 user unknown"),
+        event(HARD, "mailbox_unknown", "550 5.1.1 user unknown"),
         "bounced",
     ),
     (bounce("Permanent", "NoEmail"), event(HARD, "no_email", "Bounce: NoEmail"), "bounced"),
-    (
-        bounce("Permanent", LISTED),
-        event(HARD, "on_account_suppression_list", f"Bounce: {LISTED}"),
-        None,
+    *(
+        (bounce("Permanent", subtype), event(HARD, code, f"Bounce: {subtype}"), None)
+        for subtype, code in LISTS.items()
     ),
     (
         bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
@@ -130,7 +133,10 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     ),
     (complaint(complaintFeedbackType="abuse"), replace(UNWANTED, code="abuse"), "complained"),
     (complaint(), UNWANTED, "complained"),
-    (complaint(complaintSubType=LISTED), UNWANTED, None),
+    *(
+        (complaint(complaintSubType=subtype), replace(UNWANTED, code=code), None)
+        for subtype, code in LISTS.items()
+    ),
     (
         record("Reject", reject={"reason": "Bad content"}),
         mail_event(EventKind.FAILED, "rejected", "Bad content"),
@@ -191,7 +197,42 @@ def test_emails_of_other_systems_are_ignored(missing: str) -> None:
     assert read_provider_event(json.dumps(published)) is None
 
 
+TENANT = {
+    "detail-type": "Sending Status Disabled",
+    "source": "aws.ses",
+    "account": "012345678901",
+    "time": "2025-07-24T12:44:28Z",
+    "region": "us-east-1",
+    "resources": ["arn:aws:ses:us-east-1:012345678901:tenant/pillarbox-shared/tn-1a2b"],
+    "detail": {
+        "version": "1.0.0",
+        "data": {
+            "origin": "CUSTOMER_MANAGED",
+            "record": {
+                "status": "DISABLED",
+                "cause": "Status manually updated.",
+                "lastUpdatedTimestamp": [2025, 7, 24, 12, 44, 28, 995000000],
+            },
+        },
+    },
+}
+
+
+def test_a_change_of_a_tenant_names_it() -> None:
+    """Both types of events name the tenant in `resources`; other resources are none of ours."""
+    for kind in ("Sending Status Disabled", "Sending Status Enabled"):
+        text = json.dumps(TENANT | {"detail-type": kind})
+        assert read_provider_event(text) == TenantChange("pillarbox-shared")
+        assert find_message(text) is None
+    other = ["arn:aws:ses:us-east-1:012345678901:configuration-set/mails"]
+    for resources in ([], other):
+        assert read_provider_event(json.dumps(TENANT | {"resources": resources})) is None
+
+
 BROKEN: list[Any] = [
+    json.dumps(TENANT | {"resources": None}),
+    json.dumps(TENANT | {"resources": [1]}),
+    json.dumps(TENANT | {"detail-type": ["x"]}),
     "",
     "x",
     "[]",
@@ -253,7 +294,7 @@ def test_a_broken_record_raises_only_a_value_error(data: st.DataObject) -> None:
         provider_event = read_provider_event(json.dumps(published))
     except ValueError:
         return
-    assert provider_event is None or provider_event.events
+    assert not isinstance(provider_event, ProviderEvent) or provider_event.events
 
 
 def test_a_record_of_long_texts_fits_into_an_item() -> None:
@@ -308,6 +349,7 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
     """Of several recipients, those that bounced are recorded and suppressed, each by itself."""
     bounced = bounce("Permanent", "General", **GENERAL)
     others = ("bob@example.com", "Carl <carl@example.com>")
+    bounced["mail"]["destination"].append("carl@example.com")
     bounced["bounce"]["bouncedRecipients"] += [{"emailAddress": other} for other in others]
     provider_event = read(bounced)
     addresses = [ANN, "bob@example.com", "carl@example.com"]
@@ -315,3 +357,27 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
     assert [tuple(entry) for entry in provider_event.suppress] == [
         (address, "bounced") for address in addresses
     ]
+
+
+@for_each(
+    ("destination", "named", "suppressed"),
+    [
+        ([ANN, "bob@example.com"], "BOB@example.com", ["BOB@example.com"]),
+        ([ANN, "bob@example.com"], "victim@example.net", []),
+        ([ANN], "victim@example.net", [ANN]),
+        (None, "victim@example.net", ["victim@example.net"]),
+    ],
+)
+def test_a_report_suppresses_recipients_that_ses_names(
+    destination: list[str] | None, named: str, suppressed: list[str]
+) -> None:
+    """The recipient's server can name anybody, also after the message lost an erased recipient."""
+    reports = [
+        bounce("Permanent", "General", emailAddress=named),
+        complaint(complainedRecipients=[{"emailAddress": named}]),
+    ]
+    for report in reports:
+        report["mail"]["destination"] = destination
+        event = read_provider_event(json.dumps(report))
+        assert isinstance(event, ProviderEvent)
+        assert [address for address, _ in event.suppress] == suppressed

@@ -16,6 +16,7 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.deliver import Delivery, Outcome
+from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.messages.mail import Job
 from tests.aws import create_table, forget_sessions
@@ -95,6 +96,7 @@ def test_threads_that_deliver_one_job_hand_it_over_once(table: Table) -> None:
     delivery = Delivery(
         messages=messages,
         directory=stores.FakeDirectory(store),
+        holds=Holds(stores.FakeDirectory(store), lambda: NOW),
         suppressions=stores.FakeSuppressions(store),
         jobs=stores.FakeJobs(store),
         mailer=mailer,

@@ -113,6 +113,30 @@ def test_a_member_is_changed_while_an_owner_stays(stores: Stores) -> None:
     assert stores.members.change(viewer, Role.OWNER, None) is None
 
 
+def test_an_invited_user_joins_as_what_was_read(stores: Stores) -> None:
+    """A role that has changed meanwhile stops it, and a member that has joined is not invited."""
+    invited = replace(MEMBER, pending=True)
+    assert stores.members.add(invited)
+    viewer = replace(invited, role=Role.VIEWER)
+    assert stores.members.change(invited, Role.VIEWER, None) == viewer
+    assert stores.members.join(invited) is None
+    joined = replace(viewer, pending=False)
+    assert stores.members.join(viewer) == joined
+    assert stores.members.join(viewer) is None
+    # What was read before would end the membership again.
+    assert stores.members.change(viewer, Role.AUTHOR, None) is None
+    assert stores.members.of_account(ACCOUNT) == stores.members.of_user(USER.user_id) == [joined]
+
+
+def test_an_invited_owner_is_not_the_last_one(stores: Stores) -> None:
+    """An account keeps an owner who has joined: one that has yet to agree is not the keeper."""
+    invited = replace(MEMBER, role=Role.OWNER, pending=True)
+    leaving = replace(MEMBER, user_id="u00000000003", role=Role.OWNER)
+    for member in (invited, leaving):
+        stores.members.put(member)
+    assert stores.members.change(leaving, None, replace(invited, pending=False)) is None
+
+
 def test_a_member_is_found_by_account_and_by_user(stores: Stores) -> None:
     """The oldest comes first; a second role replaces the first; a removal removes both sides."""
     later = replace(MEMBER, account_id="acct00000002", added_at=at(5))
@@ -205,8 +229,14 @@ def test_a_link_is_redeemed_once(stores: Stores) -> None:
     link = Link(address=USER.address, at=NOW, expires_at=at(60), account_id=ACCOUNT)
     for digest in ("a", "b"):
         stores.flows.put_link(digest, link)
+    assert stores.flows.get_link("a", NOW) == link
     assert stores.flows.redeem_link("a", NOW) == link
     assert stores.flows.redeem_link("a", NOW) is None
+    assert [stores.flows.get_link(*given) for given in (("a", NOW), ("b", at(60)), ("c", NOW))] == [
+        None,
+        None,
+        None,
+    ]
     assert stores.flows.redeem_link("b", at(60)) is None
     assert stores.flows.redeem_link("c", NOW) is None
 

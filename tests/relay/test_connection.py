@@ -128,6 +128,18 @@ async def test_a_message_far_over_the_limit_ends_the_session() -> None:
     assert peer.transport.half_closed
 
 
+async def test_the_end_of_a_session_frees_the_memory_of_its_message() -> None:
+    """Other messages have it at once, not when the client has read the last reply."""
+    peer = Peer()
+    await peer.begin_message()
+    peer.send(b"x" * 1_000 + b"\r\n")
+    memory = peer.context.budget
+    assert memory.used > 1_000
+    peer.send(b"a\nb\r\n")
+    assert peer.transport.half_closed
+    assert memory.used == 0
+
+
 @pytest.mark.parametrize(
     ("fault", "first"),
     [(None, b"250"), (ServiceError("recipient_suppressed", "no"), b"550")],

@@ -155,7 +155,7 @@ def attack_parser(target: Target, tally: Tally, step: int = 1) -> None:
                 tally.find("over 2 s of CPU", f"{where}: {spent:.1f} s")
 
 
-def attack_sockets(target: Target, tally: Tally, number: int) -> None:
+def attack_sockets(target: Target, tally: Tally, number: int, sends: int = 5) -> None:
     """Hold the front by sockets of each kind, and send large emails beside them."""
     for hold in (_announce, _stall, _trickle):
         with ExitStack() as stack:
@@ -166,7 +166,7 @@ def attack_sockets(target: Target, tally: Tally, number: int) -> None:
                 hold(connection, headers(builders.key_text(f"forged{n:06}"), f"198.51.{n}.1"))
                 tally["sockets held"] += 1
             time.sleep(1.5)
-            _send_large(target, tally, hold.__name__)
+            _send_large(target, tally, hold.__name__, sends)
 
 
 def _announce(connection: socket.socket, fields: dict[str, str]) -> None:
@@ -200,7 +200,7 @@ def _head(fields: dict[str, str], size: int) -> bytes:
     return "\r\n".join([*start, *lines, "", ""]).encode()
 
 
-def attack_by_flood(target: Target, tally: Tally, number: int) -> None:
+def attack_by_flood(target: Target, tally: Tally, number: int, sends: int = 5) -> None:
     """Let one key send large emails on so many connections at a time, and others beside them."""
     stop = Event()
     body = front_body()
@@ -216,13 +216,13 @@ def attack_by_flood(target: Target, tally: Tally, number: int) -> None:
     for thread in threads:
         thread.start()
     time.sleep(1)
-    _send_large(target, tally, "flood")
+    _send_large(target, tally, "flood", sends)
     stop.set()
     for thread in threads:
         thread.join()
 
 
-def _send_large(target: Target, tally: Tally, beside: str, times: int = 5) -> None:
+def _send_large(target: Target, tally: Tally, beside: str, times: int) -> None:
     body = front_body()
     for _ in range(times):
         status, response = target.post(_ROUTES[0], body, target.key, "192.0.2.1")

@@ -12,7 +12,7 @@ from statistics import median
 from time import perf_counter
 from typing import Final
 
-from pillarbox.application.look_up_budget import PER_MINUTE
+from pillarbox.application.slow_requests import PER_MINUTE
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api

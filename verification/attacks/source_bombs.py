@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +64,7 @@ def _defaults(name: str, attributes: str) -> str:
 
 _LONG: Final = "a" * 100_000
 _ROWS: Final = "<i></i>" * 15_000
+_ENTITIES: Final = "".join(f"<!ENTITY a{n + 1} '&a{n};&a{n};'>" for n in range(59))
 SOURCES: Final[Mapping[str, Callable[[], Source]]] = {
     "a long value": lambda: _html(f"*{{font-family:{_LONG}}}", _ROWS),
     "a value of 20 KB": lambda: _html(f"*{{font-family:{_LONG[:20_000]}}}", "<i></i>" * 4_000),
@@ -118,6 +119,43 @@ SOURCES: Final[Mapping[str, Callable[[], Source]]] = {
     ),
     "heroes": lambda: _mjml("<mj-hero/>" * (MAX_SOURCE // 10 - 20)),
     "tables that are not closed": lambda: _html("td{color:red}", "<table><tr><td>" * 12_000),
+    "rules in rules": lambda: _html(f"i{{{'&{' * 20_000}color:red{'}' * 20_001}", "<i></i>" * 3),
+    "negations in negations": lambda: _html(
+        f"{':not(' * 20_000}b{')' * 20_000}{{color:red}}", "<i></i>" * 3
+    ),
+    "media in media": lambda: _html(
+        f"{'@media all{' * 15_000}i{{color:red}}{'}' * 15_000}", "<i></i>" * 3
+    ),
+    "brackets in a value": lambda: _html(f"i{{a:{'[' * 180_000}}}", "<i></i>"),
+    "one property very often": lambda: _html(
+        f"*{{{'color:red!important;' * 5_000}}}", "<i></i>" * 12_000
+    ),
+    "descendants that a rule looks for": lambda: _html(
+        "*:has(* * * * * * b){color:red}", ("<i>" * 190 + "</i>" * 190) * 90
+    ),
+    "fonts that are used": lambda: _mjml(
+        "".join(f"<mj-text font-family='f{n}'/>" for n in range(2_500)),
+        "".join(f"<mj-font name='f{n}' href='http://x/{n}'/>" for n in range(2_500)),
+    ),
+    "columns of many widths": lambda: _mjml(
+        f"</mj-column>{''.join(f'<mj-column width="{n}px"/>' for n in range(5_000))}<mj-column>"
+    ),
+    "an icon of all accordions": lambda: _mjml(
+        f"<mj-accordion icon-wrapped-url='http://{_LONG[:3_000]}'>"
+        + "<mj-accordion-element><mj-accordion-title>a</mj-accordion-title></mj-accordion-element>"
+        * 400
+        + "</mj-accordion>"
+    ),
+    "MJML that says it is HTML": lambda: replace(
+        _mjml("<mj-text/>" * 14_000, _defaults("mj-text", f'css-class="{_LONG}"')),
+        kind=SourceKind.HTML,
+    ),
+    "entities of entities": lambda: Source(
+        kind=SourceKind.MJML,
+        subject="s",
+        source=f"<!DOCTYPE mjml [<!ENTITY a0 'aaaaaaaaaa'>{_ENTITIES}]>"
+        + _mjml("<mj-text>&a59;</mj-text>").source,
+    ),
 }
 
 

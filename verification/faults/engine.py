@@ -20,7 +20,7 @@ from pillarbox.adapters import child_process
 from pillarbox.adapters.dynamodb import table
 from pillarbox.adapters.dynamodb.messages import sending_rate
 from pillarbox.adapters.sqs import event_queue
-from pillarbox.adapters.sqs.queue_ages import reported_ages
+from pillarbox.adapters.sqs.queue_ages import Metric, reports
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.stack import free_port
@@ -45,14 +45,16 @@ def _in_child_without_threads(work: Callable[[], bytes]) -> bytes:
     return work() if threading.active_count() > 1 else _run_in_child(work)
 
 
-def _ages_of(system: System) -> Callable[..., dict[datetime, float]]:
+def _reports_of(system: System) -> Callable[..., dict[datetime, float]]:
     """Ask CloudWatch, which may fail, and answer by the simulated clock."""
 
-    def ages(client: Any, url: str, since: datetime, until: datetime) -> dict[datetime, float]:
-        reported_ages(client, url, since, until)
-        return system.ages(since, until)
+    def simulated(
+        client: Any, url: str, metric: Metric, since: datetime, until: datetime
+    ) -> dict[datetime, float]:
+        reports(client, url, metric, since, until)
+        return system.reports(metric, since, until)
 
-    return ages
+    return simulated
 
 
 def _of_process[T](system: System, simulated: Callable[[Turns], T], *_: object) -> T:
@@ -126,7 +128,7 @@ def running(state: Path) -> Iterator[System]:
                 parts.enter_context(mock.patch.object(consumer, name, make))
             parts.enter_context(mock.patch.object(wiring.clock, "read_clock", system.clock))
             parts.enter_context(mock.patch.object(wiring.clock, "read_monotonic", system.monotonic))
-            parts.enter_context(mock.patch.object(event_queue, "reported_ages", _ages_of(system)))
+            parts.enter_context(mock.patch.object(event_queue, "reports", _reports_of(system)))
             parts.enter_context(system.wire.patched())
             yield system
     finally:

@@ -282,7 +282,9 @@ def _trust_a_young_age() -> Iterator[None]:
     def may_hold(self: SqsEventQueue, moment: datetime) -> bool:
         now = services().feedback.clock()
         since = now - timedelta(minutes=10)
-        ages = vars(event_queue)["reported_ages"](self._cloudwatch, self._queue_url, since, now)
+        metric = "ApproximateAgeOfOldestMessage"
+        read = vars(event_queue)["reports"]
+        ages = read(self._cloudwatch, self._queue_url, metric, since, now)
         reported_at: datetime = max(ages)
         return reported_at - timedelta(seconds=ages[reported_at]) <= moment
 

@@ -29,6 +29,7 @@ from local.ses.sending import accept, parse
 from local.ses.store import CapturedMail, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.sqs.queue_ages import Metric
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.accounts.quota import WINDOWS, Window
 from pillarbox.domain.ids import new_id, new_token
@@ -473,10 +474,15 @@ class System:
         self.start(lambda: handler("record_feedback")(event, Invocation()), on_end)
         self.doomed = False
 
-    def ages(self, since: datetime, until: datetime) -> dict[datetime, float]:
-        """Return the age of the oldest event for each minute, as SQS reports it."""
+    def reports(self, metric: Metric, since: datetime, until: datetime) -> dict[datetime, float]:
+        """Return what SQS reports of the queue of events for each minute.
+
+        Events of other mail are received all the time, and no dead letter moves back.
+        """
         minutes = int((until - since) / timedelta(minutes=1))
         moments = [until - timedelta(minutes=n + 1) for n in range(minutes)]
+        if metric != "ApproximateAgeOfOldestMessage":
+            return dict.fromkeys(moments, float(metric == "NumberOfMessagesReceived"))
         ages = {}
         for moment in moments:
             counted = (put for put, end in self._counted if put <= moment < end)

@@ -350,7 +350,9 @@ class _FailedFirst:
         settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the tests that failed first."""
+        """Put the tests that failed first, and let none fail because the machine is busy."""
+        for item in items:
+            item.add_marker("slow")  # it has no budget of processor time
         positions = {test: path for path, test in enumerate(self._failed)}
         items.sort(key=lambda item: positions.get(item.nodeid, len(positions)))
 

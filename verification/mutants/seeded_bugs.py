@@ -196,9 +196,30 @@ BUGS: Final = (
     SeededBug(
         "a young age of the oldest event ends the wait",
         f"{_LAYER}/adapters/sqs/event_queue.py",
-        "if at <= now - LONGEST_STAY",
-        "if at <= now",
+        "reported[0] - at >= stay",
+        "reported[0] >= at",
         "tests/ports/test_ports_event_queue.py",
+    ),
+    SeededBug(
+        "a dead letter that was moved back counts as a new event",
+        f"{_LAYER}/adapters/sqs/event_queue.py",
+        "for at, n in dead_letters.items() if n",
+        "for at, n in dead_letters.items() if n < 0",
+        "tests/unit/test_event_queue.py",
+    ),
+    SeededBug(
+        "a queue from which nothing is received ends the wait",
+        f"{_LAYER}/adapters/sqs/event_queue.py",
+        "if not received[at] or later",
+        "if later",
+        "tests/unit/test_event_queue.py",
+    ),
+    SeededBug(
+        "a report about an erased recipient suppresses whom it names",
+        f"{_LAYER}/adapters/ses/events.py",
+        "if not recipients or mailbox_key(address) in recipients:",
+        "if address:",
+        "tests/ports/test_ports_notices.py",
     ),
     SeededBug(
         "a stalled acceptor commits however late",

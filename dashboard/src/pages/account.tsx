@@ -8,6 +8,7 @@ import { Facts, Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
 import { Log } from "../parts/log";
 import { Notice, Progress, Trouble } from "../parts/notice";
+import { Pauses } from "../parts/pauses";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
@@ -19,6 +20,7 @@ export default function Account() {
   return (
     <Page title="Account">
       <Progress of={account} />
+      <Pauses of={account.data} onResumed={account.show} />
       {account.data && (
         <div class="columns">
           <Settings of={account.data} onSaved={account.show} />

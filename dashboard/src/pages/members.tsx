@@ -47,6 +47,7 @@ export default function Members() {
               <tr key={member.id}>
                 <td class="who">
                   {member.email} {member.current && <Badge status="pending">you</Badge>}
+                  {member.pending && <Badge status="pending">invited</Badge>}
                 </td>
                 <td class="what">
                   <RoleOf member={member} onChanged={replace} />

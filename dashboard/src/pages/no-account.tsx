@@ -6,6 +6,7 @@ import { attempt, useAction } from "../action";
 import { call } from "../api";
 import { Field, focus, Page } from "../parts/basics";
 import { Loading, Notice } from "../parts/notice";
+import { Invitations } from "../parts/invitations";
 import { toast } from "../parts/toast";
 import { solve } from "../proof";
 import { useResource } from "../resource";
@@ -29,6 +30,7 @@ export function NoAccount() {
             ? "The operator of this service has refused your request for an account."
             : "To join a team, ask an owner of its account to add this address."}
       </p>
+      <Invitations />
       {!data && (error ? <Notice kind="bad">{error.message}</Notice> : <Loading />)}
       {can && <Form onApproval={status === "on_approval"} onAsked={reload} />}
       <p>

@@ -8,6 +8,7 @@ import { TemplateChoice } from "../parts/choices";
 import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
+import { Pauses } from "../parts/pauses";
 import { domainAt, emailsAt } from "../places";
 import { useFilters } from "../query";
 import { useResource } from "../resource";
@@ -139,7 +140,7 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
   );
 }
 
-/** What the user should look at: failed domains, failing webhooks and quotas that are nearly used up. */
+/** What the user should look at: pauses, failed domains, failing webhooks and quotas that are nearly used up. */
 function Attention() {
   const webhooks = useResource("GET /v1/webhooks");
   const domains = useResource("GET /v1/domains");
@@ -147,34 +148,38 @@ function Attention() {
   const broken = webhooks.data?.items.filter(isBroken) ?? [];
   const failed = domains.data?.items.filter(({ status }) => status === "failed") ?? [];
   const full = account.data?.limits.filter((limit) => limit.name in WINDOWS && isNearlyUsed(limit)) ?? [];
-  if (broken.length + failed.length + full.length === 0) return null;
+  const paused = <Pauses of={account.data} onResumed={account.show} />;
+  if (broken.length + failed.length + full.length === 0) return paused;
   return (
-    <ul class="attention">
-      {failed.map(({ domain }) => (
-        <li key={domain}>
-          <Icon name="warning" />
-          <span>
-            DNS no longer has the DKIM records of <b>{domain}</b>
-          </span>
-          <a href={domainAt(domain)}>See the records</a>
-        </li>
-      ))}
-      {broken.map((endpoint) => (
-        <li key={endpoint.id}>
-          <Icon name="warning" /> {trouble(endpoint)}{" "}
-          <a href={`/app/webhooks/${endpoint.id}`}>See what happened</a>
-        </li>
-      ))}
-      {full.map(({ name, limit, used }) => (
-        <li key={name}>
-          <Icon name="warning" />
-          <span>
-            {WINDOWS[name as keyof typeof WINDOWS]}: <b>{percent(used / Math.max(limit ?? 1, 1))}</b> of the quota is used
-          </span>
-          <a href="#quota">See the quota</a>
-        </li>
-      ))}
-    </ul>
+    <>
+      {paused}
+      <ul class="attention">
+        {failed.map(({ domain }) => (
+          <li key={domain}>
+            <Icon name="warning" />
+            <span>
+              DNS no longer has the DKIM records of <b>{domain}</b>
+            </span>
+            <a href={domainAt(domain)}>See the records</a>
+          </li>
+        ))}
+        {broken.map((endpoint) => (
+          <li key={endpoint.id}>
+            <Icon name="warning" /> {trouble(endpoint)}{" "}
+            <a href={`/app/webhooks/${endpoint.id}`}>See what happened</a>
+          </li>
+        ))}
+        {full.map(({ name, limit, used }) => (
+          <li key={name}>
+            <Icon name="warning" />
+            <span>
+              {WINDOWS[name as keyof typeof WINDOWS]}: <b>{percent(used / Math.max(limit ?? 1, 1))}</b> of the quota is used
+            </span>
+            <a href="#quota">See the quota</a>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

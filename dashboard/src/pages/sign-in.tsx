@@ -7,18 +7,19 @@ import { attempt, useAction } from "../action";
 import { ApiError } from "../http";
 import icon from "../icon.svg";
 import { keep as keepText, recall } from "../kept";
+import { minute } from "../format";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
-import { farewell, renew, requestCode, signIn } from "../session";
+import type { RequestedCode } from "../schema";
+import { farewell, ownerOf, renew, requestCode, signIn } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds
 /** What follows the # of the email's link: the first part of a flow, and the code. */
 const BY_EMAIL = /^([^.]+)\.(\d{6,10})$/;
 
-interface Flow {
+interface Flow extends RequestedCode {
   email: string;
-  flow: string;
   at: number;
 }
 
@@ -76,9 +77,9 @@ export default function SignIn() {
             You asked for this code in another browser. Type it there: <b>{code}</b>
           </p>
         ) : link ? (
-          <WithLink onUse={() => enter(proof)} onLeave={() => setLink("")} />
+          <WithLink link={link} email={code === undefined ? undefined : flow?.email} onUse={() => enter(proof)} onLeave={() => setLink("")} />
         ) : flow ? (
-          <WithCode email={flow.email} onCode={(code) => enter({ flow: flow.flow, code })} onLeave={() => keep(null)} />
+          <WithCode of={flow} onCode={(code) => enter({ flow: flow.flow, code })} onLeave={() => keep(null)} />
         ) : (
           <WithAddress email={email} onEmail={setEmail} onFlow={keep} />
         )}
@@ -94,7 +95,7 @@ interface AddressProperties {
 }
 
 function WithAddress({ email, onEmail, onFlow }: AddressProperties) {
-  const { busy, error, run } = useAction(async () => onFlow({ email, flow: await requestCode(email), at: Date.now() }));
+  const { busy, error, run } = useAction(async () => onFlow({ email, ...(await requestCode(email)), at: Date.now() }));
   return (
     <form onSubmit={run}>
       <Field label="Email address" error={error}>
@@ -103,12 +104,12 @@ function WithAddress({ email, onEmail, onFlow }: AddressProperties) {
       <button class="button primary" disabled={busy}>
         {busy ? "One moment…" : "Send me a code"}
       </button>
-      <p class="hint">No account yet? Enter your address too. If no email comes, new addresses are not admitted today: ask the operator of this service for an account.</p>
+      <p class="hint">No account yet? Enter your address too.</p>
     </form>
   );
 }
 
-function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: string) => Promise<void>; onLeave: () => void }) {
+function WithCode({ of: { email, newcomers }, onCode, onLeave }: { of: Flow; onCode: (code: string) => Promise<void>; onLeave: () => void }) {
   const [code, setCode] = useState("");
   const { busy, error, run } = useAction(async () => {
     try {
@@ -123,6 +124,11 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
       <p>
         If <b>{email}</b> may sign in, a code is on its way there. It is valid for 10 minutes, in this browser alone.
       </p>
+      {newcomers && !newcomers.admitted && (
+        <p class="hint">
+          Only members of an account get one{newcomers.until ? ` until ${minute(newcomers.until)}: others have to wait.` : "."} If you have no account, ask an owner of your team's account or the operator of this service.
+        </p>
+      )}
       <Field label="Code" error={error}>
         <input
           class="digits"
@@ -151,17 +157,35 @@ function isRefused(failure: unknown): boolean {
   return failure instanceof ApiError && failure.status === 401;
 }
 
-function WithLink({ onUse, onLeave }: { onUse: () => Promise<void>; onLeave: () => void }) {
+interface LinkProperties {
+  link: string;
+  /** Whom a code of this browser signs in. The service says it of other links. */
+  email?: string | undefined;
+  onUse: () => Promise<void>;
+  onLeave: () => void;
+}
+
+/** Ask before a link is used, and say whom it signs in: it may be somebody else's, who has sent it. */
+function WithLink({ link, email, onUse, onLeave }: LinkProperties) {
+  const [owner, setOwner] = useState(email);
   const { busy, error, run } = useAction(async () => {
     try {
-      await onUse();
+      if (owner) await onUse();
+      else setOwner(await ownerOf(link));
     } catch (failure) {
       throw isRefused(failure) ? new Error("This link does not work: it was used, is too old, or is not the whole link. Sign in with a code, or ask for a new link.") : failure;
     }
   });
+  useEffect(() => {
+    if (!owner) void run();
+  }, []);
   return (
     <form onSubmit={run}>
-      <p>This link signs you in once.</p>
+      {owner && (
+        <p>
+          This link signs you in as <b>{owner}</b>, once. Do not use it if that is somebody else.
+        </p>
+      )}
       {error && <Notice kind="bad">{error}</Notice>}
       <button class="button primary" disabled={busy}>
         {busy ? "One moment…" : "Sign in"}

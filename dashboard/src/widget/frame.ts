@@ -11,6 +11,8 @@ import type { ChallengeItem } from "../schema";
 import { explain, isAboutInput, WrongInput } from "./refusal";
 
 const SHOWN = 1_500; // milliseconds
+/** Stands for the service itself in the token of a link. */
+const SERVICE = "0".repeat(12);
 const STEPS = ["address", "code", "key", "report", "reported"] as const;
 const api = <T>(path: string, body: unknown) => exchange<T>("POST", `/v1/preview-keys${path}`, { body });
 
@@ -69,8 +71,6 @@ async function attempt(step: HTMLElement, doing: string, action: () => Promise<v
 }
 
 async function requestCode(): Promise<void> {
-  // Browsers hash only in a page that came over https, in a page that did too.
-  if (!isSecureContext) throw new Error("Open this page over https: your browser cannot go on without it.");
   const { challenge } = await api<{ challenge: ChallengeItem }>("/challenges", { email: address });
   ({ flow } = await api<Flow>("/codes", { email: address, proof: await solve(challenge) }));
 }
@@ -153,7 +153,12 @@ async function copy({ currentTarget }: Event): Promise<void> {
 function startReport(): void {
   const token = location.hash.slice(1);
   const step = find("#report");
-  document.title = "Stop and report test mail - Pillarbox";
+  const title = find("h1", step);
+  if (token.startsWith(`${SERVICE}.`)) {
+    title.textContent = "Stop email from Pillarbox";
+    for (const text of document.querySelectorAll<HTMLElement>("[data-of]")) text.hidden = text.dataset["of"] !== "service";
+  }
+  document.title = `${title.textContent} - Pillarbox`;
   onSubmit(
     step,
     async () => {

@@ -29,6 +29,7 @@ METRICS: Final = frozenset(
         "failed",
         "overdue",
         "quarantined",
+        "sending_paused",
         "statistics_marked",
         "statistics_repaired",
         "throttled",
@@ -202,6 +203,8 @@ def consume_stream(
         counts = dict(count(records)) if result.retry_from is None else {}
         if result.marked_hours:
             counts["statistics_marked"] = result.marked_hours
+        if result.paused:
+            counts["sending_paused"] = result.paused
         _add_counts(metrics, counts)
         if metrics.metric_set:
             metrics.flush_metrics()

@@ -303,6 +303,18 @@ class Settings:
     upgrade_url = Setting(
         str, "the page about paid plans, for `upgrade_required`", _SENDING, output="UpgradeUrl"
     )
+    breaker_mode = Setting(
+        one_of("off", "warn", "act"),
+        "what too many bounces or complaints cause",
+        ("functions",),
+        default="warn",
+    )
+    breaker_limits = Setting(
+        str,
+        "the percentages of bounces and complaints from which on it does",
+        ("functions",),
+        default="bounces=3/5/8 complaints=0.05/0.1/0.3",
+    )
     sign_up = Setting(
         one_of("closed", "invited", "approved", "open"),
         "who may create an account in the dashboard",
@@ -350,6 +362,13 @@ class Settings:
         "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
         _SENDING,
         default="botocore",
+    )
+    shared_tenant = Setting(
+        switch,
+        "whether new accounts of strangers begin in the tenant of SES that they share",
+        _SERVICE,
+        default="off",
+        output="SharedTenant",
     )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
@@ -434,7 +453,7 @@ class Settings:
 
     # The operator's command.
 
-    stack = Setting(str, "the name of the stack", ("command",))
+    stack = Setting(str, "the name of the stack", ("command", "local"))
     api_url = Setting(
         str,
         "the address of API and dashboard, without /api/v1",

@@ -11,8 +11,9 @@ from front.workers import TIME_LIMIT
 from local import template
 from openapi.generate import RESEND_ROUTES
 from pillarbox.adapters.dynamodb.messages import claims, quotas
-from pillarbox.adapters.sqs.event_queue import LONGEST_STAY
-from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
+from pillarbox.adapters.sqs.event_queue import RECEIPTS, VISIBILITY
+from pillarbox.application.delivery.backoff import retry_wait
+from pillarbox.application.delivery.deliver import EVENT_WAIT
 from pillarbox.application.webhooks import drain
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
@@ -241,10 +242,10 @@ def test_functions_time_out_before_their_leases_end() -> None:
 
 
 def test_an_event_that_always_fails_is_a_dead_letter_in_time() -> None:
-    """The worker waits half as long again as the queue of events may deliver an event."""
+    """The worker waits for as many receipts as the queue of events has, and as far apart."""
     queue = template.load()["Resources"]["EventsQueue"]["Properties"]
-    receives = queue["RedrivePolicy"]["maxReceiveCount"]
-    assert timedelta(seconds=queue["VisibilityTimeout"] * receives) * 1.5 <= LONGEST_STAY
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == RECEIPTS
+    assert timedelta(seconds=queue["VisibilityTimeout"]) == VISIBILITY
 
 
 def test_a_queue_gets_back_what_its_function_could_not_process() -> None:
@@ -333,6 +334,18 @@ def test_ses_events_reach_their_queue_unwrapped() -> None:
     assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
 
 
+def test_events_of_tenants_reach_the_same_queue_as_a_whole() -> None:
+    """The tenant is in `resources`, beside the detail (SES's guide, chapter "Tenants")."""
+    rule = _RESOURCES["TenantsRule"]["Properties"]
+    assert rule["EventPattern"] == {
+        "source": ["aws.ses"],
+        "detail-type": ["Sending Status Disabled", "Sending Status Enabled"],
+    }
+    (target,) = rule["Targets"]
+    assert "InputPath" not in target
+    assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
+
+
 @for_each("queue", ["EventsQueue", "EventsDeadLetters"])
 def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
     """The rule may queue an event, and may set it aside if the queue cannot be reached."""
@@ -348,5 +361,9 @@ def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
     assert statement["Action"] == "sqs:SendMessage"
     assert statement["Resource"] == {"Fn::GetAtt": [queue, "Arn"]}
     assert statement["Condition"] == {
-        "ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["EventsRule", "Arn"]}}
+        "ArnEquals": {
+            "aws:SourceArn": [
+                {"Fn::GetAtt": [name, "Arn"]} for name in ("EventsRule", "TenantsRule")
+            ]
+        }
     }

@@ -1,7 +1,12 @@
 """`pillarbox account usage|suspend|resume`, and what a suspension stops."""
 
+from dataclasses import replace
+
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.pauses import Pauses
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits, window_end
 from pillarbox.wiring import Wiring, utc_now
 from tests.fakes.builders import messages
@@ -62,3 +67,35 @@ def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> Non
     assert (resumed["suspendedAt"], resumed["suspensionReason"]) == (None, None)
     assert authentication.authenticate(key).account.account_id == account
     assert run.refused("account", "suspend", account, "--reason", "") == (1, "validation_failed")
+
+
+def test_a_suspension_holds_or_drops_what_is_queued(run: Operator, account: str) -> None:
+    """The operator chooses what happens to queued emails, and not both."""
+    suspend = ("account", "suspend", account)
+    assert run(*suspend)["queuedMail"] == "send"
+    assert run(*suspend, "--hold-queued")["queuedMail"] == "hold"
+    assert run(*suspend, "--drop-queued")["queuedMail"] == "drop"
+    assert run(*suspend)["queuedMail"] == "drop"
+    assert run("account", "resume", account)["queuedMail"] is None
+    both = run.refused(*suspend, "--hold-queued", "--drop-queued")
+    assert both == (2, "validation_failed")
+
+
+def test_an_operator_ends_pauses(run: Operator, account: str, table: Table) -> None:
+    """`account show` has the pauses; `resume` ends those of the breaker, and leaves that of SES."""
+    now, pauses = utc_now(), Pauses(DynamoAccounts(table))
+    stop = Pause(
+        scope=PauseScope.KEY,
+        id="key_1",
+        level=PauseLevel.STOP,
+        cause=PauseCause.BOUNCES,
+        since=now,
+    )
+    by_ses = replace(stop, scope=PauseScope.ACCOUNT, id="", cause=PauseCause.PROVIDER)
+    for pause in (stop, by_ses):
+        pauses.put(account, pause)
+    shown = {item["scope"]: item for item in run("account", "show", account)["pauses"]}
+    assert (shown["key"]["id"], shown["key"]["resumable"]) == ("key_1", True)
+    assert (shown["account"]["cause"], shown["account"]["resumable"]) == ("provider", False)
+    resumed = run("account", "resume", account)
+    assert [item["scope"] for item in resumed["pauses"]] == ["account"]

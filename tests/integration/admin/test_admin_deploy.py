@@ -78,6 +78,10 @@ def template(address: str) -> dict[str, Any]:
                 "Type": "AWS::Events::Rule",
                 "Properties": {"EventPattern": {"source": ["aws.ses"]}},
             },
+            "TenantsRule": {
+                "Type": "AWS::Events::Rule",
+                "Properties": {"EventPattern": {"source": ["aws.ses"]}},
+            },
             "Table": table,
             "Credentials": table,
             "AlarmTopic": {"Type": "AWS::SNS::Topic"},

@@ -45,7 +45,12 @@ EXPECTED: dict[str, Effect] = {
     "complaint_not_spam": ("sent", None, None, False),
     "complaint_auth_failure": ("complained", "complained", "auth_failure", True),
     "complaint_without_feedback": ("complained", "complained", "complaint", True),
-    "complaint_on_account_suppression_list": ("complained", "complained", "complaint", False),
+    "complaint_on_account_suppression_list": (
+        "complained",
+        "complained",
+        "on_account_suppression_list",
+        False,
+    ),
     "delivery_delay": ("sent", "delayed", "transient_communication_failure", False),
     "open": ("sent", None, None, False),
     "click": ("sent", None, None, False),

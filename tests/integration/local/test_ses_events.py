@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from mypy_boto3_sesv2 import SESV2Client
 
-from local.ses.events import EventEmitter
+from local.ses.events import EventEmitter, records
 from local.ses.store import CapturedMail, Destination, MailStore
 from tests.integration.local.local_ses import RAW, LocalSes, Record, client
 
@@ -200,7 +200,7 @@ def test_a_lost_event_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> None:
         emitter = EventEmitter(emit, pauses=(0.0, 0.0))
         mailbox = MailStore()
-        emitter.start(mail_of(mailbox), mailbox)
+        emitter.start(records(mail_of(mailbox), mailbox))
         await emitter.finish()
 
     asyncio.run(run())
@@ -219,7 +219,7 @@ def test_stopping_does_not_wait_for_ever() -> None:
 
         emitter = EventEmitter(emit)
         mailbox = MailStore()
-        emitter.start(mail_of(mailbox), mailbox)
+        emitter.start(records(mail_of(mailbox), mailbox))
         await emitter.finish(0.0)
 
     asyncio.run(run())

@@ -1,11 +1,13 @@
 """Tenants at the SES stand-in: its operations, and the adapter that uses them."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
+from local.ses.tenants import Origin, TenantStatus
 from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.ports import Tenants
@@ -35,6 +37,21 @@ def adapter(ses: SESV2Client, local_ses: LocalSes, monkeypatch: pytest.MonkeyPat
 @pytest.fixture(params=["fake", "SES"])
 def tenants(request: pytest.FixtureRequest) -> Tenants:
     return FakeTenants() if request.param == "fake" else request.getfixturevalue("adapter")
+
+
+def set_status(local_ses: LocalSes, origin: Origin, status: TenantStatus) -> None:
+    """Let SES, or a policy of SES, change the status of the tenant "shop"."""
+    tenants = local_ses.mailbox.tenants
+    tenant = tenants.get("shop")
+    local_ses.on_loop(lambda: tenants.set_status(tenant, origin, status, "High bounce rate."))
+
+
+def reinstate(ses: SESV2Client) -> None:
+    """Let the owner reinstate the tenant "shop"."""
+    arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
+    ses.update_reputation_entity_customer_managed_status(
+        ReputationEntityType="RESOURCE", ReputationEntityReference=arn, SendingStatus="REINSTATED"
+    )
 
 
 def test_a_tenant_begins_and_ends(tenants: Tenants) -> None:
@@ -96,16 +113,69 @@ def test_email_of_a_tenant(adapter: SesTenants, ses: SESV2Client, local_ses: Loc
     taken = local_ses.mailbox.get(send("shop"))
     assert taken is not None
     assert taken.tenant == "shop"
-    local_ses.mailbox.tenants.pause("shop")
+    set_status(local_ses, "CUSTOMER_MANAGED", "DISABLED")
     assert adapter.all() == {"shop": False}
-    with pytest.raises(SendThrottled):
+    with pytest.raises(SendThrottled) as paused:
         send("shop")
+    assert paused.value.code == "MessageRejected"
     assert local_ses.mailbox.get(send(None)), "others send while one is paused"
-    arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
-    ses.update_reputation_entity_customer_managed_status(
-        ReputationEntityType="RESOURCE", ReputationEntityReference=arn, SendingStatus="REINSTATED"
-    )
+    reinstate(ses)
     assert send("shop")
+
+
+def test_the_owner_cannot_lift_what_ses_enforces(
+    adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
+) -> None:
+    """Either status stops a tenant (API reference of ReputationEntity, SendingStatusAggregate)."""
+    adapter.create("shop", Isolation.STRICT)
+    set_status(local_ses, "AWS_MANAGED", "DISABLED")
+    reinstate(ses)
+    assert adapter.all() == {"shop": False}
+    set_status(local_ses, "AWS_MANAGED", "ENABLED")
+    assert adapter.all() == {"shop": True}
+
+
+def test_a_status_becomes_an_event(
+    adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
+) -> None:
+    """It has the form of the examples in SES's guide, chapter "Tenants"."""
+    adapter.create("shop", Isolation.STRICT)
+    arn = ses.get_tenant(TenantName="shop")["Tenant"]["TenantArn"]
+    set_status(local_ses, "AWS_MANAGED", "DISABLED")
+    (event,) = cast("list[Any]", local_ses.await_records(1))
+    moment = event["detail"]["data"]["record"].pop("lastUpdatedTimestamp")
+    assert (event["detail-type"], event["source"]) == ("Sending Status Disabled", "aws.ses")
+    assert event["resources"] == [arn]
+    record = {"status": "DISABLED", "cause": "High bounce rate."}
+    assert event["detail"]["data"] == {"origin": "AWS_MANAGED", "record": record}
+    assert len(moment) == 7
+    reinstate(ses)
+    event = cast("list[Any]", local_ses.await_records(2))[1]
+    assert event["detail-type"] == "Sending Status Enabled"
+    assert event["detail"]["data"]["record"]["status"] == "REINSTATED"
+
+
+def test_a_tenant_suppresses_by_a_list_of_its_own(
+    adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
+) -> None:
+    """An address on the list of one tenant gets email of the account and of other tenants."""
+    mailer, message = SesMailer("mails"), builders.message(sender=SENDER)
+    for name in ("shop", "other"):
+        adapter.create(name, Isolation.STRICT)
+        adapter.associate(name, [SENDER])
+    ses.put_suppressed_destination(
+        EmailAddress="ada@example.com", Reason="BOUNCE", TenantName="shop"
+    )
+    outcomes = {}
+    for tenant in ("shop", "other", None):
+        mail = local_ses.mailbox.get(mailer.send(message, ("ada@example.com",), RAW, tenant))
+        assert mail
+        outcomes[tenant] = mail.outcomes["ada@example.com"]
+    assert outcomes == {"shop": "suppressed", "other": "delivered", None: "delivered"}
+    records = cast("list[Any]", local_ses.await_records(6))
+    (bounce,) = (record["bounce"] for record in records if "bounce" in record)
+    assert bounce["bounceSubType"] == "OnTenantSuppressionList"
+    assert not ses.list_suppressed_destinations()["SuppressedDestinationSummaries"]
 
 
 def test_operations_refuse_as_ses_does(adapter: SesTenants, ses: SESV2Client) -> None:

@@ -16,9 +16,11 @@ from pillarbox.application.operator.checks import (
     check_queue_ages,
     check_quota,
     check_sending,
+    check_strangers,
 )
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus
 from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.sign_in.strangers import StrangerDay
 from tests.fakes import builders
 from tests.fakes.builders import NOW
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status, verdicts
@@ -39,6 +41,16 @@ def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, messag
     findings = list(check_sending(sending_status(**changes)))
     assert verdicts(findings) == [verdict]
     assert message in findings[0].message
+
+
+def test_mail_to_strangers_that_bounces() -> None:
+    """A pause warns and names its end; without one the figures pass."""
+    few, many = (StrangerDay(NOW.date(), 20, bounced) for bounced in (1, 10))
+    (passed,) = check_strangers([few], NOW)
+    (warned,) = check_strangers([many], NOW)
+    assert verdicts([passed, warned]) == ["pass", "warn"]
+    assert passed.message.startswith("1 of 20 emails")
+    assert f"until {NOW + timedelta(days=2):%Y-%m-%d} 00:00 UTC" in warned.message
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import Granularity, Rollup
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import NOW
+from tests.fakes.sign_in import FakeStrangerMail
 from tests.refusals import refusal
 from tests.unit.admin.doctor_fakes import (
     PROTECTED,
@@ -76,6 +77,7 @@ class HealthyStack(UseCases):
 
     def findings(self) -> list[Finding]:
         doctor = Doctor(
+            strangers=FakeStrangerMail(),
             provider=self.provider,
             plans=self.plans,
             accounts=self.account_records,
@@ -146,7 +148,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
         *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
         "domains",
         "tenants",
-        *("queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
+        *("strangers", "queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
         "policies",
     }
     assert stack.problems() == []

@@ -295,6 +295,18 @@ def test_suppressing_is_for_the_named_account_and_those_that_had_the_address(
     assert suppression is None or suppression.reason == "manual"
 
 
+def test_a_late_bounce_of_an_erased_message_will_be_found() -> None:
+    """It suppresses a hash, so whoever had the mail looks for hashes, even without any yet."""
+    world = SearchWorld()
+    world.table.put(account_item(world.account))
+    world.send_to(ANN)
+    erase(world)
+    assert hashed(world) is None
+    account = DynamoAccounts(world.table).get(world.account_id)
+    assert account is not None
+    assert account.hashed_suppressions
+
+
 def test_a_message_that_is_accepted_meanwhile_is_erased_too() -> None:
     """The second pass begins when no writer can be late any more, and erases what came."""
     world = world_with_mail()

@@ -1,6 +1,6 @@
 """Moving accounts into tenants of SES and out of them."""
 
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
@@ -8,14 +8,22 @@ import pytest
 
 from admin.use_cases.isolation import Moved
 from pillarbox.application.operator.checks import Verdict
+from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Account, Isolation
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
+from tests.fakes.builders import NOW
 from tests.refusals import refusal
 from tests.unit.admin.use_cases import UseCases
 
 WIDGETS = ("acct00000001", "acct00000002")
 PREVIEW = "preview@shop.example"
+
+
+PROVIDER = Pause(
+    scope=PauseScope.ACCOUNT, level=PauseLevel.STOP, cause=PauseCause.PROVIDER, since=NOW
+)
 
 
 def shop_with_senders(stack: UseCases) -> str:
@@ -31,8 +39,15 @@ def account(stack: UseCases, account_id: str) -> Account:
 
 
 def can_send(stack: UseCases, account_id: str) -> bool:
+    return sends(stack, account(stack, account_id))
+
+
+def all_can_send(stack: UseCases) -> bool:
+    return all(sends(stack, one) for one in stack.account_records.all())
+
+
+def sends(stack: UseCases, found: Account) -> bool:
     """Return whether SES takes the account's email: it has no tenant, or all is associated."""
-    found = account(stack, account_id)
     verified = {address for address, is_verified in found.senders.items() if is_verified}
     return found.tenant is None or verified <= stack.tenants.associated.get(found.tenant, set())
 
@@ -120,34 +135,56 @@ def test_accounts_of_the_widget_share_a_strict_tenant() -> None:
             replace(builders.account(), account_id=account_id, senders={}, widget_secret="x")
         )
         changed = stack.isolation.change(account_id, Isolation.STANDARD)
-        assert (changed.isolation, changed.tenant) == (Isolation.STRICT, "pillarbox-preview")
-    assert stack.tenants.associated == {"pillarbox-preview": {PREVIEW}}
+        assert (changed.isolation, changed.tenant) == (Isolation.STRICT, "pillarbox-shared")
+    assert stack.tenants.associated == {"pillarbox-shared": {PREVIEW}}
     stack.isolation.change(WIDGETS[0], Isolation.NONE)
     assert can_send(stack, WIDGETS[1])
-    assert "pillarbox-preview" in stack.tenants.associated
+    assert "pillarbox-shared" in stack.tenants.associated
 
 
 @pytest.mark.slow
-def test_one_command_moves_all_accounts_and_can_be_interrupted() -> None:
-    """A thousand accounts: the repeated command makes no call for those that are done."""
+def test_one_command_moves_a_thousand_accounts_and_can_be_interrupted() -> None:
+    """Killed twelve times, it makes two calls for each account and repeats at most three a kill."""
     stack = UseCases()
-    ids = [f"acct{number:08}" for number in range(1000)]
-    for account_id in ids:
-        stack.account_records.add(replace(builders.account(), account_id=account_id))
-
-    def interrupt(seen: int) -> None:
-        if seen == 437:
-            raise KeyboardInterrupt
-
-    with suppress(KeyboardInterrupt):
-        stack.isolation.change_all(Isolation.STRICT, interrupt)
-    assert len(stack.tenants.associated) == 437
-    assert all(can_send(stack, account_id) for account_id in ids)
-    calls = stack.tenants.calls
+    for number in range(1000):
+        one = replace(builders.account(), account_id=f"acct{number:08}")
+        stack.account_records.add(one)
+    kills = range(1, 300, 25)
+    for call in kills:
+        Process(stack, call, after=call % 2 == 0)
+        with pytest.raises(Killed):
+            stack.isolation.change_all(Isolation.STRICT, lambda _: None)
+        assert all_can_send(stack)
+    Process(stack, 0, after=False)
     assert stack.isolation.change_all(Isolation.STRICT, lambda _: None) == Moved(done=1000)
-    assert stack.tenants.calls - calls == 1 + 2 * (1000 - 437)
+    assert 2000 <= stack.tenants.calls <= 2000 + 3 * (len(kills) + 1)
     assert len(stack.tenants.associated) == 1000
     assert all(one.tenant for one in stack.account_records.all())
+
+
+def test_a_pause_by_ses_ends_with_the_tenant() -> None:
+    """It stays while the account keeps the tenant that SES paused."""
+    stack = UseCases()
+    shop = shop_with_senders(stack)
+    stack.isolation.change(shop, Isolation.STANDARD)
+    Pauses(stack.account_records).put(shop, PROVIDER)
+    assert stack.isolation.change(shop, Isolation.STRICT).pauses == (PROVIDER,)
+    assert stack.isolation.change(shop, Isolation.NONE).pauses == ()
+
+
+def test_what_differs_from_ses_is_made_again() -> None:
+    """One command repairs a tenant that is gone, and one of the stack that had the table before."""
+    stack = UseCases()
+    gone, former = shop_with_senders(stack), shop_with_senders(stack)
+    stack.isolation.change(gone, Isolation.STANDARD)
+    stack.tenants.create(f"former-{former}", Isolation.STANDARD)
+    stack.account_records.set_isolation(former, Isolation.STANDARD, f"former-{former}")
+    stack.tenants.delete(f"pillarbox-{gone}")
+    assert stack.isolation.change_all(Isolation.STANDARD, lambda _: None) == Moved(done=2)
+    for shop in (gone, former):
+        assert account(stack, shop).tenant == f"pillarbox-{shop}"
+        assert can_send(stack, shop)
+        assert f"pillarbox-{shop}" in stack.tenants.associated
 
 
 def test_an_account_that_fails_stops_no_other() -> None:
@@ -171,16 +208,136 @@ def test_the_doctor_compares_records_and_ses() -> None:
     assert tenant is not None
     assert [one.verdict for one in stack.isolation.check()] == [Verdict.PASS]
     stack.tenants.paused = {tenant}
-    assert [one.verdict for one in stack.isolation.check()] == [Verdict.FAIL]
+    (finding,) = stack.isolation.check()
+    assert finding.verdict is Verdict.FAIL
+    assert "Its record does not say so" in finding.message
+    Pauses(stack.account_records).put(shop, PROVIDER)
+    (finding,) = stack.isolation.check()
+    assert "Its record does not say so" not in finding.message
     stack.tenants.paused = set()
+    assert [one.verdict for one in stack.isolation.check()] == [Verdict.WARN]
+    Pauses(stack.account_records).remove(shop, PROVIDER.key)
     stack.tenants.associated[tenant].remove("hello@shop.example")
     assert [one.verdict for one in stack.isolation.check()] == [Verdict.FAIL]
-    stack.tenants.associated = {"other-tenant": set(), "pillarbox-gone": set()}
+    gone, others = f"pillarbox-{WIDGETS[0]}", ["pillarbox-dev-shared", f"pillarbox-dev-{shop}"]
+    stack.tenants.associated = {name: set() for name in (gone, *others)}
     verdicts = [(one.verdict, one.message) for one in stack.isolation.check()]
     assert verdicts == [
         (Verdict.FAIL, f"SES has no tenant {tenant}: email of account {shop} waits."),
-        (Verdict.WARN, "SES has the tenant pillarbox-gone, which no account names."),
+        (Verdict.WARN, f"SES has the tenant {gone}, which no account names."),
     ]
+
+
+def test_the_doctor_looks_at_the_shared_tenant() -> None:
+    """It fails until the tenant is there, exists at SES, and has what preview keys send from."""
+    stack = UseCases()
+    begins = replace(stack.isolation, begins_shared=True)
+    assert [one.verdict for one in begins.check()] == [Verdict.FAIL]
+    begins.prepare_shared()
+    assert [one.verdict for one in begins.check()] == [Verdict.PASS]
+    stack.tenants.associated["pillarbox-shared"].clear()
+    assert [one.verdict for one in begins.check()] == [Verdict.FAIL]
+    stack.tenants.associated.clear()
+    assert [one.verdict for one in begins.check()] == [Verdict.FAIL]
+
+
+def test_the_shared_tenant_is_named_when_it_may_send() -> None:
+    """Until SES has associated what previews send from, new accounts begin as before."""
+    stack = UseCases()
+    stack.tenants.lost = {PREVIEW}
+    assert refusal(stack.isolation.prepare_shared).code == "service_unavailable"
+    assert stack.shared_tenant.stored() is None
+    stack.tenants.lost = set()
+    stack.isolation.prepare_shared()
+    assert stack.shared_tenant.stored() == "pillarbox-shared"
+
+
+def test_a_stranger_stays_in_the_shared_tenant_until_an_operator_says_otherwise() -> None:
+    """`--all` and `strict` keep it there; `standard` gives it a tenant of its own."""
+    stack = UseCases()
+    stack.isolation.prepare_shared()
+    shop = shop_with_senders(stack)
+    stack.account_records.set_isolation(shop, Isolation.STRICT, "pillarbox-shared")
+    for isolation in (Isolation.STANDARD, Isolation.STRICT):
+        assert stack.isolation.change_all(isolation, lambda _: None) == Moved(done=1)
+        assert account(stack, shop).tenant == "pillarbox-shared"
+    assert stack.isolation.change(shop, Isolation.STRICT).tenant == "pillarbox-shared"
+    assert can_send(stack, shop)
+    changed = stack.isolation.change(shop, Isolation.STANDARD)
+    assert (changed.isolation, changed.tenant) == (Isolation.STANDARD, f"pillarbox-{shop}")
+    assert can_send(stack, shop)
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+class Process:
+    """Ends the process at a call of SES or a write of a record: before it or after it."""
+
+    def __init__(self, stack: UseCases, call: int, *, after: bool) -> None:
+        self.left = call
+        self.after = after
+        objects = (
+            (stack.tenants, ("create", "associate", "delete", "all")),
+            (stack.account_records, ("set_isolation",)),
+            (stack.shared_tenant, ("store",)),
+        )
+        for owner, names in objects:
+            for name in names:
+                setattr(owner, name, self._watch(getattr(type(owner), name).__get__(owner)))
+
+    def _watch(self, call: Callable[..., object]) -> Callable[..., object]:
+        def watched(*arguments: object) -> object:
+            self.left -= 1
+            if self.left == 0 and not self.after:
+                raise Killed
+            result = call(*arguments)
+            if self.left == 0:
+                raise Killed
+            return result
+
+        return watched
+
+
+def mixed_stack() -> UseCases:
+    """Return accounts with a tenant, without one, of the widget and of a stranger."""
+    stack = UseCases()
+    stack.isolation.prepare_shared()
+    one, two = shop_with_senders(stack), shop_with_senders(stack)
+    stack.create_account()
+    stack.isolation.change(one, Isolation.STANDARD)
+    stack.account_records.set_isolation(two, Isolation.STRICT, "pillarbox-shared")
+    stack.tenants.associate("pillarbox-shared", ["hello@shop.example"])
+    widget = replace(builders.account(), account_id=WIDGETS[0], senders={}, widget_secret="x")
+    stack.account_records.add(widget)
+    return stack
+
+
+@pytest.mark.parametrize("isolation", list(Isolation))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_kill_at_any_call_leaves_the_same_end(isolation: Isolation, *, after: bool) -> None:
+    """Everybody can send after the kill, and the repeated command ends as if nothing was."""
+    undisturbed = mixed_stack()
+    undisturbed.isolation.change_all(isolation, lambda _: None)
+    expected = len(undisturbed.tenants.associated), undisturbed.shared_tenant.stored()
+    for call in count(1):
+        stack = mixed_stack()
+        Process(stack, call, after=after)
+        try:
+            stack.isolation.change_all(isolation, lambda _: None)
+            break
+        except Killed:
+            pass
+        assert all_can_send(stack)
+        assert not stack.isolation.change_all(isolation, lambda _: None).failed
+        assert (len(stack.tenants.associated), stack.shared_tenant.stored()) == expected
+        wanted = {None} if isolation is Isolation.NONE else {*stack.tenants.associated}
+        assert {one.tenant for one in stack.account_records.all()} == wanted
+        calls = stack.tenants.calls
+        stack.isolation.change_all(isolation, lambda _: None)
+        assert stack.tenants.calls == calls + 1, "a finished command only lists the tenants"
+    assert call > 5
 
 
 def test_one_command_removes_all_tenants() -> None:

@@ -9,8 +9,9 @@ from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
 from local import template
 
 QUEUE = "arn:aws:sqs:eu-west-1:123456789012:pillarbox-EventsDeadLetters-1"
-RULE = "arn:aws:events:eu-west-1:123456789012:rule/pillarbox-EventsRule-2"
-REQUIRED = required_policy(QUEUE, "pillarbox-EventsRule-2")
+RULES = "arn:aws:events:eu-west-1:123456789012:rule"
+NAMES = ("EventsRule", "TenantsRule")
+REQUIRED = required_policy(QUEUE, NAMES)
 
 
 def policy(found: Any) -> QueuePolicy:
@@ -31,7 +32,7 @@ def test_the_policy_is_that_of_the_template(name: str) -> None:
     text = json.dumps(document)
     for function, value in (
         ({"Fn::GetAtt": [name, "Arn"]}, QUEUE),
-        ({"Fn::GetAtt": ["EventsRule", "Arn"]}, RULE),
+        *(({"Fn::GetAtt": [rule, "Arn"]}, f"{RULES}/{rule}") for rule in NAMES),
     ):
         text = text.replace(json.dumps(function), json.dumps(value))
     assert json.loads(text) == REQUIRED
@@ -48,7 +49,7 @@ def test_the_form_of_a_policy_does_not_matter() -> None:
 def test_a_policy_that_says_something_else_is_wrong() -> None:
     """No policy, a statement that is missing or more, and another rule are wrong."""
     tls, allow = REQUIRED["Statement"]
-    other = allow | {"Condition": {"ArnEquals": {"aws:SourceArn": f"{RULE}x"}}}
+    other = allow | {"Condition": {"ArnEquals": {"aws:SourceArn": f"{RULES}/{NAMES[0]}"}}}
     assert not policy("").right
     for statements in ([tls], [allow], tls, [tls, allow, other], [tls, other]):
         assert not policy({"Version": "2012-10-17", "Statement": statements}).right

@@ -10,6 +10,7 @@ from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
 from pillarbox.adapters.dynamodb.templates.drafts import (
     DynamoTemplateDrafts,
     DynamoTemplateVersions,
@@ -26,6 +27,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.slow_requests import slow_requests
 from tests.fakes.tenants import FakeTenants
 
 
@@ -70,6 +72,7 @@ class UseCases:
             clock=clock,
         )
         self.tenants = FakeTenants()
+        self.shared_tenant = DynamoSharedTenant(self.table)
         self.senders = Senders(
             accounts=self.account_records, identities=self.identities, tenants=self.tenants
         )
@@ -82,7 +85,10 @@ class UseCases:
             clock=clock,
         )
         self.suppressions = SuppressionList(
-            records=DynamoSuppressions(self.table), accounts=self.account_records, clock=clock
+            records=DynamoSuppressions(self.table),
+            accounts=self.account_records,
+            slow_requests=slow_requests(),
+            clock=clock,
         )
 
     @property
@@ -90,8 +96,10 @@ class UseCases:
         return AccountIsolation(
             accounts=self.account_records,
             tenants=self.tenants,
+            shared=self.shared_tenant,
             stack="pillarbox",
             preview_sender="preview@shop.example",
+            begins_shared=False,
         )
 
     def create_account(self, plan: Plan = Plan.STANDARD) -> str:

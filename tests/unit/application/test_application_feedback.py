@@ -21,6 +21,8 @@ from pillarbox.application.templates.starters import list_starters, render_with_
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
@@ -91,6 +93,20 @@ def test_a_report_cannot_suppress_or_add_a_stranger(
     assert set(world.store.suppressed) == {(ACCOUNT, address) for address in suppressed}
     assert [e.recipient for e in world.message().events] == [to[0] if suppressed else None]
     assert world.message().status == "bounced"
+
+
+def test_a_complaint_about_a_code_stops_only_its_recipient(world: World) -> None:
+    """A report about the service's own mail cannot stop a stranger's codes of the widget."""
+    code = builders.message(SERVICE_ACCOUNT_ID)
+    world.accept(code)
+    complaint = replace(
+        BOUNCE,
+        account_id=SERVICE_ACCOUNT_ID,
+        message_id=code.message_id,
+        suppress=(("victim@example.net", "complained"),),
+    )
+    world.record(complaint)
+    assert set(world.store.suppressed) == {(PREVIEW_LIST, stopped_mailbox(ANN))}
 
 
 def test_each_event_of_a_message_suppresses(world: World) -> None:

@@ -1,8 +1,7 @@
 """Preview keys of the widget: limits, replacement, reports and expiry."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -16,7 +15,7 @@ from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
 from pillarbox.adapters.public_suffixes import registrable_domain
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
-from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.address import fold_address
@@ -31,6 +30,7 @@ from pillarbox.domain.sign_in.preview_key import (
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -50,20 +50,6 @@ class Queue:
         self.requests.append(request)
 
 
-class Counts:
-    """Implements `sign_in.ports.SignInCounts`; a count in the table takes 4 ms."""
-
-    def __init__(self) -> None:
-        self.counted = Counter[object]()
-
-    def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
-        window_of_time = (subject, window, now.timestamp() // window.total_seconds())
-        if self.counted[window_of_time] >= most:
-            return False
-        self.counted[window_of_time] += 1
-        return True
-
-
 class World:
     """A service with the widget."""
 
@@ -73,18 +59,22 @@ class World:
         self.accounts = DynamoPreviewAccounts(self.credentials, self.table)
         self.queue = Queue()
         self.domains = FakeDomains()
+        self.strangers = FakeStrangerMail()
         self.now = NOW
+        self.tenant: str | None = None
         self.keys = PreviewKeys(
             is_open=True,
             per_day=30,
             accounts=self.accounts,
             flows=DynamoFlows(self.credentials),
             proofs=DynamoProofs(self.credentials),
-            counts=Counts(),
+            counts=FakeCounts(),
             queue=self.queue,
             domains=self.domains,
+            strangers=self.strangers,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
+            tenant=lambda: self.tenant,
             clock=lambda: self.now,
         )
 
@@ -130,6 +120,16 @@ def test_a_second_key_replaces_the_first(world: World) -> None:
     assert first != second
     assert world.accounts.key_digest(world.account.account_id) == digest_of_key(second)
     assert world.account.contact == ADA
+
+
+def test_an_account_begins_in_the_shared_tenant(world: World) -> None:
+    """SES pauses visitors together and nobody else, as soon as there is such a tenant."""
+    world.issue()
+    assert (world.account.isolation, world.account.tenant) == (Isolation.NONE, None)
+    world = World()
+    world.tenant = "pillarbox-shared"
+    world.issue()
+    assert (world.account.isolation, world.account.tenant) == (Isolation.STRICT, world.tenant)
 
 
 def test_five_guesses_are_checked(world: World) -> None:

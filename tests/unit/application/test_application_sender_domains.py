@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.accounts.sender_domains import SenderDomains
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.errors import Unavailable
 from tests.fakes.builders import ACCOUNT, NOW, account, at
-from tests.fakes.engine_tables import EngineTable
 from tests.unit.admin.domain_fakes import FakeDomains
 
 VERIFIED, PENDING = DomainState.VERIFIED, DomainState.PENDING
@@ -62,15 +59,12 @@ class Look:
 
     def __call__(self, seconds: int = 0) -> None:
         stored = replace(account(), senders=self.senders, has_webhooks=self.has_webhooks)
-        table = EngineTable("table")
-        table.put(account_item(stored))
         SenderDomains(
-            accounts=DynamoAccounts(table),
             records=self,
             domains_of_members=self.domains_of_members,
             provider=self,
             clock=lambda: at(seconds),
-        ).look(ACCOUNT)
+        ).look(stored)
 
 
 SENDERS = {"ann@shop.example": True, "bob@shop.example": False, "ann@new.example": False}
@@ -110,19 +104,6 @@ def test_an_answer_that_is_missing_changes_nothing() -> None:
     look(60)
     assert look.known == known
     assert len(look.asked) == 1
-
-
-def test_an_absent_account_is_no_error() -> None:
-    """The account may be deleted while its task waits."""
-    look = Look({})
-    SenderDomains(
-        accounts=DynamoAccounts(EngineTable("table")),
-        records=look,
-        domains_of_members=look.domains_of_members,
-        provider=look,
-        clock=lambda: NOW,
-    ).look(ACCOUNT)
-    assert look.asked == []
 
 
 def test_a_domain_of_members_is_announced_once_without_a_sender() -> None:

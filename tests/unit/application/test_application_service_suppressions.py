@@ -4,24 +4,40 @@ import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
 from pillarbox.application.accounts.suppressions import SuppressionList
+from pillarbox.domain.accounts.suppression import is_hashed
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
+from tests.fakes.slow_requests import slow_requests
 
 
 def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
-    """A user whose code bounced gets codes again; another account without a record is refused."""
+    """A user whose code bounced, or who used the link to stop mail, gets codes again.
+
+    Another account without a record is refused.
+    """
     table = EngineTable("table")
     records = DynamoSuppressions(table)
     suppressions = SuppressionList(
-        records=records, accounts=DynamoAccounts(table), clock=lambda: NOW
+        records=records,
+        accounts=DynamoAccounts(table),
+        slow_requests=slow_requests(),
+        clock=lambda: NOW,
     )
     records.put(SERVICE_ACCOUNT_ID, "ada@shop.example", "bounced", NOW, None)
     (found,) = suppressions.of_account(SERVICE_ACCOUNT_ID)
     assert (found.address, found.reason) == ("ada@shop.example", "bounced")
     assert suppressions.remove(SERVICE_ACCOUNT_ID, "Ada@shop.example") == "ada@shop.example"
     assert records.find_suppressed(SERVICE_ACCOUNT_ID, ["ada@shop.example"]) == frozenset()
+    previews = DynamoPreviewAccounts(None, table)
+    previews.stop_mail("ada@shop.example", NOW)
+    (found,) = suppressions.of_account(SERVICE_ACCOUNT_ID)
+    assert (is_hashed(found.address), found.reason) == (True, "stopped")
+    suppressions.remove(SERVICE_ACCOUNT_ID, "ada@shop.example")
+    assert not previews.is_stopped("ada@shop.example")
+    assert [*suppressions.of_account(SERVICE_ACCOUNT_ID)] == []
     with pytest.raises(ServiceError, match="no such account"):
         suppressions.remove("acct00000009", "ada@shop.example")

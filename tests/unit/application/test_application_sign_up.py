@@ -15,7 +15,7 @@ from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
-from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof, Proof
@@ -44,6 +44,7 @@ class World:
 
     mode: SignUpMode = SignUpMode.OPEN
     domains: frozenset[str] = frozenset()
+    tenant: str | None = None
     store: Store = field(default_factory=Store)
 
     def __post_init__(self) -> None:
@@ -67,6 +68,7 @@ class World:
             sign_ups=self.sign_ups,
             proofs=self.proofs,
             counts=DynamoSignInCounts(self.credentials),
+            tenant=lambda: self.tenant,
             clock=lambda: NOW,
         )
 
@@ -280,3 +282,19 @@ def test_one_mailbox_signs_up_once() -> None:
         assert world.status(form) is SignUpStatus.CREATED
     assert world.create("m.allory@shop.example") is SignUpStatus.CREATED
     assert world.status("mallory@shop.example") is SignUpStatus.AVAILABLE
+
+
+def test_a_strangers_account_begins_in_the_shared_tenant() -> None:
+    """One that an operator approves has none, because an operator knows its owner."""
+    begun: dict[SignUpMode, tuple[Isolation, str | None]] = {}
+    for mode in (SignUpMode.OPEN, SignUpMode.APPROVED):
+        world = World(mode=mode, tenant="pillarbox-shared")
+        world.create()
+        if mode is SignUpMode.APPROVED:
+            world.approval.approve(ADA, None, by="operator@pillarbox.example")
+        (account,) = world.accounts.all()
+        begun[mode] = (account.isolation, account.tenant)
+    assert begun == {
+        SignUpMode.OPEN: (Isolation.STRICT, "pillarbox-shared"),
+        SignUpMode.APPROVED: (Isolation.NONE, None),
+    }

@@ -12,6 +12,7 @@ from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTa
 from pillarbox.application.delivery.sweep import Sweep, SweepReport
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.message_log import ScanPage
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
@@ -74,7 +75,8 @@ class Case:
             messages=stores.FakeMessages(self.store),
             spool=ports,
             statistics=ports,
-            look_at_domains=self.looked_at.append,
+            accounts=ports,
+            looks=[lambda account: self.looked_at.append(account.account_id)],
             tasks=ports,
             clock=lambda: NOW,
         )
@@ -84,6 +86,9 @@ class Case:
         return self.store.messages[ACCOUNT, message.message_id]
 
     # Methods of the ports
+
+    def get(self, account_id: str) -> Account | None:
+        return builders.account(account_id=account_id) if account_id in self.accounts else None
 
     def all_ids(self) -> Iterable[str]:
         return self.accounts

@@ -16,7 +16,7 @@ from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.look_ups import look_ups
+from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhook_world import WebhookWorld
 
 OK, BUSY, GONE = (PostResult(status_code=code) for code in (200, 503, 410))
@@ -95,7 +95,7 @@ def test_an_enabled_endpoint_is_probed_by_any_clock(error: timedelta) -> None:
         endpoints=world.endpoints,
         healths=world.healths,
         poster=lambda: world.poster,
-        look_ups=look_ups(),
+        slow_requests=slow_requests(),
         queue=world.queue,
         log=ChangeLog(FakeLogEntries(), lambda: world.now),
         clock=lambda: world.now,

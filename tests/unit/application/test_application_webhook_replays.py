@@ -15,7 +15,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.look_ups import look_ups
+from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhook_world import WebhookWorld
 from tests.unit.application.test_application_webhooks import FakeLog
 
@@ -122,7 +122,7 @@ def test_an_enabled_endpoint_receives_what_waits() -> None:
         endpoints=world.endpoints,
         healths=world.healths,
         poster=lambda: world.poster,
-        look_ups=look_ups(),
+        slow_requests=slow_requests(),
         queue=world.queue,
         log=ChangeLog(FakeLogEntries(), lambda: world.now),
         clock=lambda: world.now,

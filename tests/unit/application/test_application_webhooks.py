@@ -33,7 +33,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.look_ups import look_ups
+from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhooks import (
     FakeEndpointHealths,
     FakeWebhookDeliveries,
@@ -91,7 +91,7 @@ class UseCasesOfWebhooks:
             endpoints=self.endpoints,
             healths=self.healths,
             poster=FakeWebhookPoster,
-            look_ups=look_ups(),
+            slow_requests=slow_requests(),
             queue=self.queue,
             log=ChangeLog(FakeLogEntries(), lambda: self.now),
             clock=lambda: self.now,
@@ -484,7 +484,7 @@ def test_only_a_new_url_needs_a_look_up() -> None:
     """An account whose look-ups are used up can still change the rest of an endpoint."""
     cases = UseCasesOfWebhooks()
     endpoint_id = cases.create("*")
-    webhooks = replace(cases.webhooks, look_ups=look_ups(used_up=True))
+    webhooks = replace(cases.webhooks, slow_requests=slow_requests(used_up=True))
     moved = EndpointChanges(url="https://other.example/")
     with pytest.raises(ServiceError) as refused:
         webhooks.change(ACCOUNT, endpoint_id, moved, by="operator")

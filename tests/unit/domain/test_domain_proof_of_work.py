@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 from altcha.v1 import (
@@ -13,10 +14,10 @@ from altcha.v1 import (
     verify_solution,
 )
 
+from pillarbox.domain.sign_in import proof_of_work
 from pillarbox.domain.sign_in.proof_of_work import (
     ALGORITHM,
     CHALLENGE_TIME,
-    MAX_NUMBER,
     Challenge,
     Proof,
     check_proof,
@@ -29,19 +30,27 @@ USER: Final = "5" * 64
 NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def solved(challenge: Challenge) -> Proof:
+#: The most tries of a test.
+FEW: Final = 500
+
+
+def challenge(key: bytes, user: str, now: datetime) -> Challenge:
+    """Make a challenge that takes few tries."""
+    with mock.patch.object(proof_of_work, "MAX_NUMBER", FEW):
+        return new_challenge(key, user, now)
+
+
+def solved(given: Challenge) -> Proof:
     solution: Any = solve_challenge(
-        challenge=challenge.challenge,
-        salt=challenge.salt,
+        challenge=given.challenge,
+        salt=given.salt,
         algorithm=ALGORITHM,
-        max_number=MAX_NUMBER,
+        max_number=FEW,
     )
-    return Proof(
-        challenge.challenge, challenge.salt, challenge.signature, ALGORITHM, solution.number
-    )
+    return Proof(given.challenge, given.salt, given.signature, ALGORITHM, solution.number)
 
 
-PROOF: Final = solved(new_challenge(KEY, USER, NOW))
+PROOF: Final = solved(challenge(KEY, USER, NOW))
 
 
 def code_of(proof: Proof, *, key: bytes = KEY, user: str = USER, now: datetime = NOW) -> str:
@@ -52,7 +61,7 @@ def code_of(proof: Proof, *, key: bytes = KEY, user: str = USER, now: datetime =
 def test_the_package_solves_and_accepts_our_challenges() -> None:
     """Its solver finds the number, and its check agrees with ours, also for another key."""
     now = datetime.now(UTC)  # the package has its own clock
-    proof = solved(new_challenge(KEY, USER, now))
+    proof = solved(challenge(KEY, USER, now))
     payload = Payload(ALGORITHM, proof.challenge, proof.number, proof.salt, proof.signature)
     assert verify_solution(payload, KEY) == (True, None)
     assert check_proof(proof, KEY, USER, now).digest == proof.challenge
@@ -63,7 +72,11 @@ def test_the_package_solves_and_accepts_our_challenges() -> None:
 def test_we_accept_challenges_of_the_package() -> None:
     """Its hashes and signatures are ours, if the salt has our parameters."""
     options = ChallengeOptions(
-        max_number=1_000, hmac_key=KEY, expires=NOW + CHALLENGE_TIME, params={"for": USER}
+        max_number=FEW,
+        salt_length=8,
+        hmac_key=KEY,
+        expires=NOW + CHALLENGE_TIME,
+        params={"for": USER},
     )
     made = create_challenge(options)
     proof = solved(Challenge(made.challenge, made.salt, made.signature))
@@ -108,6 +121,14 @@ def test_a_proof_is_for_one_user_and_five_minutes() -> None:
 
 def test_the_number_is_hidden_and_challenges_differ() -> None:
     """Challenges of one user at one time are never the same, and do not contain the number."""
-    challenges = [new_challenge(KEY, USER, NOW) for _ in range(50)]
+    challenges = [challenge(KEY, USER, NOW) for _ in range(50)]
     assert len({one.challenge for one in challenges}) == 50
     assert len({one.salt for one in challenges}) == 50
+
+
+def test_a_proof_takes_a_million_hashes_of_one_block_each() -> None:
+    """Half of the numbers on average; of two blocks of salt and number the first is constant."""
+    assert proof_of_work.MAX_NUMBER // 2 == 1_000_000
+    salt = new_challenge(KEY, USER, NOW).salt
+    padding = 1 + 8  # octets
+    assert 64 < len(f"{salt}{proof_of_work.MAX_NUMBER}") + padding <= 2 * 64

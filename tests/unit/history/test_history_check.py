@@ -84,7 +84,7 @@ def test_a_right_ledger_is_not_changed() -> None:
     assert world.engine.write_units == 0
 
 
-@pytest.mark.parametrize("kind", ["C#", "U#sent#", "U#delivered#", "U#bounced-late#", "hour#"])
+@pytest.mark.parametrize("kind", ["C#", "U#sent#", "U#delivered#", "U#bounced-later#", "hour#"])
 def test_a_lost_item_of_an_ended_hour_is_repaired(kind: str) -> None:
     """If an item of any kind is lost, the check writes it again and counts it."""
     world = busy_hour()

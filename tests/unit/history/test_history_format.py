@@ -237,11 +237,11 @@ def test_the_keys_of_items_stay(created: int, shards: int, number: int, moment: 
     assert key == {"pk": {"S": f"STAT#{ACCOUNT}"}, "sk": {"S": f"C#{moment:015}"}}
 
 
-def test_an_entry_that_was_updated_in_a_later_hour_is_in_a_group_of_late_ones() -> None:
+def test_an_entry_that_was_updated_in_a_later_hour_is_in_a_group_of_its_own() -> None:
     """The list of a status has a group for updates in the first hour, and one for later ones."""
     hour_end = Granularity.HOUR.end(CREATED)
     assert copy_place(entry(1, status=SENT, updated=hour_end - 1)) == ("sent", hour_end - 30_000)
-    assert copy_place(entry(1, status=SENT, updated=hour_end)) == ("sent-late", hour_end)
+    assert copy_place(entry(1, status=SENT, updated=hour_end)) == ("sent-later", hour_end)
 
 
 @pytest.mark.parametrize("status", Status)

@@ -10,6 +10,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import items_of
 from pillarbox.adapters.dynamodb.history.ledger_format import pack, rollup_attributes, unpack
 from pillarbox.domain.errors import ServiceError
@@ -86,8 +87,8 @@ def test_a_missing_copy_is_wrong(world: Audited, copy: str) -> None:
     [
         ("sent", HOUR),
         ("sent", HOUR + HOUR_LENGTH - 30_000),
-        ("sent-late", HOUR + HOUR_LENGTH),
-        ("bounced-late", HOUR + 40 * 86_400_000),
+        ("sent-later", HOUR + HOUR_LENGTH),
+        ("bounced-later", HOUR + 40 * 86_400_000),
     ],
 )
 def test_a_copy_in_another_list_is_wrong(world: Audited, group: str, moment: int) -> None:
@@ -112,6 +113,21 @@ def test_what_a_message_no_longer_says_is_wrong(world: Audited) -> None:
     assert world.item(HOUR) == {one.message_id: right}
     assert world.copies("sent", HOUR) == {one.message_id: right}
     assert world.copies("pending", HOUR) is None
+
+
+def test_the_entry_by_creation_is_corrected_last(
+    world: Audited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If that write fails, the entry is still the old one, so the next check finds it wrong."""
+    one = entry(1, created=HOUR, revision=3)
+    world.put(one)
+    written: list[str] = []
+    monkeypatch.setattr(
+        DynamoLedger, "correct_item", lambda _, key, *_of: written.append(key["sk"]["S"])
+    )
+    world.correct(replace(one, status=SENT, updated=HOUR + 7))
+    assert len(written) == 3
+    assert [keys.is_by_creation(sort_key) for sort_key in written] == [False, False, True]
 
 
 def test_a_newer_revision_stays(world: Audited) -> None:
@@ -167,14 +183,14 @@ def test_a_time_without_messages_and_entries_costs_one_query(world: Audited) -> 
 
 
 def test_the_lists_of_an_hour_are_read_up_to_its_end(world: Audited) -> None:
-    """An item that begins with the next hour is not read, but late entries of any time are."""
+    """An item that begins with the next hour is not read, but later entries of any time are."""
     end = HOUR + HOUR_LENGTH
     late = entry(1, created=HOUR, status=SENT, updated=end)
     world.put(late, entry(2, created=end - 1), entry(3, created=end))
     engine = world.watch()
     assert world.wrong(late, entry(2, created=end - 1)) == set()
     lists = {sort_key for sort_key in engine.read if sort_key.startswith("U#")}
-    assert lists == {f"U#pending#{end - 30_000:015}", f"U#sent-late#{end:015}"}
+    assert lists == {f"U#pending#{end - 30_000:015}", f"U#sent-later#{end:015}"}
 
 
 def test_all_entries_are_read_by_creation(world: Audited) -> None:

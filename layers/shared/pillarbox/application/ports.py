@@ -6,7 +6,7 @@ reached. Nothing was changed then, unless a docstring says otherwise.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.errors import Json
     from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
     from pillarbox.domain.messages.message import Message
+    from pillarbox.domain.sign_in.strangers import StrangerDay
     from pillarbox.domain.templates.template import SavedTemplate
 
 
@@ -287,12 +288,26 @@ class BuildDied(Exception):
     """A process that built or compiled something was killed, had no memory, or took too long."""
 
 
+class StrangerMail(Protocol):
+    """Counts the service's own emails to people who have not agreed to get any, by day in UTC."""
+
+    def add_sent(self, day: date) -> None:
+        """Count one."""
+
+    def add_bounced(self, day: date, message_id: UUID) -> None:
+        """Note that one bounced for good; `day` is that of the email. Each counts once."""
+
+    def since(self, day: date) -> "Sequence[StrangerDay]":
+        """Read the counts from a day on, the oldest first."""
+
+
 class SendMail(Protocol):
     """Accepts an email that the service itself writes, such as a code, an invitation or a notice.
 
     No request asks for it, so it has no key and counts in no quota. It is a message of `account`,
     by default the service's own. With a `message_id` it is accepted once; `deadline` is when
-    delivery is given up, by default the usual time.
+    delivery is given up, by default the usual time. A `stop_url` is for people who have not agreed
+    to get it: there they stop such email.
     """
 
     def __call__(  # noqa: PLR0913  an email, and what only some have
@@ -305,6 +320,7 @@ class SendMail(Protocol):
         account: Account | None = None,
         message_id: UUID | None = None,
         deadline: datetime | None = None,
+        stop_url: str = "",
     ) -> None: ...
 
 

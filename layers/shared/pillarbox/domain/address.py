@@ -11,6 +11,9 @@ MAX_ADDRESS: Final = 254
 #: In characters, before the domain becomes A-labels: these are longer, apart from what they ignore.
 _MAX_TEXT: Final = 4 * MAX_ADDRESS
 
+#: Amazon's domain for trials of deliveries, bounces and complaints.
+SIMULATOR_DOMAIN: Final = "simulator.amazonses.com"
+
 _GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
 
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"

@@ -33,6 +33,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "recipient_not_allowed": (403, "authorization_error"),
     "confirmation_required": (403, "authorization_error"),
     "account_suspended": (403, "authorization_error"),
+    "sending_paused": (403, "authorization_error"),
     "client_blocked": (403, "authorization_error"),
     "session_required": (403, "authorization_error"),
     "cross_site_request": (403, "authorization_error"),

@@ -12,9 +12,10 @@ from string import Template
 def notice_source() -> str:
     """Return the template of notices to owners of accounts.
 
-    It has a title, paragraphs, and the names of endpoint and account.
+    It has a title, paragraphs, what it is about, and the name of the account.
     """
-    return _framed("notice", "{{ title }}", "because yours is the contact address of this account.")
+    reason = "because you are an owner of this account, or its contact."
+    return _framed("notice", "{{ title }}", reason)
 
 
 @cache

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
     from pillarbox.application.accounts.keys import Keys
+    from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.accounts.usage import AccountUsage
@@ -53,6 +54,13 @@ class AccountWiring(Stores):
         return Accounts(records=self.account_store, clock=utc_now)
 
     @cached_property
+    def resuming(self) -> "Resuming":
+        from pillarbox.application.accounts.resuming import Resuming
+        from pillarbox.application.pauses import Pauses
+
+        return Resuming(Pauses(self.account_store), self.change_log, utc_now)
+
+    @cached_property
     def account_usage(self) -> "AccountUsage":
         from pillarbox.application.accounts.usage import AccountUsage
 
@@ -65,6 +73,7 @@ class AccountWiring(Stores):
         return SuppressionList(
             records=self.suppression_store,
             accounts=self.account_store,
+            slow_requests=self.slow_requests,
             clock=utc_now,
         )
 
@@ -88,7 +97,7 @@ class AccountWiring(Stores):
             records=self.account_domain_store,
             accounts=self.account_store,
             check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
-            look_ups=self.look_up_budget,
+            slow_requests=self.slow_requests,
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
             log=self.change_log,

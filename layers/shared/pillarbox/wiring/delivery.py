@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pillarbox.application.delivery.plan_sweep import SweepPlan
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
     from pillarbox.application.delivery.sweep import Sweep
+    from pillarbox.application.delivery.tenant_pauses import TenantPauses
     from pillarbox.domain.messages.mail import Mail
     from pillarbox.domain.messages.message import Message
 
@@ -31,11 +32,14 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.sqs.event_queue import SqsEventQueue
         from pillarbox.application.delivery.build_message import build_raw
         from pillarbox.application.delivery.deliver import Delivery
+        from pillarbox.application.delivery.holds import Holds
         from pillarbox.domain.ids import new_token
 
+        directory = DynamoDirectory(self.table)
         return Delivery(
             messages=self.message_store,
-            directory=DynamoDirectory(self.table),
+            directory=directory,
+            holds=Holds(directory, utc_now),
             suppressions=self.suppression_store,
             jobs=self.jobs,
             mailer=SesMailer(self.settings.configuration_set),
@@ -100,10 +104,24 @@ class DeliveryWiring(HistoryWiring):
             messages=self.message_store,
             suppressions=self.suppression_store,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
+            strangers=self.stranger_mail,
+            apply_tenant_change=lambda change: self.tenant_pauses.apply(change),  # noqa: PLW0108  made at first use
             seen_events=self.seen_events,
             heartbeat=self.heartbeat,
             clock=utc_now,
             pause=sleep,
+        )
+
+    @cached_property
+    def tenant_pauses(self) -> "TenantPauses":
+        from pillarbox.adapters.ses.tenants import SesTenants
+        from pillarbox.application.delivery.tenant_pauses import TenantPauses
+
+        return TenantPauses(
+            accounts=self.account_store,
+            may_send=SesTenants(configuration_set="").may_send,
+            shared_tenant=self.shared_tenant.stored,
+            clock=utc_now,
         )
 
     @cached_property
@@ -131,18 +149,19 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.accounts.sender_domains import SenderDomains
         from pillarbox.application.delivery.sweep import Sweep
 
+        domains = SenderDomains(
+            records=DynamoSenderDomains(self.table),
+            domains_of_members=self.account_domain_store.of_account,
+            provider=SesIdentities(),
+            clock=utc_now,
+        )
         return Sweep(
             log=self.message_log,
             messages=self.message_store,
             spool=self.spool,
             statistics=self.ledger_check,
-            look_at_domains=SenderDomains(
-                accounts=self.account_store,
-                records=DynamoSenderDomains(self.table),
-                domains_of_members=self.account_domain_store.of_account,
-                provider=SesIdentities(),
-                clock=utc_now,
-            ).look,
+            accounts=self.account_store,
+            looks=(domains.look, self.tenant_pauses.look),
             tasks=self.sweep_tasks,
             clock=utc_now,
         )

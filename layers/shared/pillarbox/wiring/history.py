@@ -4,18 +4,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pillarbox.application.history.aggregate import Aggregation
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.domain.messages.statistics import IndexEntry
 
 
-class HistoryWiring(Stores):
+class HistoryWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -70,4 +71,46 @@ class HistoryWiring(Stores):
             clock=utc_now,
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
+            judge=self._judge,
         )
+
+    @cached_property
+    def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":
+        """Return what looks at new entries of the ledger; None if the breaker is off."""
+        from pillarbox.application.breaker.breaker import Breaker
+        from pillarbox.application.breaker.notices import OwnerMail, PauseNotices
+        from pillarbox.application.breaker.volume import VolumeWatch
+        from pillarbox.application.pauses import Pauses
+        from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
+        from pillarbox.domain.sign_in.role import Role
+
+        mode = BreakerMode(self.settings.breaker_mode)
+        if mode is BreakerMode.OFF:
+            return None
+        mail = OwnerMail(
+            owners_of=lambda account_id: [
+                member.address
+                for member in self.member_store.of_account(account_id)
+                if member.role is Role.OWNER
+            ],
+            messages=self.message_store,
+            send_mail=self.send_mail,
+        )
+        breaker = Breaker(
+            ledger=self.ledger,
+            pauses=Pauses(self.account_store),
+            limits=ReputationLimits.parse(self.settings.breaker_limits),
+            mode=mode,
+            notices=PauseNotices(mail),
+            clock=utc_now,
+        )
+        volume = VolumeWatch(
+            ledger=self.ledger, accounts=self.account_store, mail=mail, clock=utc_now
+        )
+
+        def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:
+            paused = breaker.judge(account_id, entries)
+            volume.watch(account_id, entries)
+            return paused
+
+        return judge

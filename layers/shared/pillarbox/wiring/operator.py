@@ -65,5 +65,7 @@ class OperationWiring(HistoryWiring):
             provider=SesAccount(utc_now),
             accounts=self.account_store,
             queues=self.queue_operations,
+            strangers=self.stranger_mail,
+            clock=utc_now,
             configuration_set=self.settings.configuration_set,
         )

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.code_requests import LambdaCodeRequests
     from pillarbox.adapters.secret_store import EdgeSecret
+    from pillarbox.application.sending.service_mail import ServiceMail
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.code_mail import CodeMail
+    from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
     from pillarbox.application.sign_in.members import AccountMembers
     from pillarbox.application.sign_in.preview_keys import PreviewKeys
     from pillarbox.application.sign_in.sign_in import SignIn
@@ -38,6 +40,7 @@ class SignInWiring(ServiceMailWiring):
             counts=self.sign_in_counts,
             queue=self.code_requests,
             policy=self.sign_up_policy,
+            strangers=self.stranger_mail,
             clock=utc_now,
         )
 
@@ -67,6 +70,7 @@ class SignInWiring(ServiceMailWiring):
             sign_ups=self.sign_up_store,
             proofs=self.proof_store,
             counts=self.sign_in_counts,
+            tenant=self.newcomers_tenant,
             clock=utc_now,
         )
 
@@ -111,6 +115,18 @@ class SignInWiring(ServiceMailWiring):
             domains=lambda: self.mail_domains,
             messages=self.message_store,
             send_mail=self.send_urgent_mail,
+            strangers=self._mail_to_strangers(self.send_urgent_mail),
+            base_url=self.service_address.read,
+            clock=utc_now,
+        )
+
+    def _mail_to_strangers(self, send_mail: "ServiceMail") -> "MailToStrangers":
+        from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
+
+        return MailToStrangers(
+            send_mail=send_mail,
+            records=self.stranger_mail,
+            proofs=self.proof_store,
             base_url=self.service_address.read,
             clock=utc_now,
         )
@@ -133,8 +149,10 @@ class SignInWiring(ServiceMailWiring):
             counts=self.sign_in_counts,
             queue=self.code_requests,
             domains=self.mail_domains,
+            strangers=self.stranger_mail,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
+            tenant=self.newcomers_tenant,
             clock=utc_now,
         )
 
@@ -163,7 +181,7 @@ class SignInWiring(ServiceMailWiring):
             counts=self.sign_in_counts,
             previews=DynamoPreviewAccounts(None, self.table),
             domains=lambda: self.mail_domains,
-            send_mail=self.send_mail,
+            strangers=self._mail_to_strangers(self.send_mail),
             base_url=self.service_address.read,
             log=self.change_log,
             clock=utc_now,

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
     from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
+    from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
     from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
+    from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
     from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
     from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
     from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.change_log import ChangeLog
-    from pillarbox.application.look_up_budget import LookUpBudget
+    from pillarbox.application.slow_requests import SlowRequests
 
 
 class _Store:
@@ -95,6 +97,7 @@ class Stores:
     session_store: "DynamoSessions" = _store("sign_in.sessions", "credentials", "table")
     sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")
     sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups", "credentials", "table")
+    stranger_mail: "DynamoStrangerMail" = _store("sign_in.strangers", "table")
     suppression_store: "DynamoSuppressions" = _store("accounts.suppressions", "table")
     user_store: "DynamoUsers" = _store("sign_in.users", "credentials")
 
@@ -123,16 +126,26 @@ class Stores:
         return DynamoServiceAddress(self.table, utc_now)
 
     @cached_property
+    def shared_tenant(self) -> "DynamoSharedTenant":
+        from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+
+        return DynamoSharedTenant(self.table)
+
+    def newcomers_tenant(self) -> str | None:
+        """Return the tenant of SES in which a stranger's account begins."""
+        return self.shared_tenant.stored() if self.settings.shared_tenant else None
+
+    @cached_property
     def change_log(self) -> "ChangeLog":
         from pillarbox.application.change_log import ChangeLog
 
         return ChangeLog(self.account_log_store, utc_now)
 
     @cached_property
-    def look_up_budget(self) -> "LookUpBudget":
-        from pillarbox.application.look_up_budget import LookUpBudget
+    def slow_requests(self) -> "SlowRequests":
+        from pillarbox.application.slow_requests import SlowRequests
 
-        return LookUpBudget(count=self.sign_in_counts.count, clock=utc_now)
+        return SlowRequests(count=self.sign_in_counts.count, clock=utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":

@@ -40,7 +40,7 @@ class WebhookWiring(ServiceMailWiring):
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
             poster=lambda: self.webhook_poster,
-            look_ups=self.look_up_budget,
+            slow_requests=self.slow_requests,
             queue=self.webhooks_queue,
             log=self.change_log,
             clock=utc_now,

@@ -35,6 +35,7 @@ The first table has all other records:
 | in shard n  | MSG#<account>#<n>   | <message id>   |
 | quota       | QUOTA#<account>     | -              |
 | of an agent's key | QUOTA#<account> | <key id>     |
+| of a brake  | QUOTA#<account>     | brake#<scope>#<id> |
 | use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | sender domain | DOMAIN#<account>  | <domain>       |
@@ -46,6 +47,8 @@ The first table has all other records:
 | heartbeat   | PULSE               | -              |
 | last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
+| mail to strangers | STRANGERS     | <day>          |
+| tenant of strangers | TENANT      | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
 | its other buckets | RATE#<n>      | -              |
@@ -181,8 +184,12 @@ heartbeat: Final = _common("PULSE", _ALONE)
 #: The last probe for the heartbeat.
 probe: Final = _common("PROBE", _ALONE)
 service_address: Final = _common("ADDRESS", _ALONE)
+#: The tenant of accounts that strangers make.
+shared_tenant: Final = _common("TENANT", _ALONE)
 #: The note of the last minute whose tasks were queued.
 due_minute: Final = _common("DUES", _ALONE)
+#: A day of the service's mail to people who have not agreed to get any.
+stranger_day: Final = _common("STRANGERS")
 
 
 def accounts_from(account_id: str) -> tuple[Item, Item]:

@@ -1,7 +1,7 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -16,7 +16,13 @@ from pillarbox.adapters.rows import (
     nested,
     one_of,
 )
-from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
+from pillarbox.domain.accounts.account import (
+    Account,
+    Isolation,
+    Plan,
+    QueuedMail,
+    Suspension,
+)
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
@@ -32,6 +38,9 @@ from pillarbox.domain.messages.message import (
 )
 from pillarbox.domain.templates.template import SavedTemplate
 
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.pause import Pause
+
 _LIMITS: Final = Row(Limits, "per_minute?", "per_day?", "per_month?", "recipients_per_day?")
 _BRAND: Final = Row(
     Brand,
@@ -40,7 +49,12 @@ _BRAND: Final = Row(
     accent="brand_accent?",
     from_name="brand_from_name?",
 )
-_SUSPENSION: Final = Row(Suspension, at=("suspended", TIME), reason="suspended_for?")
+_SUSPENSION: Final = Row(
+    Suspension,
+    at=("suspended", TIME),
+    reason="suspended_for?",
+    queued=Column("suspended_queue", one_of(QueuedMail), absent=QueuedMail.SEND),
+)
 _ACCOUNT: Final = Row(
     Account,
     *("name", "default_sender?", "contact?", "widget_secret?", "tenant?"),
@@ -134,6 +148,10 @@ _MESSAGE: Final = Row(
 def account_item(account: Account) -> Item:
     """Write a new account."""
     attributes = _ACCOUNT.write(account) | _LIMITS.write(account.overrides)
+    if account.pauses:
+        from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes  # noqa: PLC0415
+
+        attributes |= pause_attributes(account.pauses)
     if account.suspension:
         attributes |= _SUSPENSION.write(account.suspension)
     attributes |= brand_attributes(account.brand) | {"senders": account.senders}
@@ -142,10 +160,16 @@ def account_item(account: Account) -> Item:
 
 def account_of(item: Mapping[str, Any]) -> Account:
     """Read an account."""
+    pauses: tuple[Pause, ...] = ()
+    if "paused" in item:
+        from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of  # noqa: PLC0415  few have
+
+        pauses = pauses_of(item)
     return _ACCOUNT.read(
         item,
         overrides=_LIMITS.read(item),
         senders=item.get("senders", {}),
+        pauses=pauses,
         suspension=_SUSPENSION.read(item) if "suspended" in item else None,
         brand=_BRAND.read(item),
     )

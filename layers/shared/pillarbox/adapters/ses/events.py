@@ -2,35 +2,44 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage
+from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.bounce_codes import bounce_code
-from pillarbox.domain.messages.message import Event, EventKind, plain_reason
+from pillarbox.domain.messages.message import (
+    SUPPRESSED_BY_PROVIDER,
+    Event,
+    EventKind,
+    plain_reason,
+)
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
-#: Subtypes of bounces that SES decides without asking the recipient's server.
-_SES_DECIDES: Final = frozenset(
-    {"Suppressed", "OnAccountSuppressionList", "UnsubscribedRecipient", "CustomTimeoutExceeded"}
-)
+_SENDING_STATUSES: Final = frozenset({"Sending Status Disabled", "Sending Status Enabled"})
+_TENANT: Final = re.compile(r":tenant/([^/]+)/")
+#: Subtypes of bounces that SES decides without asking the recipient's server, beside its lists.
+_SES_DECIDES: Final = frozenset({"Suppressed", "UnsubscribedRecipient", "CustomTimeoutExceeded"})
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 
 
-def read_provider_event(text: str) -> ProviderEvent | None:
+def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
     """Read a record of SES's event publishing; return None for one that changes nothing.
 
-    An event that EventBridge could not queue is in the dead-letter queue with its envelope.
+    An event that EventBridge could not queue is in the dead-letter queue with its envelope. An
+    event about a tenant always has it.
 
     Raises:
         ValueError: the text is not such a record.
     """
     try:
         record = json.loads(text)
+        if record.get("detail-type") in _SENDING_STATUSES:
+            return _tenant_change(record)
         record = record.get("detail", record)
         read_events = _READERS.get(record["eventType"])
         tags = record["mail"].get("tags", {})
@@ -44,7 +53,7 @@ def read_provider_event(text: str) -> ProviderEvent | None:
             message_id=UUID(tags["message"][0]),
             at=max(event.at for event in events),
             events=tuple(events),
-            suppress=tuple(suppress),
+            suppress=tuple(_of_recipients(suppress, record["mail"].get("destination"))),
             provider_message_id=record["mail"]["messageId"],
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -63,8 +72,35 @@ def find_message(text: str) -> TaggedMessage | None:
     return TaggedMessage(account[1], UUID(message[1]), provider_id and provider_id[1])
 
 
+def _tenant_change(envelope: Mapping[str, Any]) -> TenantChange | None:
+    """Read an event of SES about a tenant; None if it is about something else.
+
+    The form is that of docs.aws.amazon.com/ses/latest/dg/tenants.html, "Setting up EventBridge
+    notifications" (read on 2026-11-26).
+    """
+    named = (_TENANT.search(arn) for arn in envelope["resources"])
+    found = next(filter(None, named), None)
+    return TenantChange(found[1]) if found else None
+
+
 #: Events, and the addresses to suppress with their reasons.
 type _Events = tuple[list[Event], list[tuple[str, str]]]
+
+
+def _of_recipients(
+    suppress: Iterable[tuple[str, str]], destination: Sequence[str] | None
+) -> Iterator[tuple[str, str]]:
+    """Yield whom to suppress: recipients as SES knows them, whoever a report names.
+
+    The recipient's server writes the addresses of a report, and SES those of `destination`. The
+    message's own record no longer has a recipient who was erased.
+    """
+    recipients = {*map(mailbox_key, map(_address_of, destination or ()))}
+    for address, reason in suppress:
+        if not recipients or mailbox_key(address) in recipients:
+            yield address, reason
+        elif len(recipients) == 1:
+            yield from ((recipient, reason) for recipient in recipients)
 
 
 def _send(record: Mapping[str, Any]) -> _Events:
@@ -94,31 +130,33 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
         for recipient in bounce["bouncedRecipients"]
     ]
     # If SES refuses an address because of its own list, it says nothing new about the address.
-    suppresses = permanent and subtype != "OnAccountSuppressionList"
+    suppresses = permanent and snake_case(subtype) not in SUPPRESSED_BY_PROVIDER
     return events, [(event.recipient or "", "bounced") for event in events if suppresses]
 
 
 def _bounce_code(subtype: str, recipient: Mapping[str, Any]) -> str:
     code = bounce_code(recipient.get("status"), recipient.get("diagnosticCode"))
     own = snake_case(subtype) or "bounced"
-    return own if subtype in _SES_DECIDES else code or own
+    is_own = subtype in _SES_DECIDES or own in SUPPRESSED_BY_PROVIDER
+    return own if is_own else code or own
 
 
 def _complaint(record: Mapping[str, Any]) -> _Events:
     complaint = record["complaint"]
+    listed = snake_case(complaint.get("complaintSubType") or "")
+    by_list = listed in SUPPRESSED_BY_PROVIDER
     kind = complaint.get("complaintFeedbackType") or "complaint"
     events = [
         Event(
             kind=EventKind.COMPLAINED,
             at=_time(complaint),
             recipient=_address_of(recipient["emailAddress"]),
-            code=snake_case(kind.replace("-", "_")),
+            code=listed if by_list else snake_case(kind.replace("-", "_")),
             reason="The recipient reported the mail as unwanted.",
         )
         for recipient in complaint["complainedRecipients"]
     ]
-    suppresses = complaint.get("complaintSubType") != "OnAccountSuppressionList"
-    return events, [(event.recipient or "", "complained") for event in events if suppresses]
+    return events, [(event.recipient or "", "complained") for event in events if not by_list]
 
 
 def _is_not_spam_report(record: Mapping[str, Any]) -> bool:

@@ -14,7 +14,11 @@ from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
-    from mypy_boto3_sesv2.type_defs import TenantSuppressionAttributesTypeDef, TenantTypeDef
+    from mypy_boto3_sesv2.type_defs import (
+        TenantInfoTypeDef,
+        TenantSuppressionAttributesTypeDef,
+        TenantTypeDef,
+    )
 
 #: SES takes about one call a second of all operations but those that send.
 _PATIENT: Final = CallLimits(attempts=5, mode="adaptive")
@@ -98,8 +102,19 @@ class SesTenants:
         with self._errors(PROVIDER):
             for page in self._ses.get_paginator("list_tenants").paginate():
                 for tenant in page["Tenants"]:
-                    found[tenant["TenantName"]] = tenant.get("SendingStatus") != "DISABLED"
+                    found[tenant["TenantName"]] = _may_send(tenant)
         return found
+
+    def may_send(self, name: str) -> bool | None:
+        """Read one tenant."""
+        with self._errors(PROVIDER):
+            try:
+                tenant = self._ses.get_tenant(TenantName=name)["Tenant"]
+            except ClientError as error:
+                if code_of(error) == "NotFoundException":
+                    return None
+                raise
+        return _may_send(tenant)
 
     def _get(self, name: str) -> "TenantTypeDef":
         with self._errors(PROVIDER):
@@ -129,3 +144,7 @@ class SesTenants:
         with self._errors(PROVIDER):
             pages = self._ses.get_paginator("list_tenant_resources").paginate(TenantName=name)
             return {one["ResourceArn"] for page in pages for one in page["TenantResources"]}
+
+
+def _may_send(tenant: "TenantTypeDef | TenantInfoTypeDef") -> bool:
+    return tenant.get("SendingStatus") != "DISABLED"

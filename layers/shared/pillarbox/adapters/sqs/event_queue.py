@@ -1,11 +1,12 @@
 """What the queue of the provider's events and its dead-letter queue still hold."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import client_of, service_errors
 from pillarbox.adapters.sqs.batches import SqsQueue
-from pillarbox.adapters.sqs.queue_ages import reported_ages
+from pillarbox.adapters.sqs.queue_ages import reports
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 if TYPE_CHECKING:
@@ -20,10 +21,16 @@ _COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (
     "ApproximateNumberOfMessagesDelayed",
     "ApproximateNumberOfMessagesNotVisible",
 )
-#: How long an event that always fails can stay: it is received 30 times, once a minute.
-LONGEST_STAY: Final = timedelta(minutes=45)
-#: How far back the reports of the age are read. SQS reports every minute, some minutes late.
-_REPORTED: Final = timedelta(minutes=60)
+#: An event that always fails is received so often before it is a dead letter.
+RECEIPTS: Final = 30
+#: How long an event that was received is invisible, if it is not deleted.
+VISIBILITY: Final = timedelta(minutes=1)
+#: How far back the reports are read. SQS reports every minute, some minutes late.
+_REPORTED: Final = timedelta(hours=3)
+#: For how long reports may be missing before they show nothing.
+_GAP: Final = timedelta(minutes=5)
+#: How long after the last report of a dead letter it may be moved into the queue.
+_MOVED_WITHIN: Final = timedelta(minutes=10)
 
 
 class SqsEventQueue(SqsQueue):
@@ -51,21 +58,38 @@ class SqsEventQueue(SqsQueue):
     def _queue_may_hold_older_than(self, moment: datetime) -> bool:
         """Return whether the queue is not empty, until each older event must be a dead letter.
 
-        SQS leaves an event that was received three times out of the age of the oldest one. So a
-        young age shows only that older events have been received so often; from then on they
-        have `LONGEST_STAY`. The last report before that time and all later ones must be young:
-        an old age prolongs the wait. What was reported still earlier says nothing about now.
+        SQS leaves an event that was received three times out of the age of the oldest one, and an
+        event that was a dead letter is young again. So no age ends the wait. What ends it is that
+        the queue worked for as long as an older event can stay: from one report on, which shows
+        no older event that SQS counts, some events were received in each minute, and none waited
+        longer than the largest age. An older event was then received as often as it can be.
         """
         if self._is_empty(self._queue_url):
             return False
+        ages, received, dead_letters = self._reports()
+        moment = max([moment, *(at + _MOVED_WITHIN for at, n in dead_letters.items() if n)])
+        reported = sorted(ages.keys() & received.keys(), reverse=True)
+        longest = timedelta(0)
+        for at, later in zip(reported, reported[:1] + reported, strict=False):
+            if not received[at] or later - at > _GAP:
+                return True
+            age = timedelta(seconds=ages[at])
+            longest = max(longest, age)
+            stay = RECEIPTS * (VISIBILITY + longest)
+            if at - age > moment + CLOCK_MARGIN and reported[0] - at >= stay:
+                return False
+        return True
+
+    def _reports(self) -> tuple[dict[datetime, float], ...]:
+        """Return the ages of the oldest event, the receipts and the numbers of dead letters."""
         now = self._clock()
+        read = partial(reports, self._cloudwatch, since=now - _REPORTED, until=now)
         with service_errors("metrics"):
-            reports = reported_ages(self._cloudwatch, self._queue_url, now - _REPORTED, now)
-        since = max((at for at in reports if at <= now - LONGEST_STAY), default=None)
-        if since is None:
-            return True
-        oldest = min(at - timedelta(seconds=age) for at, age in reports.items() if at >= since)
-        return oldest <= moment + CLOCK_MARGIN
+            return (
+                read(self._queue_url, "ApproximateAgeOfOldestMessage"),
+                read(self._queue_url, "NumberOfMessagesReceived"),
+                read(self._dead_letters_url, "ApproximateNumberOfMessagesVisible"),
+            )
 
     def _is_empty(self, queue_url: str) -> bool:
         with service_errors("queue"):

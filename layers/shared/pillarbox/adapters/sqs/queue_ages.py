@@ -1,7 +1,7 @@
-"""The age of the oldest message of a queue, as SQS reports it to CloudWatch."""
+"""What SQS reports of a queue to CloudWatch, such as the age of its oldest message."""
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from pillarbox.adapters.aws import client_of, operator_errors
 
@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
 
     from pillarbox.application.ports import Clock
+
+type Metric = Literal[
+    "ApproximateAgeOfOldestMessage",
+    "ApproximateNumberOfMessagesVisible",
+    "NumberOfMessagesReceived",
+]
 
 #: SQS reports every minute, with a delay of a few minutes.
 _RECENT: Final = timedelta(minutes=15)
@@ -25,19 +31,24 @@ class SqsQueueAges:
 
     def oldest_message_age(self, queue_url: str) -> float | None:
         """Return the newest value of a queue's ApproximateAgeOfOldestMessage in seconds."""
+        metric: Metric = "ApproximateAgeOfOldestMessage"
         now = self._clock()
         with operator_errors("monitoring service"):
-            ages = reported_ages(self._cloudwatch, queue_url, now - _RECENT, now)
+            ages = reports(self._cloudwatch, queue_url, metric, now - _RECENT, now)
         return ages[max(ages)] if ages else None
 
 
-def reported_ages(
-    cloudwatch: "CloudWatchClient", queue_url: str, since: datetime, until: datetime
+def reports(
+    cloudwatch: "CloudWatchClient",
+    queue_url: str,
+    metric: Metric,
+    since: datetime,
+    until: datetime,
 ) -> dict[datetime, float]:
-    """Return the reports of a time range: the age in seconds by the minute of the report."""
+    """Return the reports of a time range: the largest value by the minute of the report."""
     response = cloudwatch.get_metric_statistics(
         Namespace="AWS/SQS",
-        MetricName="ApproximateAgeOfOldestMessage",
+        MetricName=metric,
         Dimensions=[{"Name": "QueueName", "Value": queue_url.rpartition("/")[2]}],
         StartTime=since,
         EndTime=until,

@@ -60,6 +60,8 @@ def write_task(task: WebhookTask) -> str:
             fields["address"] = task.address
         if task.domain is not None:
             fields["domain"] = task.domain
+        if task.pause is not None:
+            fields["pause"] = task.pause
         if task.attempts is not None:
             fields["attempts"] = task.attempts
         if task.replayed_at is not None:
@@ -89,6 +91,7 @@ def read_task(text: str) -> WebhookTask:
         message_id=UUID(fields["message"]) if "message" in fields else None,
         address=fields.get("address"),
         domain=fields.get("domain"),
+        pause=fields.get("pause"),
         replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
         attempts=fields.get("attempts"),
     )

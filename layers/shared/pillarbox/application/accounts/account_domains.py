@@ -32,8 +32,8 @@ from pillarbox.application.accounts.ports import (
 )
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.look_up_budget import LookUpBudget
 from pillarbox.application.ports import Clock
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_domain, normalize_sender
 from pillarbox.domain.accounts.account_log import SERVICE, AccountAction
 from pillarbox.domain.accounts.limits import MAX_ADDED_DOMAINS, MAX_DOMAINS, limit_exceeded
@@ -69,7 +69,7 @@ class AccountDomains:
     records: AccountDomainRecords
     accounts: AccountRecords
     check: DomainCheck
-    look_ups: LookUpBudget
+    slow_requests: SlowRequests
     #: Counts something in a window of time; returns False if there were so many.
     count: Callable[[str, timedelta, int, datetime], bool]
     #: Returns the part of a domain that somebody registered; None if many owners share it.
@@ -119,7 +119,7 @@ class AccountDomains:
         Raises:
             ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
-        self.look_ups.take(account_id)
+        self.slow_requests.take(account_id)
         return self._show(account_id, name)
 
     def _show(self, account_id: str, name: str) -> CheckedDomain:
@@ -311,8 +311,10 @@ class MemberSenders:
 
         Raises:
             ValidationFailed: on `address`, also if its domain is not a verified one of the account.
+            ServiceError: `rate_limit_exceeded`.
         """
         address = normalize_sender(address)
+        self.domains.slow_requests.take(account_id)
         if not self.domains.has_verified(account_id, domain_of(address)):
             message = "its domain is not a verified domain of the account"
             raise ValidationFailed(FieldError("address", message, "unverified_domain"))

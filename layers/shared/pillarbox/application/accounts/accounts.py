@@ -13,6 +13,7 @@ from pillarbox.domain.accounts.account import (
     SHARD_COUNTS,
     Account,
     Plan,
+    QueuedMail,
     Suspension,
     first_sharding,
 )
@@ -125,11 +126,18 @@ class Accounts:
             raise _wrong_shards("must not fall, because stored messages stay in their shards")
         return changed
 
-    def suspend(self, account_id: str, reason: str | None = None, *, by: str = COMMAND) -> Account:
+    def suspend(
+        self,
+        account_id: str,
+        reason: str | None = None,
+        *,
+        queued: QueuedMail = QueuedMail.SEND,
+        by: str = COMMAND,
+    ) -> Account:
         """Refuse every request with a key of the account, from the next one on.
 
-        Mail that was accepted before is still delivered. An account that is suspended already
-        keeps the time; a new reason replaces the old one.
+        `queued` says what happens to mail that was accepted before. An account that is suspended
+        already keeps the time; a new reason replaces the old one.
 
         Raises:
             ValidationFailed: on `reason`.
@@ -140,7 +148,9 @@ class Accounts:
         account = find_account(self.records, account_id)
         is_new = account.suspension is None or reason not in {None, account.suspension.reason}
         entry = self._entry(by, AccountAction.SUSPENDED, reason=reason) if is_new else None
-        suspended = self.records.suspend(account_id, Suspension(self.clock(), reason), entry)
+        suspended = self.records.suspend(
+            account_id, Suspension(self.clock(), reason, queued), entry
+        )
         if suspended is None:
             raise account_not_found()
         return suspended

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
+from pillarbox.application.pauses import PauseRecords
 from pillarbox.domain.accounts.account import NO_LIMITS, Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
@@ -52,7 +53,7 @@ class AccountChanges:
         )
 
 
-class AccountRecords(Protocol):
+class AccountRecords(PauseRecords, Protocol):
     """Accounts with their senders. Each change writes only the fields that it names.
 
     If a change comes with an entry of the account's log, both are written or neither.
@@ -94,7 +95,8 @@ class AccountRecords(Protocol):
     ) -> Account | None:
         """Suspend an account; return None if there is no such account.
 
-        An account that is suspended keeps the time, and its reason unless there is a new one.
+        An account that is suspended keeps the time; its reason and what happens to its queued
+        emails stay unless they are given anew.
         """
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
@@ -184,6 +186,16 @@ class Tenants(Protocol):
 
     def all(self) -> Mapping[str, bool]:
         """Return the names of all tenants, each with whether it may send."""
+
+
+class SharedTenant(Protocol):
+    """Which tenant the accounts of strangers share, from when on new ones begin in it."""
+
+    def stored(self) -> str | None:
+        """Return its name, or None as long as it may not send."""
+
+    def store(self, name: str | None) -> None:
+        """Let new accounts begin in it, or no longer."""
 
 
 class SuppressionRecords(Protocol):

@@ -14,7 +14,6 @@ from typing import Final
 
 from pillarbox.application.accounts.ports import (
     AccountDomain,
-    AccountRecords,
     DomainStates,
     SenderDomainRecords,
 )
@@ -33,14 +32,13 @@ _NEW: Final = timedelta(days=1)
 class SenderDomains:
     """Looks at the domains of accounts: those of senders, and those that members have proved."""
 
-    accounts: AccountRecords
     records: SenderDomainRecords
     #: Reads the domains that members added to an account.
     domains_of_members: Callable[[str], Iterable[AccountDomain]]
     provider: DomainStates
     clock: Clock
 
-    def look(self, account_id: str) -> None:
+    def look(self, account: Account) -> None:
         """Compare the account's domains with what is known, and store what is new.
 
         If the provider does not answer, the next pass looks again.
@@ -48,9 +46,9 @@ class SenderDomains:
         Raises:
             ServiceError: `service_unavailable`, from the store; the look can be repeated.
         """
-        account = self.accounts.get(account_id)
-        if account is None or not account.has_webhooks:
+        if not account.has_webhooks:
             return
+        account_id = account.account_id
         known = {record.name: record for record in self.records.of_account(account_id)}
         now = self.clock()
         # Before the proof, the domain may be another account's.

@@ -7,10 +7,12 @@ from typing import Final
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.ports import Clock
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The reason of a suppression that no bounce or complaint caused.
@@ -37,11 +39,13 @@ class SuppressionImport:
 class SuppressionList:
     """The suppressions of all accounts, and of the service's own mail (`SERVICE_ACCOUNT_ID`).
 
-    The case of an address does not matter.
+    The latter are those that bounced, and the hashes of those whose owners complained or used the
+    link to stop such mail. The case of an address does not matter.
     """
 
     records: SuppressionRecords
     accounts: AccountRecords
+    slow_requests: SlowRequests
     clock: Clock
 
     def add(self, account_id: str, address: str) -> Suppression:
@@ -60,9 +64,10 @@ class SuppressionList:
         """Suppress many addresses by hand, except those that are not valid.
 
         Raises:
-            ServiceError: `account_not_found`.
+            ServiceError: `account_not_found`, `rate_limit_exceeded`.
         """
         self._check(account_id)
+        self.slow_requests.take(account_id)
         now, refused = self.clock(), list[tuple[int, FieldError]]()
         mailboxes: dict[str, Suppression] = {}
         for position, address in enumerate(addresses):
@@ -102,6 +107,8 @@ class SuppressionList:
             ServiceError: `account_not_found`.
         """
         self._check(account_id)
+        if account_id == SERVICE_ACCOUNT_ID:
+            return [*self.records.of_account(account_id), *self.records.of_account(PREVIEW_LIST)]
         return self.records.of_account(account_id)
 
     def remove(self, account_id: str, address: str) -> str:
@@ -116,6 +123,8 @@ class SuppressionList:
         is_removed = self.records.remove(account_id, mailbox)
         # The address may have been erased, so that only its hash is stored.
         is_removed |= self.records.remove(account_id, hashed_mailbox(account_id, mailbox))
+        if account_id == SERVICE_ACCOUNT_ID:
+            is_removed |= self.records.remove(PREVIEW_LIST, stopped_mailbox(mailbox))
         if not is_removed:
             message = "The account does not suppress this address."
             raise ServiceError("suppression_not_found", message)

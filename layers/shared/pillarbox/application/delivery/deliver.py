@@ -6,13 +6,14 @@ leases a message at the last moment, and what it learns about a hand-over is nev
 (docs/architecture.md, "Delivering").
 """
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from pillarbox.application.delivery.backoff import FIRST_BACKOFF, FIRST_WAIT, backoff
+from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import (
     EventHeartbeat,
     EventQueue,
@@ -49,12 +50,6 @@ RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
 _EXPIRED: Final = MEANINGS["expired"]
-_FIRST_WAIT: Final = timedelta(seconds=2)
-_FIRST_BACKOFF: Final = timedelta(seconds=15)
-_LONGEST_BACKOFF: Final = timedelta(minutes=15)
-#: The queue's visibility timeout: how long a worker that died keeps its jobs. A job that always
-#: fails may be received 1,000 times in 25 hours.
-VISIBILITY: Final = timedelta(seconds=90)
 
 
 class Outcome(StrEnum):
@@ -101,6 +96,7 @@ class Delivery:
     seen_events: SeenEvents
     event_queue: EventQueue
     heartbeat: EventHeartbeat
+    holds: Holds
     build: Callable[[Mail, Message], bytes]
     clock: Clock
     pause: Callable[[float], None]
@@ -144,8 +140,21 @@ class Delivery:
             if waited >= RECORD_WAIT:
                 return DeliveryResult(Outcome.DROPPED)
             # Most records are put at once. The wait doubles for the others.
-            return DeliveryResult(Outcome.WAITING, min(max(waited, _FIRST_WAIT), RETRY_SOON))
-        return self._without_hand_over(job, message) or self._hand_over(job, message)
+            return DeliveryResult(Outcome.WAITING, min(max(waited, FIRST_WAIT), RETRY_SOON))
+        return (
+            self._without_hand_over(job, message)
+            or self._held(job, message)
+            or self._hand_over(job, message)
+        )
+
+    def _held(self, job: Job, message: Message) -> DeliveryResult | None:
+        """Return the result for a message whose sender was paused meanwhile, else None."""
+        wait = self.holds.find(job, message)
+        if wait is None:
+            return None
+        if not wait:
+            return self._refuse(message, "sending_paused", MEANINGS["sending_paused"])
+        return DeliveryResult(Outcome.WAITING, wait)
 
     def _find(self, job: Job, *, first_receipt: bool) -> Message | None:
         """Read the job's message.
@@ -292,7 +301,7 @@ class Delivery:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
             if throttled.too_fast:
                 self.rate.slow_down()
-            first = _FIRST_WAIT if throttled.too_fast else _FIRST_BACKOFF
+            first = FIRST_WAIT if throttled.too_fast else FIRST_BACKOFF
             wait = backoff(message.attempt, job.deadline - self.clock(), first)
             return DeliveryResult(Outcome.THROTTLED, wait, provider_error=throttled.code)
         except SendRejected as rejection:
@@ -357,18 +366,6 @@ class Delivery:
             if changed == current or self.messages.save(changed):
                 return
             current = self.messages.get(message.account_id, message.message_id)
-
-
-def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF) -> timedelta:
-    """Return the wait after an attempt: it doubles up to 15 minutes, half of it random."""
-    ceiling = min(first * 2 ** min(attempt - 1, 10), _LONGEST_BACKOFF)
-    wait: timedelta = ceiling / 2 + ceiling / 2 * random.random()  # noqa: S311  spreads load only
-    return max(min(wait, at_most), timedelta(seconds=1))
-
-
-def retry_wait(receives: int) -> timedelta:
-    """Return the wait after a run that failed: seconds at first, doubling with each receipt."""
-    return backoff(receives, VISIBILITY, _FIRST_WAIT)
 
 
 def event_due(lease: Lease) -> datetime:

@@ -14,14 +14,16 @@ from pillarbox.application.delivery.ports import (
     ProviderEvent,
     SeenEvents,
     TaggedMessage,
+    TenantChange,
 )
-from pillarbox.application.ports import Clock, Messages, Suppressions
+from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.messages.message import ERASED_ADDRESS
+from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.strangers import STRANGER_TAG
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -61,13 +63,16 @@ class MessageContention(Exception):
 class Feedback:
     """Record the provider's events, in any order and any number of times."""
 
-    read: Callable[[str], ProviderEvent | None]
+    read: Callable[[str], ProviderEvent | TenantChange | None]
     #: Finds the message of a record, also of one that cannot be read.
     find_message: Callable[[str], TaggedMessage | None]
     messages: Messages
     suppressions: Suppressions
     #: Suspends an account, if it is one of the preview widget.
     suspend_preview: Callable[[str, Suspension], None]
+    strangers: StrangerMail
+    #: `TenantPauses.apply`.
+    apply_tenant_change: Callable[[TenantChange], bool]
     seen_events: SeenEvents
     heartbeat: EventHeartbeat
     clock: Clock
@@ -89,6 +94,11 @@ class Feedback:
         for position, record in enumerate(records):
             try:
                 event = self.read(record.text)
+                if isinstance(event, TenantChange):
+                    is_news = self.apply_tenant_change(event)
+                    outcome = FeedbackOutcome.CHANGED if is_news else FeedbackOutcome.KNOWN
+                    results.append(FeedbackResult(outcome))
+                    continue
             except Exception as error:  # noqa: BLE001  as below
                 results.append(error)
                 continue
@@ -96,10 +106,10 @@ class Feedback:
             if event is not None:
                 by_message[event.account_id, event.message_id][position] = event
         for events in by_message.values():
-            outcome = self._record_together([*events.values()])
+            done = self._record_together([*events.values()])
             for position, event in events.items():
                 results[position] = (
-                    outcome if isinstance(outcome, Exception) else FeedbackResult(outcome, event)
+                    done if isinstance(done, Exception) else FeedbackResult(done, event)
                 )
         return results
 
@@ -119,6 +129,7 @@ class Feedback:
             outcome, message = self._merge(events)
             if message is not None:
                 self._suppress(events, message)
+                self._note_stranger(events, message)
             # Only now, because it tells workers that events of this time are recorded. A mailbox
             # provider dates its complaints itself, perhaps in the future.
             self.heartbeat.record(min(max(event.at for event in events), self.clock()))
@@ -158,8 +169,16 @@ class Feedback:
                     list_id = event.account_id
                     if (list_id, reason) == (SERVICE_ACCOUNT_ID, "complained"):
                         # A stranger may have asked for the code; its owner may need the next one.
-                        list_id, mailbox = PREVIEW_LIST, stopped_mailbox(address)
+                        named = address if recipient == ERASED_ADDRESS else recipient
+                        list_id, mailbox = PREVIEW_LIST, stopped_mailbox(named)
                     self.suppressions.put(list_id, mailbox, reason, event.at, event.message_id)
                 if reason == "complained":
                     suspension = Suspension(self.clock(), "a recipient complained")
                     self.suspend_preview(event.account_id, suspension)
+
+    def _note_stranger(self, events: Sequence[ProviderEvent], message: "Message") -> None:
+        """Note a permanent bounce of the service's own mail to somebody who has not agreed."""
+        is_own = message.account_id == SERVICE_ACCOUNT_ID and message.origin.tags == STRANGER_TAG
+        kinds = {event.kind for each in events for event in each.events}
+        if is_own and EventKind.BOUNCED in kinds:
+            self.strangers.add_bounced(message.created_at.date(), message.message_id)

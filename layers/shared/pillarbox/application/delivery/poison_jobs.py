@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.deliver import (
     RECORD_WAIT,
     RETRY_SOON,
-    VISIBILITY,
     DeliveryResult,
     Outcome,
 )

@@ -170,6 +170,13 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TenantChange:
+    """The name of a tenant that the provider has paused, or lets send again."""
+
+    tenant: str
+
+
+@dataclass(frozen=True, slots=True)
 class EventRecord:
     """A record of the provider as the queue delivers it; `receives` counts this delivery too."""
 
@@ -211,7 +218,7 @@ class EventQueue(Protocol):
     """The queue of the provider's events, with its dead-letter queue."""
 
     def may_hold_older_than(self, moment: datetime) -> bool:
-        """Return whether an event that was queued before a moment may not be recorded yet.
+        """Return whether some event that was queued before a moment may still have to be recorded.
 
         A queue does not preserve order, so newer events that were recorded do not show it.
         """

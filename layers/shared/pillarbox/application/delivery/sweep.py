@@ -1,6 +1,6 @@
 """Find messages, spool objects and statistics that got stuck; report and repair them.
 
-The last step of an account looks at its sender domains.
+The last step of an account looks at its sender domains, and whether SES still pauses it.
 
 There is no index for this, because every message would pay for it. Message ids sort by time,
 so one pass reads the messages of a few short time ranges and nothing else. Each account is a task
@@ -8,16 +8,18 @@ of its own, and a task that runs out of time continues in a further one, so no p
 Claims need no sweep: if the owner of one died, the next request takes it over, or it expires.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.message_log import MessageLog, ScanPage
 from pillarbox.application.ports import Clock, Messages
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 
@@ -84,8 +86,9 @@ class Sweep:
     messages: Messages
     spool: Spool
     statistics: StatisticsCheck
-    #: `accounts.sender_domains.SenderDomains.look`, with an account's id.
-    look_at_domains: Callable[[str], None]
+    accounts: AccountReader
+    #: `SenderDomains.look` and `TenantPauses.look`: what the provider does not report.
+    looks: Sequence[Callable[[Account], None]]
     tasks: SweepTasks
     clock: Clock
 
@@ -119,7 +122,9 @@ class Sweep:
             case SweepStep.STATISTICS | SweepStep.REBUILD:
                 return self._check_statistics(task)
             case SweepStep.DOMAINS:
-                self.look_at_domains(task.account_id)
+                if account := self.accounts.get(task.account_id):
+                    for look in self.looks:
+                        look(account)
                 return SweepReport(), None
             case SweepStep.SPOOL:
                 return self._clear_spool(task)

@@ -40,6 +40,10 @@ type ForEach = Callable[
 ]
 
 
+#: Judges an account, by its id, because of some entries.
+type Judge = Callable[[str, Sequence[IndexEntry]], int]
+
+
 class Aggregation[Record]:
     """Applies batches of changes from the table's stream to the ledger.
 
@@ -52,6 +56,8 @@ class Aggregation[Record]:
         clock: the clock.
         for_each: calls a function for each account.
         search: applies the changes to the search index; None if there is none.
+        judge: judges an account by entries that the ledger has now, and returns how many scopes
+            it paused; None if nobody does.
         tuning: the figures.
     """
 
@@ -66,6 +72,7 @@ class Aggregation[Record]:
         clock: Clock,
         for_each: ForEach = map,
         search: SearchIndexing[Record] | None = None,
+        judge: Judge | None = None,
         tuning: Tuning = STANDARD,
     ) -> None:
         self._read = read
@@ -76,6 +83,7 @@ class Aggregation[Record]:
         self._clock = clock
         self._for_each = for_each
         self._search = search
+        self._judge = judge
         self._tuning = tuning
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
@@ -86,6 +94,7 @@ class Aggregation[Record]:
         the account's changes are marked for rebuild, so that one account cannot stop others.
         """
         errors: list[Exception] = []
+        paused: list[int] = []
         changes = self._group(records, errors)
 
         def apply_to_account(account_id: str) -> Exception | None:
@@ -93,11 +102,7 @@ class Aggregation[Record]:
                 self._apply_to_account(account_id, changes[account_id])
             except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
-            try:
-                self._record_key_uses(account_id, changes[account_id].entries)
-            except Exception as error:  # noqa: BLE001  a later message of the key repairs it
-                errors.append(error)
-            return None
+            return self._follow_up(account_id, changes[account_id].entries, errors, paused)
 
         failures = self._for_each(apply_to_account, [*changes])
         to_retry: list[int] = []
@@ -116,7 +121,7 @@ class Aggregation[Record]:
             except Exception as error:  # noqa: BLE001  without a mark the change must be retried
                 errors.append(error)
                 to_retry.append(of_account.first_position)
-        return StreamResult(min(to_retry, default=None), errors, marked_hours)
+        return StreamResult(min(to_retry, default=None), errors, marked_hours, sum(paused))
 
     def _group(
         self, records: Sequence[Record], errors: list[Exception]
@@ -148,6 +153,27 @@ class Aggregation[Record]:
             of_account.unreadable_hours |= unreadable_hours
             of_account.search |= search
         return changes
+
+    def _follow_up(
+        self,
+        account_id: str,
+        entries: Sequence[IndexEntry],
+        errors: list[Exception],
+        paused: list[int],
+    ) -> Exception | None:
+        """Do what follows from entries that the ledger has; return an error for which to retry."""
+        try:
+            self._record_key_uses(account_id, entries)
+        except Exception as error:  # noqa: BLE001  a later message of the key repairs it
+            errors.append(error)
+        try:
+            if self._judge is not None:
+                paused.append(self._judge(account_id, entries))
+        except ServiceError as error:
+            return error
+        except Exception as error:  # noqa: BLE001  a later bounce of the account repairs it
+            errors.append(error)
+        return None
 
     def _record_key_uses(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
         """Record the newest message of each key."""

@@ -1,6 +1,6 @@
 """The figures that decide whether a query reads records, index entries or rollups.
 
-They change what a query costs, not what it returns, as long as `max_write_delay` is true. The
+They change what a query costs, not what it returns, if `max_write_delay` is right. The
 last ones decide how changes are applied and checked.
 """
 

@@ -3,13 +3,15 @@
 A check reads nothing itself. It returns findings, and each problem comes with a remedy.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.sign_in.strangers import StrangerDay, paused_until
 
 
 class Verdict(StrEnum):
@@ -128,6 +130,25 @@ def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding
         yield Finding("events", Verdict.FAIL, message, redeploy)
     else:
         yield Finding("events", Verdict.PASS, "SES reports all needed events to EventBridge.")
+
+
+def check_strangers(days: Sequence[StrangerDay], now: datetime) -> Iterator[Finding]:
+    """Check whether too much of the service's mail to people who have not agreed bounced."""
+    sent, bounced = sum(one.sent for one in days), sum(one.bounced for one in days)
+    message = (
+        f"{bounced} of {sent} emails to newcomers, invited members and visitors bounced since"
+        " yesterday."
+    )
+    if until := paused_until(days, now):
+        yield Finding(
+            "strangers",
+            Verdict.WARN,
+            f"{message} They get none until {until:%Y-%m-%d %H:%M} UTC.",
+            "Nothing needs to be done: users get their codes. If somebody tries addresses again and"
+            " again, deploy with SignUp=invited, or without WidgetOrigins.",
+        )
+    else:
+        yield Finding("strangers", Verdict.PASS, message)
 
 
 def check_dead_letters(

@@ -8,7 +8,9 @@ from pillarbox.application.operator import checks
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.ports import ProviderAccount
 from pillarbox.application.operator.queues import QueueOperations
+from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.sign_in.strangers import first_day
 
 #: The checks by their names.
 type Checks = Mapping[str, Callable[[], Iterator[Finding]]]
@@ -25,6 +27,8 @@ class ServiceChecks:
     provider: ProviderAccount
     accounts: AccountReader
     queues: QueueOperations
+    strangers: StrangerMail
+    clock: Clock
     configuration_set: str
 
     def runs(self) -> Checks:
@@ -35,12 +39,17 @@ class ServiceChecks:
             "events": lambda: checks.check_events(
                 self.provider.configuration_set(self.configuration_set)
             ),
+            "strangers": self._check_strangers,
             "queues": lambda: checks.check_dead_letters(self.queues.status()),
             "waiting": lambda: checks.check_queue_ages(self.queues.oldest_message_ages()),
             "limits": lambda: checks.check_limits(
                 self.accounts.all(), self.provider.sending_status()
             ),
         }
+
+    def _check_strangers(self) -> Iterator[Finding]:
+        now = self.clock()
+        yield from checks.check_strangers(self.strangers.since(first_day(now)), now)
 
 
 def run_checks(runs: Checks) -> Iterator[Finding]:

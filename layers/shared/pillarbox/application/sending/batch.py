@@ -19,6 +19,7 @@ from pillarbox.application.sending.costly_requests import (
     count_rehearsal,
     http_senders,
 )
+from pillarbox.application.sending.paused import find_paused
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
@@ -61,8 +62,8 @@ class BatchSend:
         response from the outcome of each message.
 
         Raises:
-            ServiceError: a request-level error of contract 4.2; a quota error, if not
-                one message fits; `confirmation_required`.
+            ServiceError: a request-level error of contract 4.2; a quota error or
+                `sending_paused`, if not one message fits; `confirmation_required`.
         """
         ports, admitted = self.ports, self._admit(key_text, batch)
         principal, directory = admitted.principal, admitted.directory
@@ -159,6 +160,12 @@ class BatchSend:
                 drafts[position] = Draft.of(request, recipients, caller, directory, ports.preview)
             except ServiceError as error:
                 group.outcomes[position] = error
+        origins = {position: draft.origin for position, draft in drafts.items()}
+        paused = find_paused(ports.quotas, principal, origins, ports.clock())
+        if paused and len(paused) == len(drafts) and not skip:
+            raise next(iter(paused.values()))
+        group.outcomes.update(paused)
+        drafts = {at: draft for at, draft in drafts.items() if at not in paused}
         if not drafts:
             return group
         try:

@@ -14,6 +14,7 @@ from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.strangers import STRANGER_TAG
 
 #: The account of the service's own emails.
 SERVICE: Final = Account(
@@ -43,6 +44,7 @@ class ServiceMail:
         account: Account | None = None,
         message_id: UUID | None = None,
         deadline: datetime | None = None,
+        stop_url: str = "",
     ) -> None:
         """Queue the email and store its record.
 
@@ -57,10 +59,10 @@ class ServiceMail:
             bcc=(),
             reply_to=None,
             subject=subject,
-            body=SavedBody(source=source, values=values),
+            body=SavedBody(source=source, values={**values, "stop_url": stop_url}),
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE)
+        origin = MessageOrigin(route=SendRoute.NOTICE, tags=STRANGER_TAG if stop_url else {})
         prepared = PreparedMessage.of(mail, account or SERVICE, body_hash, self.clock(), origin)
         if message_id is not None:
             prepared = prepared.with_id(message_id)

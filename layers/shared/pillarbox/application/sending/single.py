@@ -14,6 +14,7 @@ from pillarbox.application.sending.costly_requests import (
     count_rehearsal,
     http_senders,
 )
+from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
@@ -118,6 +119,7 @@ class SingleSend:
         """Check template, sender, recipients and quota; then ask the DNS, and compose the mail."""
         ports, principal, directory = self.ports, caller.principal, admitted.directory
         draft = Draft.of(admitted.request, admitted.recipients, caller, directory, ports.preview)
+        check_paused(ports.quotas, principal, draft.origin, ports.clock())
         check_quota(ports, self.seen, principal, directory)
         verdicts = ports.domains.look_up(draft.recipients.domains)
         try:

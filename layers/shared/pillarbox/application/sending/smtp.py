@@ -13,6 +13,7 @@ from pillarbox.application.sending.acceptance import (
     replay_of_one,
 )
 from pillarbox.application.sending.costly_requests import check_domains
+from pillarbox.application.sending.paused import check_paused, find_paused
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
@@ -107,6 +108,8 @@ class SmtpSubmission:
             except ServiceError as error:
                 group.outcomes[position] = error
         acceptance = Acceptance(self.ports, principal)
+        origins = {at: prepared.message.origin for at, prepared in group.prepared.items()}
+        group.refuse(find_paused(self.ports.quotas, principal, origins, now))
         try:
             acceptance.reserve_all(group, may_refuse_all=True)
             queued_at = acceptance.queue_all(group)
@@ -132,6 +135,7 @@ class SmtpSubmission:
         """Check a message against its account, and what `prepare` has left."""
         now = self.ports.clock()
         prepared = message.prepare(principal, directory.suppressed, self.ports.preview, now)
+        check_paused(self.ports.quotas, principal, prepared.message.origin, now)
         if not message.groupable:
             directory.quota.check(principal.limits, now)
             self._check_domains(principal.key, message)

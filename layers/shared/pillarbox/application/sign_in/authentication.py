@@ -47,7 +47,7 @@ class SessionAuthentication:
         if token.account_id == SERVICE_ACCOUNT_ID:
             details = {"required_permission": scope} if scope else None
             raise ServiceError("scope_required", "You are in no account.", details=details)
-        if found.member is None or found.account is None:
+        if found.member is None or found.member.pending or found.account is None:
             raise invalid_session()
         if found.account.suspension is not None:
             raise ServiceError("account_suspended", SUSPENDED)

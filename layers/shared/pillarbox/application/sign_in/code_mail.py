@@ -13,17 +13,20 @@ from pillarbox.application.ports import (
     SendMail,
     ServiceAddress,
 )
+from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, Users
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.sign_in.codes import CODE_TIME, CodeRequest
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, user_digest
 from pillarbox.domain.sign_in.sign_up import (
+    CODES,
     DAY,
     NEWCOMERS,
     PER_STRANGER,
     PER_UNWILLING,
     STRANGERS,
+    STRANGERS_COUNT,
     SignUpMode,
     SignUpPolicy,
 )
@@ -57,6 +60,7 @@ class CodeMail:
     domains: Callable[[], MailDomains]
     messages: Messages
     send_mail: SendMail
+    strangers: MailToStrangers
     base_url: ServiceAddress
     clock: Clock
 
@@ -66,9 +70,9 @@ class CodeMail:
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
-        each time, and never while sign-up is closed. Who has reported an email as unwanted gets few
-        codes. Only a user's address gets an email if its domain accepts none: this is found out
-        here, where nobody can measure it.
+        each time, and never while sign-up is closed. A user who has reported an email as unwanted
+        gets few codes, and anybody else none. Strangers get no email if their domain accepts none,
+        or while too many bounce: this is found out here, where nobody can measure it.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.
@@ -77,12 +81,15 @@ class CodeMail:
         message_id = named_id(f"code {request.flow_id}", request.at)
         if now >= expires_at or self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
             return False
-        send = partial(self.send_mail, message_id=message_id, deadline=expires_at)
+        send, send_to_stranger = (
+            partial(each, message_id=message_id, deadline=expires_at)
+            for each in (self.send_mail, self.strangers.send)
+        )
         if request.for_preview:
-            if self.previews.is_stopped(mailbox_key(request.address)):
+            if self.previews.is_stopped(mailbox_key(request.address)) or self._are_paused():
                 return False
-            # The code is typed into the page that asked for it, so the email has no link.
-            send(request.address, *_code(request.address, request.code, link=""))
+            # The code is typed into the page that asked for it, so the email has no link to it.
+            send_to_stranger(request.address, *_code(request.address, request.code, link=""))
             return True
         user = self.users.get(request.address)
         is_welcome = user is not None or self.policy.admits(request.address)
@@ -90,7 +97,7 @@ class CodeMail:
         if user is None and not self._may_reach(address):
             return False
         if self.previews.is_stopped(mailbox_key(address)) and not (
-            is_welcome and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
+            user and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
         ):
             return False
         # Before the count, which would otherwise count an email that is not sent.
@@ -98,14 +105,17 @@ class CodeMail:
         if user is None and not self._may_write(address, is_welcome=is_welcome):
             return False
         text = _code(address, request.code, link) if is_welcome else _refusal(address)
-        send(address, *text)
+        (send if user else send_to_stranger)(address, *text)
         return is_welcome
 
     def _may_reach(self, address: str) -> bool:
-        if self.policy.mode is SignUpMode.CLOSED:
+        if self.policy.mode is SignUpMode.CLOSED or self._are_paused():
             return False
         domain = domain_of(address)
         return self.domains().look_up([domain])[domain] is DomainVerdict.ACCEPTS
+
+    def _are_paused(self) -> bool:
+        return self.strangers.paused_until() is not None
 
     def _may_write(self, address: str, *, is_welcome: bool) -> bool:
         """Count an email to an address that belongs to no user.
@@ -114,11 +124,11 @@ class CodeMail:
         """
         limits = [(user_digest(address), PER_STRANGER), ("all", STRANGERS)]
         if is_welcome:
-            limits = [("codes", NEWCOMERS)]
+            limits = [(CODES, NEWCOMERS)]
         return all(self._count(name, most) for name, most in limits)
 
     def _count(self, name: str, most: int) -> bool:
-        return self.counts.count(f"strangers#{name}", DAY, most, self.clock())
+        return self.counts.count(f"{STRANGERS_COUNT}{name}", DAY, most, self.clock())
 
     def _link(self, request: CodeRequest) -> str:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from pillarbox.application.ports import SendMail
+from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.domain.sign_in.codes import INVITATION_TIME
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.rendering.notice import invitation_source
@@ -21,9 +21,9 @@ class Invitation:
     base_url: str
     link: str = field(repr=False)
 
-    def send(self, send_mail: SendMail) -> None:
+    def send(self, strangers: MailToStrangers) -> None:
         """Accept the email of an invitation."""
-        send_mail(
+        strangers.send(
             self.address,
             # Without the account's name, which its owner chose: the reader has agreed to nothing.
             "You are invited to an account of Pillarbox",

@@ -1,7 +1,7 @@
 """What owners do with the members of their account: invite, change roles, remove.
 
-An invitation adds the member at once. It is of no use without the mailbox: the invited user signs
-in with the link of the email, or with a one-time code.
+An invited user signs in with the link of the email, or with a one-time code. It is no member until
+it agrees.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.ports import Clock, MailDomains, SendMail, ServiceAddress
+from pillarbox.application.ports import Clock, MailDomains, ServiceAddress
 from pillarbox.application.sign_in.domain_check import refuse_domain
 from pillarbox.application.sign_in.invitation_mail import Invitation
+from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.application.sign_in.ports import (
     Flows,
     Members,
@@ -30,6 +31,7 @@ from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     Member,
     MemberPrincipal,
+    SessionPrincipal,
     digest_of,
     new_user,
     user_digest,
@@ -58,7 +60,7 @@ class AccountMembers:
     previews: PreviewAccounts
     #: Called for invitations alone, because it takes long to load.
     domains: Callable[[], MailDomains]
-    send_mail: SendMail
+    strangers: MailToStrangers
     base_url: ServiceAddress
     log: ChangeLog
     clock: Clock
@@ -68,7 +70,7 @@ class AccountMembers:
         return self.members.of_account(principal.account.account_id)
 
     def invite(self, principal: MemberPrincipal, address: str, role: Role) -> Member:
-        """Add a member, and send it an email.
+        """Invite a user to be a member, by email.
 
         The email has a one-time link, unless the user is an operator or in another account.
 
@@ -93,7 +95,8 @@ class AccountMembers:
             address=user.address,
             role=role,
             added_at=now,
-            invited_by=principal.session.user_id,
+            invited_by=principal.session.address,
+            pending=True,
         )
         if not self.members.add(member):
             raise _member_exists()
@@ -106,12 +109,18 @@ class AccountMembers:
             role=role,
             base_url=base_url,
             link=link,
-        ).send(self.send_mail)
+        ).send(self.strangers)
         self._note(principal, AccountAction.MEMBER_INVITED, member, None, role)
         return member
 
     def _count(self, account_id: str, address: str, now: datetime) -> None:
         """Count an invitation, and look up whether mail can reach its address."""
+        if until := self.strangers.paused_until():
+            message = (
+                "The service invites nobody for now, because too many of its emails to new"
+                f" addresses bounced. Try again after {until:%Y-%m-%d %H:%M} UTC."
+            )
+            raise ServiceError("rate_limit_exceeded", message)
         subject, mailbox = f"invitations#{account_id}", user_digest(fold_address(address))
         if not self.counts.count(subject, _DAY, PER_DAY, now):
             raise ServiceError(
@@ -140,6 +149,39 @@ class AccountMembers:
         )
         self.flows.put_link(digest_of(text), link)
 
+    def accept(self, principal: SessionPrincipal, account_id: str) -> Member:
+        """Let the caller join an account that invites it.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        for _ in range(_TRIES):
+            member = self._invitation(principal, account_id)
+            if joined := self.members.join(member):
+                self._note(principal, AccountAction.MEMBER_JOINED, member, None, member.role)
+                return joined
+        raise _busy()
+
+    def decline(self, principal: SessionPrincipal, account_id: str) -> None:
+        """End the invitation of the caller to an account.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        for _ in range(_TRIES):
+            member = self._invitation(principal, account_id)
+            if self.members.change(member, None, None):
+                self._note(principal, AccountAction.MEMBER_REMOVED, member, member.role, None)
+                return
+        raise _busy()
+
+    def _invitation(self, principal: SessionPrincipal, account_id: str) -> Member:
+        members = self.members.of_user(principal.session.user_id)
+        for member in members:
+            if member.account_id == account_id and member.pending:
+                return member
+        raise ServiceError("account_not_found", "You are not invited to such an account.")
+
     def change_role(self, principal: MemberPrincipal, user_id: str, role: Role) -> Member:
         """Give a member another role, from the next request on.
 
@@ -165,7 +207,8 @@ class AccountMembers:
                 raise ServiceError("member_not_found", "The account has no such member.")
             if member.role is role:
                 return member
-            others = (one for one in members if one.role is Role.OWNER and one != member)
+            owners = (one for one in members if one.role is Role.OWNER and not one.pending)
+            others = (one for one in owners if one != member)
             keeper = next(others, None)
             if keeper is None and role is not Role.OWNER:
                 raise ServiceError(
@@ -177,11 +220,11 @@ class AccountMembers:
                 action = AccountAction.MEMBER_CHANGED if role else AccountAction.MEMBER_REMOVED
                 self._note(principal, action, member, member.role, role)
                 return changed
-        raise Unavailable("data store", "Others change the members at the same time. Try again.")
+        raise _busy()
 
     def _note(
         self,
-        principal: MemberPrincipal,
+        principal: SessionPrincipal,
         action: AccountAction,
         member: Member,
         before: Role | None,
@@ -192,9 +235,13 @@ class AccountMembers:
             member.account_id,
             action,
             member.address,
-            by=principal.actor,
+            by=principal.session.address,
             changes={"role": (before and before.value, after and after.value)},
         )
+
+
+def _busy() -> Unavailable:
+    return Unavailable("data store", "Others change the members at the same time. Try again.")
 
 
 def _member_exists() -> ServiceError:

@@ -43,11 +43,16 @@ class Members(Protocol):
     def add(self, member: Member) -> bool:
         """Store a new member; return False if the user is one already."""
 
+    def join(self, member: Member) -> Member | None:
+        """Let an invited user be a member, who is returned.
+
+        Return None, and change nothing, if the member is not what the caller has read.
+        """
+
     def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
         """Change a member's role, or remove it without one, and return it.
 
-        Return None, and change nothing, if the member is not what the caller has read, or `keeper`
-        is no longer an owner.
+        Return None, and change nothing, if the member or `keeper` is not what the caller has read.
         """
 
     def remove(self, account_id: str, user_id: str) -> bool:
@@ -117,6 +122,9 @@ class Flows(Protocol):
     def put_link(self, digest: str, link: "Link") -> None:
         """Store a one-time link by the digest of its text."""
 
+    def get_link(self, digest: str, now: datetime) -> "Link | None":
+        """Read a link and leave it unused; None if it is absent, used or expired."""
+
     def redeem_link(self, digest: str, now: datetime) -> "Link | None":
         """Use a link up and return it; None if it is absent, used or expired."""
 
@@ -129,6 +137,9 @@ class SignInCounts(Protocol):
 
         Return False, and count nothing, if the window has so many.
         """
+
+    def is_full(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
+        """Return whether the current window of a subject has so many."""
 
 
 class CodeRequests(Protocol):

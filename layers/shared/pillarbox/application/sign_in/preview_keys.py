@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.application.ports import Clock, MailDomains
+from pillarbox.application.ports import Clock, MailDomains, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.domain_check import refuse_domain
+from pillarbox.application.sign_in.mail_to_strangers import paused
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -19,7 +20,7 @@ from pillarbox.application.sign_in.ports import (
     SignInCounts,
 )
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.accounts.account import Account, Plan, Suspension
+from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     PREVIEW_SCOPES,
@@ -54,6 +55,7 @@ from pillarbox.domain.sign_in.proof_of_work import (
     new_challenge,
     wrong_proof,
 )
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.sign_in.sign_up import DAY
 
 #: The start of the subjects of all counts here. No other function may change these.
@@ -74,9 +76,12 @@ class PreviewKeys:
     counts: SignInCounts
     queue: CodeRequests
     domains: MailDomains
+    strangers: StrangerMail
     is_disposable: Callable[[str], bool]
     #: None for a public suffix.
     registrable_domain: Callable[[str], str | None]
+    #: The tenant of SES in which a new account begins; None for no tenant.
+    tenant: Callable[[], str | None]
     clock: Clock
 
     def challenge(self, address: str) -> Challenge:
@@ -108,6 +113,8 @@ class PreviewKeys:
             raise wrong_proof("was used before: solve a new challenge")
         count_code(self.counts, _COUNTS, digest, client, now)
         refuse_domain(self.domains.look_up([domain_of(address)])[domain_of(address)], "email")
+        if paused(self.strangers, now):
+            raise _no_more_codes()
         self._count_codes_of_day(digest)
         token, flow, request = new_flow(address, now, digest)
         self.flows.put(flow)
@@ -133,20 +140,27 @@ class PreviewKeys:
         raise Unavailable("data store", "Other requests change this key right now. Ask again.")
 
     def report(self, token: str) -> None:
-        """Stop preview mail to the address in the token of a link, and the keys of its sender.
+        """Stop unwanted mail to the address in the token of a link, and the keys of its sender.
 
-        A token that is wrong changes nothing, and gets the same response. This works without the
-        widget too, because test mails that were sent before still have the link.
+        The sender is the service itself, which has no keys, or an account of the widget. A token
+        that is wrong changes nothing, and gets the same response. This works without the widget
+        too.
         """
         report = parse_report(token)
-        account = self.accounts.get(report.account_id) if report else None
-        if report is None or account is None or account.widget_secret is None:
+        if report is None:
             return
-        if report.is_signed(account.widget_secret):
-            now = self.clock()
-            self.accounts.stop_mail(report.mailbox, now)
+        if report.account_id == SERVICE_ACCOUNT_ID:
+            secret: str | None = self.proofs.key().hex()
+        else:
+            account = self.accounts.get(report.account_id)
+            secret = account.widget_secret if account else None
+        if secret is None or not report.is_signed(secret):
+            return
+        now = self.clock()
+        self.accounts.stop_mail(report.mailbox, now)
+        if report.account_id != SERVICE_ACCOUNT_ID:
             suspension = Suspension(now, "a recipient reported a test mail")
-            self.accounts.suspend(account.account_id, suspension)
+            self.accounts.suspend(report.account_id, suspension)
 
     def _accepted(self, text: str) -> str:
         self._check_open()
@@ -165,8 +179,7 @@ class PreviewKeys:
         limits = [(f"mailbox#{digest}", CODES_PER_ADDRESS), ("codes", most_in_all)]
         for subject, most in limits:
             if not self.counts.count(f"{_COUNTS}{subject}", DAY, most, self.clock()):
-                message = "There are no more codes for you today. Try again tomorrow."
-                raise ServiceError("rate_limit_exceeded", message)
+                raise _no_more_codes()
 
     def _count_key(self, address: str, client: str) -> None:
         """Count a key for its network and its domain before it counts among all."""
@@ -182,20 +195,26 @@ class PreviewKeys:
                 message = "There are no more preview keys for you today. Try again tomorrow."
                 raise ServiceError("rate_limit_exceeded", message)
 
+    def _new_account(self, account_id: str, address: str) -> Account:
+        tenant = self.tenant()
+        return Account(
+            account_id=account_id,
+            name=KEY_NAME,
+            plan=Plan.FREE,
+            created_at=self.clock(),
+            contact=address,
+            widget_secret=secrets.token_hex(SECRET_BYTES),
+            isolation=Isolation.STRICT if tenant else Isolation.NONE,
+            tenant=tenant,
+        )
+
     def _replace_key(self, account_id: str, address: str) -> IssuedKey | None:
         """Store a new key in place of the one that there is; return None if that has changed."""
         now = self.clock()
         before = self.accounts.get(account_id)
         if before is not None and before.suspension is not None:
             raise ServiceError("account_suspended", PREVIEW_SUSPENDED)
-        account = before or Account(
-            account_id=account_id,
-            name=KEY_NAME,
-            plan=Plan.FREE,
-            created_at=now,
-            contact=address,
-            widget_secret=secrets.token_hex(SECRET_BYTES),
-        )
+        account = before or self._new_account(account_id, address)
         if account.widget_secret is None:
             raise Unavailable("data store", "This address cannot get a preview key.")
         text = new_key_text(account_id, KeyType.PREVIEW)
@@ -214,6 +233,11 @@ class PreviewKeys:
         if not self.accounts.put_key(key, old, None if before else account):
             return None
         return IssuedKey(key, text)
+
+
+def _no_more_codes() -> ServiceError:
+    message = "There are no more codes for you today. Try again tomorrow."
+    return ServiceError("rate_limit_exceeded", message)
 
 
 def _refused(message: str) -> ValidationFailed:

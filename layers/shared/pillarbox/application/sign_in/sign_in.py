@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pillarbox.application.account_lookup import AccountReader
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
+from pillarbox.application.sign_in.mail_to_strangers import paused
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -51,7 +52,15 @@ from pillarbox.domain.sign_in.session import (
     new_user,
     user_digest,
 )
-from pillarbox.domain.sign_in.sign_up import DAY, SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import (
+    CODES,
+    DAY,
+    NEWCOMERS,
+    STRANGERS_COUNT,
+    Newcomers,
+    SignUpPolicy,
+)
+from pillarbox.domain.sign_in.strangers import next_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,13 @@ class AccountAccess:
     role: Role
 
 
+@dataclass(frozen=True, slots=True)
+class AccountInvitation(AccountAccess):
+    """An account that the user is invited to, and the address of who invites it."""
+
+    invited_by: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedAccess:
     """A new access token for one of the user's accounts, or for none if there is none."""
@@ -70,6 +86,7 @@ class IssuedAccess:
     user: User
     chosen: AccountAccess | None
     accounts: Sequence[AccountAccess]
+    invitations: Sequence[AccountInvitation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +109,7 @@ class SignIn:
     counts: SignInCounts
     queue: CodeRequests
     policy: SignUpPolicy
+    strangers: StrangerMail
     clock: Clock
 
     def request_code(self, address: str, client: str) -> FlowToken:
@@ -115,6 +133,20 @@ class SignIn:
         self.queue.put(request)
         return token
 
+    def newcomers(self) -> Newcomers:
+        """Return whether addresses that belong to no user get codes now.
+
+        Whoever asks for a code is told, with or without a user. So a newcomer does not wait for an
+        email that never comes, and a stranger learns nothing of an address.
+        """
+        if not self.policy.is_public:
+            return Newcomers(admitted=False)
+        now = self.clock()
+        until = paused(self.strangers, now)
+        if self.counts.is_full(f"{STRANGERS_COUNT}{CODES}", DAY, NEWCOMERS, now):
+            until = until or next_day(now)
+        return Newcomers(until is None, until)
+
     def with_code(self, token: FlowToken, code: str, agent: str) -> IssuedSession:
         """Sign in with the code of a flow. Each call is an attempt. The user may be new.
 
@@ -126,19 +158,34 @@ class SignIn:
             raise invalid_code()
         return self._begin(flow.address, flow.at, agent)
 
-    def with_link(self, text: str, agent: str) -> IssuedSession:
-        """Sign in with a one-time link, of an invitation or of the operator's command.
+    def owner_of_link(self, text: str) -> str:
+        """Return the address of the user whom a one-time link would sign in.
 
-        That of an invitation signs in nobody who is an operator or in another account: a tenant
-        chose to whom it goes. It ends with the membership.
+        Its page asks with it. Otherwise somebody who mails a link of their own would have its
+        reader work in their account.
 
         Raises:
             ServiceError: `invalid_code`.
         """
-        link = self.flows.redeem_link(digest_of(text), self.clock())
+        link = self._checked(self.flows.get_link(digest_of(text), self.clock()))
+        return link.address
+
+    def with_link(self, text: str, agent: str) -> IssuedSession:
+        """Sign in with a one-time link, of an invitation or of the operator's command.
+
+        A tenant chose who gets the link of an invitation. So it does not sign in an operator or a
+        member of another account, and it ends with the membership.
+
+        Raises:
+            ServiceError: `invalid_code`.
+        """
+        link = self._checked(self.flows.redeem_link(digest_of(text), self.clock()))
+        return self._begin(link.address, link.at, agent)
+
+    def _checked(self, link: Link | None) -> Link:
         if link is None or (link.account_id is not None and not self._is_invited(link)):
             raise invalid_code()
-        return self._begin(link.address, link.at, agent)
+        return link
 
     def exchange(self, cookie: SessionToken, account_id: str | None) -> IssuedAccess:
         """Issue an access token for a cookie, and note that the session was used.
@@ -207,11 +254,13 @@ class SignIn:
         return IssuedSession(cookie, self._issue(session, user, None))
 
     def _issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
-        choices = [
-            AccountAccess(account, member.role)
-            for member in self.members.of_user(user.user_id)
-            if (account := self.accounts.get(member.account_id))
-        ]
+        choices, invitations = list[AccountAccess](), list[AccountInvitation]()
+        for member in self.members.of_user(user.user_id):
+            account = self.accounts.get(member.account_id)
+            if account and member.pending:
+                invitations.append(AccountInvitation(account, member.role, member.invited_by))
+            elif account:
+                choices.append(AccountAccess(account, member.role))
         chosen = next(
             (one for one in choices if account_id in {None, one.account.account_id}), None
         )
@@ -225,4 +274,6 @@ class SignIn:
             operator=user.operator,
         )
         self.sessions.add_access(access)
-        return IssuedAccess(text=text, user=user, chosen=chosen, accounts=choices)
+        return IssuedAccess(
+            text=text, user=user, chosen=chosen, accounts=choices, invitations=invitations
+        )

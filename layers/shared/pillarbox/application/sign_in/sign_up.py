@@ -1,12 +1,13 @@
 """Sign up: a user who has confirmed an address creates an account, or asks for one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Proofs, SignInCounts, SignUps
 from pillarbox.application.validation import check_text
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Account, Isolation, Plan
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.client_address import block_of
 from pillarbox.domain.errors import ServiceError, Unavailable
@@ -23,6 +24,7 @@ from pillarbox.domain.sign_in.session import Member, SessionPrincipal, user_dige
 from pillarbox.domain.sign_in.sign_up import (
     DAY,
     PER_BLOCK,
+    SignUpMode,
     SignUpPolicy,
     SignUpRequest,
     SignUpState,
@@ -52,6 +54,8 @@ class SignUp:
     sign_ups: SignUps
     proofs: Proofs
     counts: SignInCounts
+    #: The tenant of SES in which an account begins that no operator knows; None for no tenant.
+    tenant: Callable[[], str | None]
     clock: Clock
 
     def offer(self, principal: SessionPrincipal) -> SignUpOffer:
@@ -103,16 +107,19 @@ class SignUp:
             if not self.sign_ups.put(request, before):
                 raise changed_meanwhile()
             return SignUpOffer(status=SignUpStatus.PENDING)
-        account = create_account(self.sign_ups, request, before, self.plan)
+        tenant = self.tenant() if self.policy.mode is SignUpMode.OPEN else None
+        account = create_account(self.sign_ups, request, before, self.plan, tenant=tenant)
         return SignUpOffer(status=SignUpStatus.CREATED, account=account)
 
 
-def create_account(
+def create_account(  # noqa: PLR0913  what the transaction writes
     sign_ups: SignUps,
     request: SignUpRequest,
     before: SignUpRequest | None,
     plan: Plan,
     entry: "LogEntry | None" = None,
+    *,
+    tenant: str | None = None,
 ) -> Account:
     """Create the account that a sign-up names, with its user as the owner.
 
@@ -122,6 +129,7 @@ def create_account(
         before: what is stored of it.
         plan: of the account.
         entry: the first one of the account's log, if an operator creates the account.
+        tenant: the strict one of SES in which it begins; None for no tenant.
 
     Raises:
         Unavailable: another request has changed the sign-up.
@@ -132,6 +140,8 @@ def create_account(
         plan=plan,
         created_at=request.at,
         contact=request.address,
+        isolation=Isolation.STRICT if tenant else Isolation.NONE,
+        tenant=tenant,
     )
     owner = Member(
         account_id=account.account_id,

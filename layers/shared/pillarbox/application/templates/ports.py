@@ -15,10 +15,10 @@ type CompileSource = Callable[[SourceKind, str], tuple[str, list[Problem]]]
 
 
 class Renderings(Protocol):
-    """Counts what authors let the service compile and render."""
+    """Counts what authors let the service compile, render and store."""
 
-    def count(self, account_id: str, now: datetime, most: int) -> bool:
-        """Count one in the current minute; return False, without a change, if there are `most`."""
+    def count(self, account_id: str, kind: str, now: datetime, most: int) -> bool:
+        """Count one of a kind in this minute; return False, without a change, at `most`."""
 
 
 class DeleteResult(Enum):

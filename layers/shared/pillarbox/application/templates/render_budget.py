@@ -1,4 +1,4 @@
-"""How often an account may let the service compile and render: previews, publications, tests."""
+"""How often an account may let the service compile and render, and store templates."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,6 +9,8 @@ from pillarbox.domain.accounts.quota import too_many, window_end
 
 #: Two a second. The editor asks again when the author pauses, and waits after a refusal.
 PER_MINUTE: Final = 120
+#: A draft has up to 250 KB, and the editor saves it when its author pauses.
+DRAFTS_PER_MINUTE: Final = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +26,18 @@ class RenderBudget:
         Raises:
             ServiceError: `rate_limit_exceeded`.
         """
+        self._take(account_id, "render", "preview, publish and test templates", PER_MINUTE)
+
+    def take_draft(self, account_id: str) -> None:
+        """Take one draft that is stored.
+
+        Raises:
+            ServiceError: `rate_limit_exceeded`.
+        """
+        self._take(account_id, "draft", "save drafts", DRAFTS_PER_MINUTE)
+
+    def _take(self, account_id: str, kind: str, what: str, most: int) -> None:
         now = self.clock()
-        if not self.renderings.count(account_id, now, PER_MINUTE):
-            raise too_many(
-                f"An account can preview, publish and test templates {PER_MINUTE} times a minute.",
-                PER_MINUTE,
-                window_end("minute", now) - now,
-            )
+        if not self.renderings.count(account_id, kind, now, most):
+            message = f"An account can {what} {most} times a minute."
+            raise too_many(message, most, window_end("minute", now) - now)

@@ -13,6 +13,7 @@ from uuid import UUID
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.render import render
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
+from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.templates.editing import TemplateEditing, on_source
@@ -54,7 +55,7 @@ class TemplateTrial:
         Raises:
             ValidationFailed: on `source`, `subject` or a value.
             ServiceError: `template_not_found`, `invalid_recipient`, `recipient_not_allowed`,
-                `recipient_suppressed`, `no_verified_sender`; a quota error.
+                `recipient_suppressed`, `no_verified_sender`, `sending_paused`; a quota error.
         """
         account = principal.account
         content = self.editing.draft(account.account_id, template_id).draft.content
@@ -67,6 +68,10 @@ class TemplateTrial:
         sender = account.sender(None)
         recipients.check_suppressed(directory.suppressed)
         now = self.ports.clock()
+        origin = MessageOrigin(
+            route=SendRoute.HTTP, request_id=request_id, tags={TEST_TAG: str(template_id)}
+        )
+        check_paused(self.ports.quotas, principal, origin, now)
         directory.quota.check(principal.limits, now)
         subject, body = self._filled(content, account.brand.variables() | dict(values))
         mail = Mail(
@@ -78,9 +83,6 @@ class TemplateTrial:
             reply_to=None,
             subject=subject,
             body=body,
-        )
-        origin = MessageOrigin(
-            route=SendRoute.HTTP, request_id=request_id, tags={TEST_TAG: str(template_id)}
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
         prepared = PreparedMessage.of(mail, account, body_hash, now, origin)

@@ -113,8 +113,8 @@ class AttemptResult:
 class Attempts:
     """Posts events and records the results, in an order in which a crash loses nothing.
 
-    What tries an event again is stored before the record says so, and the record before the
-    event leaves the queue. So after a crash an event may be posted again, but never too seldom.
+    First comes what will try the event again, then the record, and then the event leaves the
+    queue. So a crash may repeat an event, but cannot lose one.
     """
 
     def __init__(self, ports: PostingPorts) -> None:

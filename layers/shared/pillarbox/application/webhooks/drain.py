@@ -49,8 +49,8 @@ class Drains:
     def begin_slow(self, endpoint: WebhookEndpoint) -> None:
         """Let the events of a slow endpoint wait, so that it does not occupy all workers.
 
-        A drain is queued before the events wait, since what follows may fail, and for later, since
-        it ends what it finds. The other one comes at once.
+        Two drains are queued. The first is delayed and comes before the change, so that one exists
+        if the change or the second one fails. The second one comes at once.
         """
         ports = self._ports
         now = ports.clock()

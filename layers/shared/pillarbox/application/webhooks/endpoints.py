@@ -6,9 +6,9 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.look_up_budget import LookUpBudget
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.webhooks.ports import (
     EndpointChanges,
     EndpointHealths,
@@ -130,7 +130,7 @@ class Webhooks:
     healths: EndpointHealths
     #: Called for new URLs alone, because it takes long to load.
     poster: Callable[[], WebhookPoster]
-    look_ups: LookUpBudget
+    slow_requests: SlowRequests
     queue: WebhookQueue
     log: ChangeLog
     clock: Clock
@@ -140,8 +140,7 @@ class Webhooks:
     def create(self, account_id: str, url: str, types: Sequence[str], *, by: str) -> EndpointState:
         """Create an endpoint with a new secret.
 
-        Once it exists, all messages are announced that are accepted by who reads the account from
-        then on.
+        An acceptance that reads the account from then on announces its messages.
 
         Raises:
             ValidationFailed: on `url` and `types`.
@@ -233,7 +232,7 @@ class Webhooks:
             if len(url) > MAX_URL:
                 refused: str | None = f"must have at most {MAX_URL} characters"
             else:
-                self.look_ups.take(account_id)
+                self.slow_requests.take(account_id)
                 refused = self.poster().check(url)
             if refused:
                 errors.insert(0, FieldError("url", refused, "invalid_url"))

@@ -26,7 +26,7 @@ class DueTasks:
     clock: Clock
 
     def enqueue(self) -> int:
-        """Queue or do each task that is due before it is removed; return their number.
+        """Queue or do each task that is due, then remove it. Return their number.
 
         A notice that fails stops no other task. Its error is raised after all of them.
         """

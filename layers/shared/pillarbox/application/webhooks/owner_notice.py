@@ -57,7 +57,7 @@ class OwnerNotices:
         values: dict[str, Json] = {
             "title": title,
             "paragraphs": paragraphs,
-            "endpoint": endpoint.endpoint_id,
+            "about": f"Endpoint: {endpoint.endpoint_id}",
             "account": account.name,
             "account_id": account.account_id,
         }

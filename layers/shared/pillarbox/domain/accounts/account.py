@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import MAX_SHARDS
+
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.pause import Pause
 
 
 class Plan(StrEnum):
@@ -68,12 +71,22 @@ def first_sharding(now: datetime) -> datetime:
     return hour + timedelta(hours=1)
 
 
+class QueuedMail(StrEnum):
+    """What happens to the emails that a suspended account has in the queue."""
+
+    SEND = "send"
+    #: They wait for up to four hours.
+    HOLD = "hold"
+    DROP = "drop"
+
+
 @dataclass(frozen=True, slots=True)
 class Suspension:
     """Since when an account's keys do not work, and the operator's note of the reason."""
 
     at: datetime
     reason: str | None = None
+    queued: QueuedMail = QueuedMail.SEND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +121,9 @@ class Account:
     #: widget made has it; its contact is the address that was confirmed.
     widget_secret: str | None = field(default=None, repr=False)
     isolation: Isolation = Isolation.NONE
+    #: What it may not send, or less, after too many bounces or complaints (`pause.py`). Here are
+    #: those of its keys and templates too.
+    pauses: "tuple[Pause, ...]" = ()
     #: The tenant of SES that its emails name. All that it sends from is associated before this is
     #: set, because SES refuses an email whose identity is not.
     tenant: str | None = None

@@ -90,12 +90,19 @@ MEANINGS: Final = {
     "recipient_erased": "The recipient was erased while the email was queued.",
     "rejected": "The provider refused the content of the email.",
     "rendering_failed": "The email could not be rendered from its template.",
+    "sending_paused": "Sending was paused while the email was queued, and it waited for too long.",
     "unreadable_job": "The email could not be read from the queue.",
 }
 
 #: Stands for the address of a recipient who was erased. No email goes to .invalid (RFC 6761
 #: section 6.4).
 ERASED_ADDRESS: Final = "erased@recipient.invalid"
+
+#: The code of an event if SES refused an address because of its list of the AWS account, or of a
+#: tenant.
+SUPPRESSED_BY_PROVIDER: Final = frozenset(
+    {"on_account_suppression_list", "on_tenant_suppression_list"}
+)
 
 #: What is kept of a provider's code and of its reason, in octets of UTF-8.
 MAX_CODE: Final = 100
@@ -161,6 +168,11 @@ class MessageOrigin:
     request_id: str | None = None
     #: What the sender says about the message, to find it again.
     tags: Tags = field(default_factory=dict, hash=False)
+
+    @property
+    def template(self) -> str | None:
+        """The id of its saved template, or the slug of its starter template."""
+        return self.template_id or self.starter_template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

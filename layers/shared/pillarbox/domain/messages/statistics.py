@@ -14,6 +14,12 @@ from uuid import UUID
 
 from pillarbox.domain.ids import shard_count
 from pillarbox.domain.messages.message import EventKind, Message, Status
+from pillarbox.domain.messages.recipient_counts import (
+    NO_RECIPIENTS,
+    RecipientCounts,
+    count_recipients,
+    one_recipient,
+)
 from pillarbox.domain.timing import milliseconds
 
 _TEN_SECONDS: Final = 10_000
@@ -153,6 +159,13 @@ class IndexEntry:
     #: What the message came from, as its subsets name it; None if that is not known.
     key_id: str | None = None
     template: str | None = None
+    #: What its recipients add to the counts that `reached` makes of one recipient.
+    more: RecipientCounts = NO_RECIPIENTS
+
+    @property
+    def recipients(self) -> RecipientCounts:
+        """How many recipients it was sent to, with which success."""
+        return one_recipient(self.reached) + self.more
 
     @property
     def subsets(self) -> list[Subset]:
@@ -186,17 +199,19 @@ def creation_time(message_id: UUID) -> int:
 def index_entry(message: Message) -> IndexEntry:
     """Return the index entry of a message's current revision."""
     error, origin = message.error, message.origin
-    template = origin.template_id or origin.starter_template
+    template = origin.template
+    statuses = reached(message)
     return IndexEntry(
         message_id=message.message_id,
         revision=message.revision,
         status=message.status,
         updated=milliseconds(message.updated_at),
-        reached=reached(message),
+        reached=statuses,
         error=(error.code or error.kind.value) if error else None,
         # Thousands of entries share these texts.
         key_id=intern(origin.key_id) if origin.key_id else None,
         template=intern(template) if template else None,
+        more=count_recipients(message, statuses) - one_recipient(statuses),
     )
 
 
@@ -232,6 +247,8 @@ class Rollup:
     reached: Counter[Status] = field(default_factory=Counter)
     #: Error code -> number of messages that have it now.
     errors: Counter[str] = field(default_factory=Counter)
+    #: What their recipients add to the counts that `reached` makes of one recipient each.
+    more: RecipientCounts = NO_RECIPIENTS
     #: Whether there are finer rollups of its messages.
     is_divisible: bool = field(default=False, compare=False)
     #: The id, status and last update of each message, if a subset has few; otherwise nothing.
@@ -246,6 +263,11 @@ class Rollup:
     def total(self) -> int:
         """The number of messages."""
         return self.by_status_and_update.total()
+
+    @property
+    def recipients(self) -> RecipientCounts:
+        """To how many recipients its messages were sent, with which success."""
+        return one_recipient(self.reached) + self.more
 
     @property
     def has_entries(self) -> bool:
@@ -282,6 +304,7 @@ def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[Inde
     for entry in entries:
         result.by_status_and_update[entry.status, granularity.start(entry.updated)] += 1
         result.reached.update(entry.reached)
+        result.more += entry.more
         if entry.error is not None:
             result.errors[entry.error] += 1
     return result
@@ -319,6 +342,7 @@ def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Roll
         for (status, updated), n in rollup.by_status_and_update.items():
             result.by_status_and_update[status, granularity.start(updated)] += n
         result.reached.update(rollup.reached)
+        result.more += rollup.more
         result.errors.update(rollup.errors)
     if all(rollup.has_entries for rollup in rollups):
         result.entries = _few(entry for rollup in rollups for entry in rollup.entries)

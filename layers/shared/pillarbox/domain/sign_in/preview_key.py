@@ -17,7 +17,7 @@ from typing import Final
 
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID_LENGTH, KEY_ID_PREFIX
 from pillarbox.domain.accounts.suppression import hashed_mailbox
-from pillarbox.domain.address import domain_of, fold_address, mailbox_key
+from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of, fold_address, mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import token_of
 
@@ -59,8 +59,6 @@ yahoo.co.jp yahoo.co.uk yahoo.com yahoo.com.au yahoo.com.br yahoo.de yahoo.es ya
 yandex.com yandex.ru yeah.net ymail.com zoho.com zohomail.com
 """
 _MAILBOX_PROVIDERS: Final = frozenset(_PROVIDERS_TEXT.split())
-#: Amazon's addresses for trials of deliveries, bounces and complaints.
-_SIMULATOR: Final = "simulator.amazonses.com"
 
 SECRET_BYTES: Final = 16
 _MAC_BYTES: Final = 16
@@ -84,7 +82,7 @@ class PreviewRecipients(StrEnum):
         """
         if self is PreviewRecipients.ANY:
             return
-        domains = {_SIMULATOR}
+        domains = {SIMULATOR_DOMAIN}
         if not is_mailbox_provider(domain_of(owner)):
             domains.add(domain_of(owner))
         for address in addresses:
@@ -94,7 +92,7 @@ class PreviewRecipients(StrEnum):
                     "recipient_not_allowed",
                     "This preview key sends to the address that you have confirmed, to addresses of"
                     " its domain unless that belongs to a mailbox provider, and to"
-                    f" {_SIMULATOR}.",
+                    f" {SIMULATOR_DOMAIN}.",
                 )
 
 

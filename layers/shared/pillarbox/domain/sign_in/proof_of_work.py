@@ -16,13 +16,15 @@ from typing import Final
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 ALGORITHM: Final = "SHA-256"
-#: The highest number. On average half as many hashes are needed, about a second in a browser.
-MAX_NUMBER: Final = 100_000
+#: The highest number. On average half as many hashes are needed: about a second in a browser, which
+#: hashes what does not change only once, and in a program too.
+MAX_NUMBER: Final = 2_000_000
 #: How long a challenge can be solved.
 CHALLENGE_TIME: Final = timedelta(minutes=5)
 KEY_LENGTH: Final = 32
-_RANDOM_BYTES: Final = 12
-_SALT: Final = re.compile(r"[0-9a-f]{24}\?expires=([0-9]{10})&for=([0-9a-f]{64})&")
+#: With a number of seven digits a salt then fits into two blocks of the hash, and one is constant.
+_RANDOM_BYTES: Final = 8
+_SALT: Final = re.compile(r"[0-9a-f]{16}\?expires=([0-9]{10})&for=([0-9a-f]{64})&")
 
 
 @dataclass(frozen=True, slots=True)

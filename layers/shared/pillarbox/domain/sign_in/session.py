@@ -65,8 +65,10 @@ class Member:
     address: str
     role: Role
     added_at: datetime
-    #: Who added the user: a user's id, or None for the operator's command.
+    #: Who added the user: the address of a member, or None for the operator's command.
     invited_by: str | None = None
+    #: Whether the user has yet to agree. Until then it has no rights.
+    pending: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,15 @@ PER_BLOCK: Final = 5
 #: so many in all, because these people may not have asked for an email.
 PER_STRANGER: Final = 1
 STRANGERS: Final = 100
-#: The most codes in a day for somebody who has reported an email of the service as unwanted.
+#: The most codes in a day for a user who has reported an email of the service as unwanted.
 PER_UNWILLING: Final = 3
 #: The most codes in a day, in all, for addresses that may sign up and do not belong to a user. A
 #: stranger may be trying a list of addresses.
 NEWCOMERS: Final = 500
+#: The start of the subjects of these counts. `mail_code` may change no others.
+STRANGERS_COUNT: Final = "strangers#"
+#: The rest of the subject of newcomers' codes.
+CODES: Final = "codes"
 
 
 class SignUpMode(StrEnum):
@@ -68,6 +72,17 @@ class SignUpRequest:
     account_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Newcomers:
+    """Whether addresses that belong to no user get codes now; if not, until when they get none.
+
+    Without a time they never do. It says nothing of a single address.
+    """
+
+    admitted: bool
+    until: datetime | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignUpPolicy:
     """The operator's choices. Without domains, addresses of every domain may sign up."""
@@ -75,10 +90,14 @@ class SignUpPolicy:
     mode: SignUpMode
     domains: frozenset[str]
 
+    @property
+    def is_public(self) -> bool:
+        """Whether anybody, perhaps of some domains, may become a user without an invitation."""
+        return self.mode in {SignUpMode.APPROVED, SignUpMode.OPEN}
+
     def admits(self, address: str) -> bool:
         """Return whether the owner of an address may become a user without an invitation."""
-        is_public = self.mode in {SignUpMode.APPROVED, SignUpMode.OPEN}
-        return is_public and (not self.domains or domain_of(address).lower() in self.domains)
+        return self.is_public and (not self.domains or domain_of(address).lower() in self.domains)
 
     def status(self, address: str, request: SignUpRequest | None) -> SignUpStatus:
         """Return what the user of an address can do, given the sign-up that is stored."""

@@ -142,6 +142,8 @@ class WebhookEvent:
     address: str | None = None
     #: The sender domain, for `domain.verified` and `domain.failed` only.
     domain: str | None = None
+    #: What was paused, for `account.paused` only: `PauseSummary.text`.
+    pause: str | None = None
     #: When somebody last asked for the event again, which tells one replay from another.
     replayed_at: datetime | None = None
     #: How many attempts there were when the task was queued; None if its message does not say.

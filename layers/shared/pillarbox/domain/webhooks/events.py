@@ -1,11 +1,12 @@
 """What happens to the emails and the addresses of an account, as webhooks announce it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID, uuid5
 
+from pillarbox.domain.accounts.pause import SUSPENSION, Pause, PauseSummary
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.messages.message import Event, EventKind, Message, SendRoute
 from pillarbox.domain.timing import milliseconds
@@ -49,6 +50,8 @@ class AccountEvent:
     address: str | None = None
     #: The sender domain, for `domain.verified` and `domain.failed` only.
     domain: str | None = None
+    #: What was paused, for `account.paused` only.
+    pause: str | None = None
 
     def event_id(self, endpoint_id: str) -> UUID:
         """Return the id of the event for one endpoint, the same each time.
@@ -59,7 +62,7 @@ class AccountEvent:
         if self.kind is not None:
             parts: tuple[object, ...] = (self.message_id, self.kind.value, self.recipient or "")
         else:
-            about = self.address or self.domain or ""
+            about = self.address or self.domain or self.pause or ""
             parts = (self.type.value, self.account_id, about, milliseconds(self.at))
         return uuid5(_NAMESPACE, "\n".join(map(str, (*parts, endpoint_id))))
 
@@ -74,6 +77,7 @@ class AccountEvent:
             message_id=self.message_id,
             address=self.address,
             domain=self.domain,
+            pause=self.pause,
         )
 
 
@@ -131,9 +135,18 @@ def suppression_added(
     )
 
 
-def account_paused(account_id: str, at: datetime) -> AccountEvent:
-    """Return the event that the operator suspended the account."""
-    return AccountEvent(type=WebhookType.ACCOUNT_PAUSED, account_id=account_id, at=at)
+def account_paused(account_id: str, at: datetime, pause: Pause | None = None) -> AccountEvent:
+    """Return the event of a pause, or that the operator suspended the account."""
+    summary = PauseSummary.of(pause) if pause else SUSPENSION
+    return AccountEvent(
+        type=WebhookType.ACCOUNT_PAUSED, account_id=account_id, at=at, pause=summary.text
+    )
+
+
+def new_pauses(old: Iterable[Pause], new: Iterable[Pause]) -> Sequence[Pause]:
+    """Return the pauses that a change of an account adds. One that ends is no new one."""
+    known = {(pause.key, pause.since, pause.level) for pause in old}
+    return [pause for pause in new if (pause.key, pause.since, pause.level) not in known]
 
 
 def domain_changed(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.accounts.agent import AgentSettings
     from pillarbox.domain.accounts.issued_key import IssuedKey
     from pillarbox.domain.accounts.key import ApiKey
+    from pillarbox.domain.accounts.pause import Pause
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.accounts.suppression import Suppression
     from pillarbox.domain.sign_in.session import Member
@@ -145,14 +146,15 @@ def member_item(member: Member, user_id: str) -> account_types.MemberItem:
         "id": member.user_id,
         "email": member.address,
         "role": member.role,
+        "pending": member.pending,
         "current": member.user_id == user_id,
         "createdAt": timestamp(member.added_at),
     }
 
 
 def account_detail(account: Account, quota: QuotaState) -> account_types.AccountDetail:
-    """Return an account with its limits and its brand."""
-    brand = account.brand
+    """Return an account with its limits, its brand and its pauses."""
+    brand, now = account.brand, quota.now
     return {
         "id": account.account_id,
         "name": account.name,
@@ -164,6 +166,22 @@ def account_detail(account: Account, quota: QuotaState) -> account_types.Account
         "accent": brand.accent,
         "fromName": brand.from_name,
         "defaultSender": account.default_sender,
+        "pauses": [pause_item(one, now) for one in account.pauses if one.is_current(now)],
+    }
+
+
+def pause_item(pause: Pause, now: datetime) -> account_types.PauseItem:
+    """Return a pause, as of a moment."""
+    from pillarbox.application.accounts.resuming import is_resumable  # noqa: PLC0415  only here
+
+    return {
+        "scope": pause.scope,
+        "id": pause.id or None,
+        "level": pause.level,
+        "cause": pause.cause,
+        "since": timestamp(pause.since),
+        "until": timestamp(pause.until) if pause.until else None,
+        "resumable": is_resumable(pause, now),
     }
 
 

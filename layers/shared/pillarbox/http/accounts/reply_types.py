@@ -11,6 +11,7 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.agent import Confirmation
 from pillarbox.domain.accounts.key import KeyType, Preset
+from pillarbox.domain.accounts.pause import PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.http.messages.reply_types import LimitState, NextCursor, Timestamp, Uuid
@@ -143,6 +144,10 @@ class MemberItem(TypedDict):
     id: Annotated[str, Field(pattern="^[0-9a-z]{12}$")]
     email: str
     role: Role
+    pending: Annotated[
+        bool,
+        Field(description="Whether it has yet to agree. Until then it has no rights."),
+    ]
     current: Annotated[bool, Field(description="Whether it is the user of the request.")]
     createdAt: Timestamp
 
@@ -151,6 +156,29 @@ class MemberList(TypedDict):
     """The members of the account, the oldest first."""
 
     items: list[MemberItem]
+
+
+class PauseItem(TypedDict):
+    """A pause of the account, a key or a template, or a warning that there may soon be one."""
+
+    scope: PauseScope
+    id: Annotated[
+        str | None,
+        Field(description="The key, or the template by its id or slug; null for the account."),
+    ]
+    level: Annotated[
+        PauseLevel,
+        Field(
+            description="`warn`: everything is sent. `brake`: a tenth of the limit of a minute is"
+            " left. `stop`: nothing is accepted, except codes unless it is the account's."
+        ),
+    ]
+    cause: PauseCause
+    since: Timestamp
+    until: Annotated[
+        Timestamp | None, Field(description="When it ends; null if somebody has to end it.")
+    ]
+    resumable: Annotated[bool, Field(description="Whether an owner may end it now.")]
 
 
 class AccountDetail(TypedDict):
@@ -166,6 +194,9 @@ class AccountDetail(TypedDict):
     accent: Annotated[str | None, Field(description="A colour such as `#0a7d5a`.")]
     fromName: Annotated[str | None, Field(description="The sender's display name.")]
     defaultSender: str | None
+    pauses: Annotated[
+        list[PauseItem], Field(description="What sends less or nothing now, and warnings.")
+    ]
 
 
 class ChangedSetting(TypedDict):

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.accounts.resuming import MAX_CAUSE
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.pause import PauseKey, PauseScope
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.http.query import LONG_LIMIT, one_of
 from pillarbox.http.validation import MAX_NAME, read_body
@@ -62,6 +64,19 @@ class CreateKeyRequest(WireModel):
     name = required(text(least=1))
     preset = required(one_of(Preset))
     scopes = optional(_SCOPES)
+
+
+class ResumeRequest(WireModel):
+    """The pause that an owner ends, and what caused it."""
+
+    scope = required(one_of(PauseScope))
+    about = optional(text(least=1, most=MAX_NAME), name="id")
+    cause = required(text(least=1, most=MAX_CAUSE))
+
+    @property
+    def key(self) -> PauseKey:
+        """Which pause it is."""
+        return self.scope, self.about or "", False
 
 
 class SuppressionsQuery(WireModel):

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
     from pillarbox.domain.sign_in.codes import FlowToken
     from pillarbox.domain.sign_in.proof_of_work import Challenge
     from pillarbox.domain.sign_in.session import Session
-    from pillarbox.domain.sign_in.sign_up import SignUpRequest
+    from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpRequest
     from pillarbox.http.sign_in import reply_types as session_types
 
 
 def flow_item(flow: FlowToken) -> session_types.FlowItem:
     """Return a new flow."""
     return {"flow": str(flow)}
+
+
+def requested_code(flow: FlowToken, newcomers: Newcomers) -> session_types.RequestedCode:
+    """Return a new flow, and whether newcomers get codes."""
+    until = timestamp(newcomers.until) if newcomers.until else None
+    return {"flow": str(flow), "newcomers": {"admitted": newcomers.admitted, "until": until}}
 
 
 def access_item(access: IssuedAccess) -> session_types.AccessItem:
@@ -41,7 +47,21 @@ def access_item(access: IssuedAccess) -> session_types.AccessItem:
             {"id": one.account.account_id, "name": one.account.name, "role": one.role}
             for one in access.accounts
         ],
+        "invitations": [
+            {
+                "id": one.account.account_id,
+                "name": one.account.name,
+                "role": one.role,
+                "invitedBy": one.invited_by,
+            }
+            for one in access.invitations
+        ],
     }
+
+
+def link_item(address: str) -> session_types.LinkItem:
+    """Return whom a link signs in."""
+    return {"email": address}
 
 
 def session_list(sessions: Sequence[Session], current: str) -> session_types.SessionList:

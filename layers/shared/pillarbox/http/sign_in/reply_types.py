@@ -28,6 +28,28 @@ class FlowItem(TypedDict):
     ]
 
 
+class LinkItem(TypedDict):
+    """A one-time link that works."""
+
+    email: Annotated[str, Field(description="The address of the user whom it signs in.")]
+
+
+class NewcomersItem(TypedDict):
+    """What holds for every address that belongs to no user."""
+
+    admitted: Annotated[bool, Field(description="Whether such addresses may get a code now.")]
+    until: Annotated[
+        Timestamp | None,
+        Field(description="Until when they get none; null if they get some, or never do."),
+    ]
+
+
+class RequestedCode(FlowItem):
+    """A flow, and what holds for addresses that belong to no user."""
+
+    newcomers: NewcomersItem
+
+
 class UserItem(TypedDict):
     """The user of a session."""
 
@@ -52,6 +74,12 @@ class AccountChoice(TypedDict):
     role: Role
 
 
+class AccountInvitationItem(AccountChoice):
+    """An account that the user is invited to: it has no rights there until it agrees."""
+
+    invitedBy: Annotated[str | None, Field(description="The address of the member who did.")]
+
+
 class AccessItem(TypedDict):
     """An access token, and what it gives access to."""
 
@@ -71,6 +99,10 @@ class AccessItem(TypedDict):
     accounts: Annotated[
         list[AccountChoice],
         Field(description="All accounts of the user, the oldest membership first."),
+    ]
+    invitations: Annotated[
+        list[AccountInvitationItem],
+        Field(description="The accounts that the user is asked to join."),
     ]
 
 

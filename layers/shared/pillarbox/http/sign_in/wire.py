@@ -52,6 +52,12 @@ class SignInRequest(WireModel):
     link = optional(text(least=1, most=_MAX_TEXT), check=_is_complete)
 
 
+class LinkRequest(WireModel):
+    """A one-time link that is not used yet."""
+
+    link = required(text(least=1, most=_MAX_TEXT))
+
+
 def _parse_flag(value: object) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
+from pillarbox.domain.accounts.pause import SUSPENSION, PauseSummary
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message, Status
-from pillarbox.domain.webhooks.endpoint import WebhookEvent
+from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookType
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.http.messages.replies import timestamp
 
@@ -53,6 +55,22 @@ class DomainData(TypedDict):
     domain: str
 
 
+class PausedData(TypedDict):
+    """The `data` of `account.paused`: what sends less or nothing, and why.
+
+    `id` is that of the key or the template, or the slug of a starter template. With the level
+    `warn` everything is sent; with `brake` a tenth of the limit of a minute is left; with `stop`
+    nothing is accepted. `until` is null if a person has to end it.
+    """
+
+    endpointId: str
+    scope: Literal["account", "key", "template"]
+    id: str | None
+    level: Literal["warn", "brake", "stop"]
+    cause: Literal["bounces", "complaints", "provider", "operator"]
+    until: str | None
+
+
 class WebhookPayloads:
     """Implements `webhooks.ports.PayloadWriter`."""
 
@@ -89,6 +107,11 @@ class WebhookPayloads:
 
     def plain(self, event: WebhookEvent) -> bytes:
         """Write the payload of `account.paused`, `domain.*` and `webhook.test`."""
+        if event.type is WebhookType.ACCOUNT_PAUSED:
+            # Events that an older version queued do not say what was paused.
+            pause = PauseSummary.parse(event.pause) if event.pause else SUSPENSION
+            paused = {"endpointId": event.endpoint_id} | asdict(pause)
+            return _write(event.type, event.at, paused)
         if event.domain is not None:
             data: DomainData = {"domain": event.domain}
             return _write(event.type, event.at, data)

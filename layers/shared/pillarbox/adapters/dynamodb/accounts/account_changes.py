@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of
 from pillarbox.adapters.dynamodb.accounts.sender_domains import sender_domain_of
 from pillarbox.adapters.dynamodb.accounts.suppressions import suppression_of
 from pillarbox.adapters.dynamodb.attributes import from_item, from_text
-from pillarbox.adapters.dynamodb.records import account_of, message_of
+from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.domain.accounts.sender_domain import SenderDomain
 from pillarbox.domain.accounts.suppression import is_hashed
@@ -16,6 +17,7 @@ from pillarbox.domain.webhooks.events import (
     account_paused,
     domain_changed,
     new_events,
+    new_pauses,
     suppression_added,
 )
 
@@ -46,11 +48,23 @@ def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
         case "SUP" if old is None and not is_hashed(str(new["sk"])):
             added = suppression_of(new)
             return [suppression_added(account_id, added.address, added.at, added.message_id)]
-        case "ACCT" if "suspended" in new and not (old and "suspended" in old):
-            return [account_paused(account_of(new).account_id, from_text(new["suspended"]))]
+        case "ACCT":
+            return _account_changes(account_id, old, new)
         case "DOMAIN":
             return _domain_changes(account_id, sender_domain_of(old) if old else None, new)
     return ()
+
+
+def _account_changes(
+    account_id: str, old: Mapping[str, Any] | None, new: Mapping[str, Any]
+) -> Sequence[AccountEvent]:
+    events = [
+        account_paused(account_id, pause.since, pause)
+        for pause in new_pauses(pauses_of(old) if old else (), pauses_of(new))
+    ]
+    if "suspended" in new and not (old and "suspended" in old):
+        events.append(account_paused(account_id, from_text(new["suspended"])))
+    return events
 
 
 def _domain_changes(

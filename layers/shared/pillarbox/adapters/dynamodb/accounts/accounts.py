@@ -7,6 +7,7 @@ from typing import Final, Unpack
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import entry_of, new_entry
+from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes
 from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import (
@@ -22,8 +23,9 @@ from pillarbox.adapters.dynamodb.table import (
     TransactionConditionsFailed,
 )
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Isolation, Suspension
+from pillarbox.domain.accounts.account import Account, Isolation, QueuedMail, Suspension
 from pillarbox.domain.accounts.account_log import LogEntry
+from pillarbox.domain.accounts.pause import Pause
 
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
@@ -108,17 +110,34 @@ class DynamoAccounts(Store):
     def suspend(
         self, account_id: str, suspension: Suspension, entry: LogEntry | None = None
     ) -> Account | None:
-        """Set the time, unless it is set, and the reason. Every authentication reads the time."""
+        """Set the time, unless it is set, and what is given. Every authentication reads it."""
         expression = "SET suspended = if_not_exists(suspended, :at)"
         values: dict[str, object] = {":at": to_text(suspension.at)}
         if suspension.reason:
             expression += ", suspended_for = :reason"
             values[":reason"] = suspension.reason
+        if suspension.queued is not QueuedMail.SEND:
+            expression += ", suspended_queue = :queued"
+            values[":queued"] = suspension.queued.value
         return self._update(account_id, expression, values=values, entry=entry)
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
-        """Remove both attributes."""
-        return self._update(account_id, "REMOVE suspended, suspended_for", entry=entry)
+        """Remove the attributes."""
+        expression = "REMOVE suspended, suspended_for, suspended_queue"
+        return self._update(account_id, expression, entry=entry)
+
+    def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
+        """Replace the list, if it still is the one that was read."""
+        before = pause_attributes(account.pauses)["paused"]
+        expression, values = assigning(pause_attributes(pauses))
+        return self._update(
+            account.account_id,
+            expression,
+            condition="#paused = :before"
+            if before
+            else f"{EXISTS} AND attribute_not_exists(#paused)",
+            values=values | ({":before": before} if before else {}),
+        )
 
     def set_isolation(
         self, account_id: str, isolation: Isolation, tenant: str | None

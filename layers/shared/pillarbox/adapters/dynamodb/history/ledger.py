@@ -14,8 +14,8 @@ items:
 * By status and update. This one is a copy, which is written first. If a failure
   leaves it half written, the retry repairs it, because the authoritative entry
   is still the old one. An entry that was updated in a later hour than it was
-  created in is late. Late entries are few and in items of their own, so that the
-  others can be found by their hour of creation here too.
+  created in is a later one. Later ones are few and in items of their own, so that
+  the others can be found by their hour of creation here too.
 
 `ledger_rollups.py` makes the rollups.
 """
@@ -91,15 +91,15 @@ class DynamoLedger:
     def entries_updated(
         self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
     ) -> list[IndexEntry]:
-        """Read entries by status and update: those updated in their first hour, and late ones."""
+        """Read entries by status and update: those updated in their first hour, and later ones."""
         first_hour = TimeRange(
             max(updated.since, Granularity.HOUR.start(created.since)),
             min(updated.until, Granularity.HOUR.ceiling(created.until)),
         )
-        late = TimeRange(max(updated.since, created.since), updated.until)
+        later = TimeRange(max(updated.since, created.since), updated.until)
         return [
             entry
-            for group, time_range in ((status.value, first_hour), (late_group(status), late))
+            for group, time_range in ((status.value, first_hour), (later_group(status), later))
             for entry in self._read(time_range, partial(keys.updates, account_id, group))
             if entry.updated in updated and entry.created in created
         ]
@@ -271,8 +271,8 @@ def place(entry: IndexEntry) -> int:
 
 def copy_place(entry: IndexEntry) -> tuple[str, int]:
     """Return the group and the moment in the key of the item by status and update."""
-    is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
-    group = late_group(entry.status) if is_late else entry.status.value
+    is_later = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
+    group = later_group(entry.status) if is_later else entry.status.value
     return group, _moment(entry, entry.updated)
 
 
@@ -300,6 +300,6 @@ def last_moment(until: int) -> int:
     return (until - 1) // SHARD_SPAN * SHARD_SPAN + MAX_SHARDS
 
 
-def late_group(status: Status) -> str:
-    """Return the group of the late entries of a status."""
-    return f"{status.value}-late"
+def later_group(status: Status) -> str:
+    """Return the group of the entries of a status that were updated in a later hour."""
+    return f"{status.value}-later"

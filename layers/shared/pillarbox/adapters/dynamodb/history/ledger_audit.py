@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.history.ledger import (
     as_copy,
     copy_place,
     last_moment,
-    late_group,
+    later_group,
     place,
 )
 from pillarbox.adapters.dynamodb.history.ledger_format import (
@@ -103,7 +103,7 @@ class DynamoLedgerAudit(Store):
         """Return the entries of the messages created in a time range, by id and sort key.
 
         Entries that were updated in the hour of their creation are in the lists of that hour,
-        late ones in those of any later hour. An account that neither has messages nor entries
+        the others in those of any later hour. An account that neither has messages nor entries
         in the range costs one query.
         """
         start = created.since // ITEM_SPAN * ITEM_SPAN
@@ -121,9 +121,9 @@ class DynamoLedgerAudit(Store):
         self, account_id: str, start: int, created: TimeRange
     ) -> Iterator[Mapping[str, Any]]:
         first_hour = TimeRange(start, Granularity.HOUR.ceiling(created.until))
-        late = TimeRange(Granularity.HOUR.end(created.since), keys.LATEST)
+        later = TimeRange(Granularity.HOUR.end(created.since), keys.LATEST)
         for status in Status:
-            for group, updated in ((status.value, first_hour), (late_group(status), late)):
+            for group, updated in ((status.value, first_hour), (later_group(status), later)):
                 first = keys.updates(account_id, group, updated.since)
                 last = keys.updates(account_id, group, updated.until - 1)
                 yield from self._table.query(first, last)

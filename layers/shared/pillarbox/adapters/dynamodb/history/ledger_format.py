@@ -3,7 +3,8 @@
 An entry takes 26 bytes: reading entries costs a twentieth of reading records. An item also says
 which key and which template each of its messages came from, if that is known: the names once, and
 for each entry the two numbers of its names, of one byte each, or of two if there are many names.
-A rollup of a subset has the entries of its messages (`few`), if they are few.
+A rollup of a subset has the entries of its messages (`few`), if they are few. Messages to several
+recipients, or to such as do not count, have five bytes more (`more`).
 """
 
 import struct
@@ -15,6 +16,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.recipient_counts import NO_RECIPIENTS, RecipientCounts
 from pillarbox.domain.messages.statistics import (
     REACHABLE,
     Granularity,
@@ -35,6 +37,8 @@ _OTHER: Final = "other"
 _ORIGIN: Final = struct.Struct(">BB")
 _WIDE_ORIGIN: Final = struct.Struct(">HH")
 _MAX_NARROW: Final = 255
+#: The position of an entry in its item, and what its recipients add to the counts.
+_MORE: Final = struct.Struct(">Hbbb")
 
 #: By their number in a packed entry: append only.
 _STATUSES: Final = (
@@ -72,8 +76,17 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
             _STATUS_NUMBERS[entry.status] | _REACHED_MASKS[entry.reached] << 3,
             number,
         )
-    attributes = {"entries": bytes(packed), "errors": [*codes] or None}
+    more = b"".join(
+        _MORE.pack(position, *_triple(entry.more))
+        for position, entry in enumerate(in_order)
+        if entry.more != NO_RECIPIENTS
+    )
+    attributes = {"entries": bytes(packed), "errors": [*codes] or None, "more": more or None}
     return to_item(attributes | _pack_origins(in_order))
+
+
+def _triple(counts: RecipientCounts) -> tuple[int, int, int]:
+    return counts.sent, counts.bounced, counts.complained
 
 
 def _pack_origins(entries: Iterable[IndexEntry]) -> dict[str, object]:
@@ -112,8 +125,12 @@ def _unpack_origins(item: Mapping[str, Any]) -> Iterable[tuple[str | None, str |
 def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterable[IndexEntry]:
     """Return the entries of an item, or only those of messages created in a time range."""
     codes = [None, *item.get("errors", ())]
+    more = {
+        at: RecipientCounts(*triple) for at, *triple in _MORE.iter_unpack(item.get("more", b""))
+    }
     packed = zip(_ENTRY.iter_unpack(item["entries"]), _unpack_origins(item), strict=False)
-    for (id_bytes, revision, high, low, state, error), (key_id, template) in packed:
+    for position, (fields, (key_id, template)) in enumerate(packed):
+        id_bytes, revision, high, low, state, error = fields
         if created is not None and int.from_bytes(id_bytes[:6]) not in created:
             continue
         yield IndexEntry(
@@ -125,6 +142,7 @@ def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterabl
             codes[error],
             key_id,
             template,
+            more.get(position, NO_RECIPIENTS),
         )
 
 
@@ -146,6 +164,7 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
             "cells": cells,
             "reached": [rollup.reached[status] for status in REACHABLE],
             "errors": dict(rollup.errors) or None,
+            "more": None if rollup.more == NO_RECIPIENTS else _triple(rollup.more),
             "rev": revision,
             # Only an hour may be of either kind.
             "divisible": rollup.is_divisible
@@ -167,6 +186,7 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
         rollup.by_status_and_update[_STATUS_BY_INITIAL[name[0]], updated] = n
     rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
     rollup.errors.update(item.get("errors", {}))
+    rollup.more = RecipientCounts(*item.get("more", ()))
     rollup.entries = tuple(unpack({"entries": item.get("few", b"")}))
     return rollup
 

@@ -62,6 +62,14 @@ class DynamoFlows:
         expires = {"expires_at": to_ttl(link.expires_at)}
         self._credentials.put(keys.link(digest) | to_item(_LINK.write(link) | expires))
 
+    def get_link(self, digest: str, now: datetime) -> Link | None:
+        """Read one item."""
+        item = self._credentials.get(keys.link(digest))
+        if item is None or "finished" in item or "at" not in item:
+            return None
+        link = _LINK.read(item)
+        return link if now < link.expires_at else None
+
     def redeem_link(self, digest: str, now: datetime) -> Link | None:
         """Mark the link in one conditional update, so that it works once.
 
@@ -79,16 +87,27 @@ class DynamoFlows:
 class DynamoSignInCounts(Store):
     """Implements `sign_in.ports.SignInCounts`."""
 
+    def is_full(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
+        """Read one item."""
+        item = self._table.get(_window(subject, window, now)[0])
+        return (item["count"] if item else 0) >= most
+
     def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
         """Count in one conditional update."""
         if most < 1:  # the condition allows the first one always
             return False
-        seconds = round(window.total_seconds())
-        number = int(now.timestamp()) // seconds
+        key, end = _window(subject, window, now)
         item = self._table.try_update(
-            keys.sign_in_count(subject, seconds, number),
+            key,
             "ADD #count :one SET expires_at = :expires",
             condition="attribute_not_exists(#count) OR #count < :most",
-            values={":one": 1, ":most": most, ":expires": (number + 1) * seconds},
+            values={":one": 1, ":most": most, ":expires": end},
         )
         return item is not None
+
+
+def _window(subject: str, window: timedelta, now: datetime) -> tuple[Item, int]:
+    """Return the key of the count in the current window, and the window's end."""
+    seconds = round(window.total_seconds())
+    number = int(now.timestamp()) // seconds
+    return keys.sign_in_count(subject, seconds, number), (number + 1) * seconds

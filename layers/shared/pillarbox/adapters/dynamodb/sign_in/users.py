@@ -27,6 +27,7 @@ _MEMBER: Final = Row(
     user_id="user",
     role=("role", one_of(Role)),
     added_at=("added", TIME),
+    pending=Column("pending", absent=False),
 )
 
 
@@ -75,6 +76,14 @@ class DynamoMembers(Store):
         table = self._table
         return table.try_transact(table.to_put(of_account, condition=NEW), table.to_put(of_user))
 
+    def join(self, member: Member) -> Member | None:
+        """Write both items in one transaction."""
+        joined = replace(member, pending=False)
+        of_account, of_user = member_items(joined)
+        table = self._table
+        writes = table.to_put(of_account, **_if_unchanged(member)), table.to_put(of_user)
+        return joined if table.try_transact(*writes) else None
+
     def change(self, member: Member, role: Role | None, keeper: Member | None) -> Member | None:
         """Write both items and, unchanged, that of another owner, in one transaction."""
         changed = replace(member, role=role or member.role)
@@ -83,9 +92,9 @@ class DynamoMembers(Store):
             (table.to_put, member_items(changed)) if role else (table.to_delete, _places(member))
         )
         of_account, of_user = items
-        writes = [write(of_account, **_if_role(member.role)), write(of_user)]
+        writes = [write(of_account, **_if_unchanged(member)), write(of_user)]
         if keeper:
-            writes.append(table.to_put(member_items(keeper)[0], **_if_role(Role.OWNER)))
+            writes.append(table.to_put(member_items(keeper)[0], **_if_unchanged(keeper)))
         return changed if table.try_transact(*writes) else None
 
     def remove(self, account_id: str, user_id: str) -> bool:
@@ -111,9 +120,13 @@ def _places(member: Member) -> tuple[Item, Item]:
     )
 
 
-def _if_role(role: Role) -> Parts:
-    """Return the condition that a stored member has a role."""
-    return {"condition": "#role = :role", "values": {":role": role.value}}
+def _if_unchanged(member: Member) -> Parts:
+    """Return the condition that a stored member has the role, and has or has not joined."""
+    exists = "attribute_exists" if member.pending else "attribute_not_exists"
+    return {
+        "condition": f"#role = :role AND {exists}(#pending)",
+        "values": {":role": member.role.value},
+    }
 
 
 def member_items(member: Member) -> list[Item]:

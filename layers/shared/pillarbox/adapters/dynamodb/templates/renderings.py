@@ -10,6 +10,6 @@ from pillarbox.adapters.dynamodb.store import Store
 class DynamoRenderings(Store):
     """Implements `templates.ports.Renderings`."""
 
-    def count(self, account_id: str, now: datetime, most: int) -> bool:
+    def count(self, account_id: str, kind: str, now: datetime, most: int) -> bool:
         """Add one to the count of the minute, or begin the count of a later minute with one."""
-        return count_in_minute(self._table, keys.quota(account_id), "render", now, most)
+        return count_in_minute(self._table, keys.quota(account_id), kind, now, most)

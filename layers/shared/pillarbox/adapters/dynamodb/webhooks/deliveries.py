@@ -133,6 +133,7 @@ def event_attributes(event: WebhookEvent) -> dict[str, object]:
         "message": str(event.message_id) if event.message_id else None,
         "address": event.address,
         "domain": event.domain,
+        "pause": event.pause,
         "replayed": milliseconds(event.replayed_at) if event.replayed_at else None,
     }
 
@@ -149,6 +150,7 @@ def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> Webh
         message_id=UUID(item["message"]) if "message" in item else None,
         address=item.get("address"),
         domain=item.get("domain"),
+        pause=item.get("pause"),
         replayed_at=to_datetime(item["replayed"]) if "replayed" in item else None,
     )
 

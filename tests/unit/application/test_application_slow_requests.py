@@ -1,15 +1,15 @@
-"""Looks at domains and checks of webhook hosts have a budget."""
+"""Looks at domains and other requests that can take seconds have a budget."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pillarbox.application.look_up_budget import PER_MINUTE, LookUpBudget
+from pillarbox.application.slow_requests import PER_MINUTE, SlowRequests
 from pillarbox.domain.errors import ServiceError
 
 
-def test_an_account_has_so_many_look_ups_a_minute() -> None:
+def test_an_account_has_so_many_slow_requests_a_minute() -> None:
     """The next one is refused with the time until the minute ends; others lose nothing."""
     counted, moment = Counter[tuple[str, datetime]](), datetime(2026, 7, 22, 10, 0, 15, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def test_an_account_has_so_many_look_ups_a_minute() -> None:
         counted[key] += 1
         return counted[key] <= most
 
-    budget = LookUpBudget(count=count, clock=lambda: moment)
+    budget = SlowRequests(count=count, clock=lambda: moment)
     for _ in range(PER_MINUTE):
         budget.take("acct00000001")
     with pytest.raises(ServiceError) as refused:

@@ -1,4 +1,4 @@
-"""How often an account may let the service ask name servers that the account chooses."""
+"""How often an account may make requests that can take seconds, beside those that send."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ from typing import Final
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.quota import too_many, window_end
 
-#: A look at a domain or a check of a webhook's host is one; each can take seconds.
+#: One is a look at a domain or the check of a webhook's host, for which the account chooses the
+#: name server; a new sender, which SES may have to associate; and a list of suppressions.
 PER_MINUTE: Final = 60
 _MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookUpBudget:
+class SlowRequests:
     """The budget of each account in a minute."""
 
     #: Counts something in a window of time; returns False if there were so many.
@@ -22,12 +23,15 @@ class LookUpBudget:
     clock: Clock
 
     def take(self, account_id: str) -> None:
-        """Take one look-up.
+        """Take one of them.
 
         Raises:
             ServiceError: `rate_limit_exceeded`.
         """
         now = self.clock()
-        if not self.count(f"look-ups#{account_id}", _MINUTE, PER_MINUTE, now):
-            message = f"An account can check domains and webhook hosts {PER_MINUTE} times a minute."
+        if not self.count(f"slow#{account_id}", _MINUTE, PER_MINUTE, now):
+            message = (
+                "An account can check domains and webhook hosts, and add senders and lists of"
+                f" suppressions, {PER_MINUTE} times a minute."
+            )
             raise too_many(message, PER_MINUTE, window_end("minute", now) - now)

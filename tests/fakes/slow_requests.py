@@ -1,12 +1,12 @@
-"""Budgets of look-ups for tests of something else."""
+"""Budgets of slow requests for tests of something else."""
 
 from datetime import UTC, datetime
 
-from pillarbox.application.look_up_budget import LookUpBudget
+from pillarbox.application.slow_requests import SlowRequests
 
 
-def look_ups(*, used_up: bool = False) -> LookUpBudget:
+def slow_requests(*, used_up: bool = False) -> SlowRequests:
     """Return a budget without an end, or one that is used up."""
-    return LookUpBudget(
+    return SlowRequests(
         count=lambda _subject, _window, _most, _now: not used_up, clock=lambda: datetime.now(UTC)
     )

@@ -1,0 +1,53 @@
+// A banner for each pause of the account, with what an owner can do about it.
+
+import { useState } from "preact/hooks";
+
+import { call } from "../api";
+import { nameOf, reasonOf } from "../pages/pauses";
+import { may } from "../rights";
+import type { Account, PauseItem } from "../schema";
+import { Ask } from "./ask";
+import { Field, Time } from "./basics";
+import { Notice } from "./notice";
+
+export function Pauses({ of: account, onResumed }: { of: Account | undefined; onResumed: (account: Account) => void }) {
+  const [ending, setEnding] = useState<PauseItem>();
+  return (
+    <>
+      {account?.pauses.map((pause) => (
+        <Notice kind={pause.level === "warn" ? "note" : "bad"} key={`${pause.scope} ${pause.id}`}>
+          <b>{nameOf(pause)}</b> {reasonOf(pause)}{" "}
+          {pause.level !== "warn" && (pause.until ? <>It ends <Time at={pause.until} />. </> : "It ends only when somebody ends it. ")}
+          {pause.resumable && may("account") && (
+            <button type="button" class="link" onClick={() => setEnding(pause)}>
+              End the pause
+            </button>
+          )}
+          {pause.level !== "warn" && !pause.resumable && "Ask the operator of the service."}
+        </Notice>
+      ))}
+      {ending && <End pause={ending} onResumed={onResumed} onClose={() => setEnding(undefined)} />}
+    </>
+  );
+}
+
+function End({ pause, onResumed, onClose }: { pause: PauseItem; onResumed: (account: Account) => void; onClose: () => void }) {
+  const [cause, setCause] = useState("");
+  return (
+    <Ask
+      title="End the pause"
+      answer="End the pause"
+      action={async () => {
+        const body = { scope: pause.scope, cause, ...(pause.id !== null && { id: pause.id }) };
+        onResumed(await call("POST /v1/account/resume", { body }));
+        return `${nameOf(pause)} sends again.`;
+      }}
+      onClose={onClose}
+    >
+      <p>First correct the cause. You can end a pause once in 30 days; after that, only the operator of the service can.</p>
+      <Field label="What was wrong?" hint="The log of the account shows it.">
+        <textarea required maxLength={500} value={cause} onInput={(event) => setCause(event.currentTarget.value)} />
+      </Field>
+    </Ask>
+  );
+}

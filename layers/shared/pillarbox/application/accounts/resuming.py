@@ -1,0 +1,109 @@
+"""End a pause: an owner once in a month, and an operator at any time. SES ends its own pauses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from pillarbox.application.account_lookup import account_not_found, find_account
+from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.pauses import PauseChange, Pauses
+from pillarbox.application.ports import Clock
+from pillarbox.application.validation import check_text
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseKey, PauseLevel
+from pillarbox.domain.errors import ServiceError
+
+#: An owner may end one pause of a scope in this time.
+ONCE_IN: Final = timedelta(days=30)
+MAX_CAUSE: Final = 500
+_RESUMED: Final = AccountAction.SENDING_RESUMED
+_NOT_BY_OWNERS: Final = (
+    "There is no pause that an owner can end now: an owner ends one in a month. Ask the operator of"
+    " the service. Amazon SES ends its own."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Resuming:
+    """Ends pauses. The window of the figures starts again."""
+
+    pauses: Pauses
+    log: ChangeLog
+    clock: Clock
+
+    def by_owner(self, account_id: str, key: PauseKey, cause: str, by: str) -> Account:
+        """End a pause, for an owner who names what caused it.
+
+        Args:
+            account_id: the account.
+            key: which pause it is.
+            cause: what was wrong and is corrected, for the log.
+            by: the owner's address.
+
+        Raises:
+            ValidationFailed: on `cause`.
+            ServiceError: `account_not_found`; `sending_paused`, if there is no such pause, or an
+                owner cannot end it.
+        """
+        check_text("cause", cause, MAX_CAUSE)
+        now = self.clock()
+
+        def ended(pause: Pause) -> Pause:
+            return replace(_ended(pause, now), owner_resumed=now)
+
+        def change(account: Account) -> Iterable[Pause]:
+            found = next((one for one in account.pauses if one.key == key), None)
+            if found is None or not is_resumable(found, now):
+                raise ServiceError("sending_paused", _NOT_BY_OWNERS)
+            return [ended(one) if one is found else one for one in account.pauses]
+
+        scope, about, _ = key
+        subject = f"{scope.value} {about}".strip()
+        changed = self._change(account_id, change)
+        note = self.log.note
+        note(account_id, _RESUMED, subject, by=by, changes={"cause": (None, cause)})
+        return changed
+
+    def by_operator(self, account_id: str, by: str) -> Account:
+        """End all pauses of an account except those of SES. Owners may end the next ones again.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        now = self.clock()
+
+        def change(account: Account) -> Iterable[Pause]:
+            return [
+                replace(_ended(one, now), owner_resumed=None) if _is_open(one, now) else one
+                for one in account.pauses
+            ]
+
+        account = find_account(self.pauses.records, account_id)
+        was_open = any(_is_open(one, now) for one in account.pauses)
+        changed = self._change(account_id, change)
+        if was_open:
+            self.log.note(account_id, _RESUMED, "everything", by=by)
+        return changed
+
+    def _change(self, account_id: str, change: PauseChange) -> Account:
+        changed = self.pauses.change(account_id, change)
+        if changed is None:
+            raise account_not_found()
+        return changed
+
+
+def is_resumable(pause: Pause, now: datetime) -> bool:
+    """Return whether an owner may end a pause."""
+    resumed = pause.owner_resumed
+    return _is_open(pause, now) and (resumed is None or now - resumed >= ONCE_IN)
+
+
+def _is_open(pause: Pause, now: datetime) -> bool:
+    brakes = pause.level is not PauseLevel.WARN
+    return brakes and pause.cause is not PauseCause.PROVIDER and pause.is_current(now)
+
+
+def _ended(pause: Pause, now: datetime) -> Pause:
+    return replace(pause, until=now, counts_from=now)

@@ -1,0 +1,62 @@
+"""Write to people who have not agreed to get email of the service, unless too many bounced."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from pillarbox.application.ports import Clock, SendMail, ServiceAddress, StrangerMail
+from pillarbox.application.sign_in.ports import Proofs
+from pillarbox.domain.sign_in.preview_key import new_report
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.strangers import first_day, paused_until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pillarbox.domain.errors import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailToStrangers:
+    """Sends such an email, counts it, and adds the link by which its reader stops others."""
+
+    send_mail: SendMail
+    records: StrangerMail
+    #: Their key signs the link.
+    proofs: Proofs
+    base_url: ServiceAddress
+    clock: Clock
+
+    def paused_until(self) -> datetime | None:
+        """Return until when nothing may be sent; None if it may be now."""
+        return paused(self.records, self.clock())
+
+    def send(  # noqa: PLR0913  an email, and what only some have
+        self,
+        address: str,
+        subject: str,
+        source: str,
+        values: "Mapping[str, Json]",
+        *,
+        message_id: UUID | None = None,
+        deadline: datetime | None = None,
+    ) -> None:
+        """Accept an email. The caller has looked whether it may be sent."""
+        report = new_report(SERVICE_ACCOUNT_ID, self.proofs.key().hex(), address)
+        stop_url = f"{self.base_url()}/widget/report#{report}"
+        self.records.add_sent(self.clock().date())
+        self.send_mail(
+            address,
+            subject,
+            source,
+            values,
+            message_id=message_id,
+            deadline=deadline,
+            stop_url=stop_url,
+        )
+
+
+def paused(records: StrangerMail, now: datetime) -> datetime | None:
+    """Return until when mail to strangers pauses; None if it does not."""
+    return paused_until(records.since(first_day(now)), now)

@@ -1,0 +1,405 @@
+"""The breaker: what is paused, from which event on, and what does not count."""
+
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from pillarbox.application.accounts.resuming import Resuming
+from pillarbox.application.breaker.notices import OwnerMail, PauseNotices
+from pillarbox.application.breaker.volume import VolumeWatch
+from pillarbox.application.delivery.holds import HOLD_TIME
+from pillarbox.domain.accounts.account import QueuedMail, Suspension
+from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope
+from pillarbox.domain.accounts.reputation import (
+    LEAST_COMPLAINTS,
+    LEAST_FOR_COMPLAINTS,
+    LEAST_RECIPIENTS,
+    BreakerMode,
+    ReputationLimits,
+    lower_bound,
+)
+from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
+from pillarbox.domain.messages.recipient_counts import RecipientCounts
+from pillarbox.domain.messages.statistics import index_entry
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT
+from tests.fakes.reputation import LIMITS, Reputation, check_history, lower_root
+from tests.fakes.world import World
+from tests.refusals import refusal
+
+STOP, BRAKE, WARN = PauseLevel.STOP, PauseLevel.BRAKE, PauseLevel.WARN
+DAY = timedelta(days=1)
+
+
+def found(world: Reputation) -> dict[tuple[str, str], str]:
+    """Return the level of each scope that has a pause now."""
+    return {
+        (one.scope.value, one.id): one.level.value
+        for one in world.pauses
+        if one.is_current(world.now)
+    }
+
+
+def bounce_together(world: Reputation, count: int, **origin: Any) -> None:
+    """Let messages bounce in one batch."""
+    sent = [world.send("bounced", **origin) for _ in range(count)]
+    for one in sent:
+        world.report(one)
+    world.apply(*sent)
+    world.now += timedelta(milliseconds=1)
+
+
+def the_pause(world: Reputation, scope: PauseScope) -> Pause:
+    (pause,) = (one for one in world.pauses if one.scope is scope)
+    return pause
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_histories_equal_the_slow_definition(seed: int) -> None:
+    """Each judgement of the ledger's figures is what counting message by message gives.
+
+    `python -m verification.breaker` plays 10,000 histories.
+    """
+    check_history(seed)
+
+
+def test_all_bounces_stop_a_key_at_the_twentieth() -> None:
+    """Of emails that all bounce, 19 change nothing, and the 20th stops the key."""
+    world = Reputation()
+    world.bounce(19)
+    assert found(world) == {}
+    world.bounce()
+    assert found(world) == {("key", "key_1"): "stop"}
+    pause = the_pause(world, PauseScope.KEY)
+    assert pause.until == pause.since + DAY
+
+
+def test_recipients_count_and_not_messages() -> None:
+    """One email to 50 recipients, of whom all bounce, stops its key."""
+    world = Reputation()
+    sent = world.send(*["bounced"] * 50)
+    world.report(sent)
+    world.apply(sent)
+    assert found(world) == {("key", "key_1"): "stop"}
+
+
+def test_three_of_thirty_stop_nobody() -> None:
+    """A few bounces of few emails only warn."""
+    world = Reputation()
+    world.bounce(27, "delivered")
+    world.bounce(3)
+    assert set(found(world).values()) == {"warn"}
+
+
+def test_no_verdict_on_few_recipients() -> None:
+    """However many bounce: below 20 recipients, and below three complaints of 1,000, none."""
+    limits = ReputationLimits.parse(LIMITS)
+    for sent in range(LEAST_RECIPIENTS):
+        for bad in range(sent + 1):
+            counts = RecipientCounts(sent, bad, min(bad, LEAST_COMPLAINTS - 1))
+            assert limits.verdict(counts) is None
+    for sent in range(1, LEAST_FOR_COMPLAINTS, 7):
+        assert limits.verdict(RecipientCounts(sent, 0, LEAST_COMPLAINTS - 1)) is None
+    assert limits.verdict(RecipientCounts(20, 20, 0)) is not None
+    assert limits.verdict(RecipientCounts(100, 0, 3)) is not None
+
+
+def test_the_bound_is_the_lower_root() -> None:
+    """The bound solves Wilson's equation, and never falls when one more bounces."""
+    for recipients in (1, 19, 20, 500, 100_000):
+        bounds = [
+            lower_bound(k, recipients) for k in range(0, recipients + 1, recipients // 19 or 1)
+        ]
+        assert bounds == sorted(bounds)
+        roots = [lower_root(k, recipients) for k in range(0, recipients + 1, recipients // 19 or 1)]
+        assert bounds == pytest.approx(roots)
+    assert lower_bound(0, 0) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bounces=8/5/3 complaints=0.05/0.1/0.3",
+        "bounces=3/5/8",
+        "",
+        "bounces=0/5/8 complaints=1/2/3",
+    ],
+)
+def test_wrong_limits_are_refused(text: str) -> None:
+    """Limits that are incomplete, zero or fall are a mistake of the operator."""
+    with pytest.raises(ValueError, match=r"complaints|fall"):
+        ReputationLimits.parse(text)
+
+
+@pytest.mark.parametrize("fate", ["away", "listed", "simulated", "delivered"])
+def test_what_does_not_count(fate: str) -> None:
+    """Out-of-office replies, SES's own list and its simulator pause nothing."""
+    world = Reputation()
+    world.bounce(40, fate)
+    assert world.pauses == ()
+
+
+def test_notices_of_the_service_do_not_count() -> None:
+    """An owner's mailbox that bounces a notice is not held against the account."""
+    bounced = builders.event(EventKind.BOUNCED, 1, "ann@example.com")
+    message = builders.message(events=(bounced,), origin=MessageOrigin(route=SendRoute.NOTICE))
+    assert index_entry(message).recipients == RecipientCounts()
+
+
+def test_a_repeated_event_counts_once() -> None:
+    """Nineteen bounces that are delivered three times are nineteen."""
+    world = Reputation()
+    sent = [world.send("bounced") for _ in range(19)]
+    for _ in range(3):
+        for one in sent:
+            world.report(one)
+        world.apply(*sent)
+    assert world.pauses == ()
+
+
+def test_a_template_stops_before_its_key_and_account() -> None:
+    """What one template causes stops it alone; with a third one the key stops too."""
+    world = Reputation()
+    world.apply(*(world.send("delivered") for _ in range(100)))
+    bounce_together(world, 20, template="welcome")
+    assert found(world) == {("template", "welcome"): "stop"}
+    bounce_together(world, 20, template="trial_ending")
+    assert found(world).keys() == {("template", "welcome"), ("template", "trial_ending")}
+    bounce_together(world, 20, template="team_invite")
+    assert found(world)["key", "key_1"] == "stop"
+
+
+def test_codes_that_go_on_are_held_against_their_key() -> None:
+    """A stopped template of codes goes on slowly, so what it sends then stops key and account."""
+    world = Reputation()
+    bounce_together(world, 20, template="otp")
+    assert found(world) == {("template", "otp"): "stop"}
+    bounce_together(world, 20, template="otp")
+    assert found(world)["key", "key_1"] == "stop"
+    bounce_together(world, 20, template="otp")
+    assert found(world)["account", ""] == "stop"
+
+
+def test_others_are_untouched() -> None:
+    """Another key of the account with good emails has no pause."""
+    world = Reputation()
+    world.apply(*(world.send("delivered", key="key_2") for _ in range(100)))
+    bounce_together(world, 20)
+    assert found(world) == {("key", "key_1"): "stop"}
+
+
+def test_a_mode_that_warns_stops_nothing() -> None:
+    """With `warn` the owners are told once a day, and nothing is refused."""
+    world = Reputation(BreakerMode.WARN)
+    world.bounce(60)
+    assert set(found(world).values()) == {"warn"}
+    told = world.notices.send.call_count
+    world.now += DAY
+    world.bounce()
+    assert world.notices.send.call_count == told + 1
+
+
+def test_a_second_stop_ends_by_a_person_only() -> None:
+    """The first stop ends after a day and its window starts again; the next one does not end."""
+    world = Reputation()
+    world.bounce(20)
+    world.now += DAY
+    assert found(world) == {}
+    world.bounce(19)
+    assert found(world) == {}
+    world.bounce()
+    stop = the_pause(world, PauseScope.KEY)
+    assert (stop.level, stop.until) == (STOP, None)
+
+
+def resuming(world: Reputation) -> Resuming:
+    return Resuming(world.breaker.pauses, mock.Mock(), lambda: world.now)
+
+
+def test_an_owner_resumes_once_then_an_operator() -> None:
+    """A second stop within a month is the operator's to end, who gives the owner another chance."""
+    world = Reputation()
+    use_case = resuming(world)
+    key = (PauseScope.KEY, "key_1", False)
+    end = partial(use_case.by_owner, ACCOUNT, key, "a bot", "ada@shop.example")
+    assert refusal(end).code == "sending_paused"
+    world.bounce(20)
+    end()
+    assert found(world) == {}
+    world.bounce(19)
+    assert found(world) == {}
+    world.bounce()
+    assert refusal(end).code == "sending_paused"
+    use_case.by_operator(ACCOUNT, "operator")
+    assert found(world) == {}
+    world.bounce(20)
+    end()
+    assert found(world) == {}
+    noted = [call.kwargs["by"] for call in use_case.log.note.call_args_list]  # type: ignore[attr-defined]
+    assert noted == ["ada@shop.example", "operator", "ada@shop.example"]
+    assert refusal(use_case.by_operator, "acct00000009", "operator").code == "account_not_found"
+
+
+def test_owners_are_told_once() -> None:
+    """Each owner and the contact gets one email, also if the judgement is repeated."""
+    world, messages, send_mail = Reputation(contact="ada@shop.example"), mock.Mock(), mock.Mock()
+    accepted = set[object]()
+    messages.get.side_effect = lambda _, message_id: message_id if message_id in accepted else None
+    send_mail.side_effect = lambda *_, message_id, **__: accepted.add(message_id)
+    mail = OwnerMail(
+        owners_of=lambda _: ["Ada@shop.example", "bob@shop.example"],
+        messages=messages,
+        send_mail=send_mail,
+    )
+    world.breaker = replace(world.breaker, notices=PauseNotices(mail))
+    bad = [world.send("bounced") for _ in range(20)]
+    for sent in bad:
+        world.report(sent)
+    entries = [index_entry(sent.record) for sent in bad]
+    world.ledger.put_entries(ACCOUNT, entries)
+    with mock.patch.object(type(world.accounts), "set_pauses", side_effect=OSError("table")):
+        assert "table" in str(_error(world.breaker.judge, ACCOUNT, entries))
+    assert send_mail.call_count == 2
+    world.breaker.judge(ACCOUNT, entries)
+    assert send_mail.call_count == 2
+    values = send_mail.call_args.args[3]
+    assert "Key key_1: too many of its emails bounced" in values["paragraphs"][0]
+
+
+def _error(call: Any, *arguments: object) -> Exception | None:
+    try:
+        call(*arguments)
+    except OSError as error:
+        return error
+    return None
+
+
+def watch(world: Reputation, mail: mock.Mock) -> VolumeWatch:
+    return VolumeWatch(
+        ledger=world.ledger, accounts=world.accounts, mail=mail, clock=lambda: world.now
+    )
+
+
+def test_unusual_volume_of_a_key_warns() -> None:
+    """A hundred emails of a new key within an hour warn; ten times as many as ever do, too."""
+    world, mail = Reputation(), mock.Mock()
+    entries = [replace(index_entry(world.send("delivered").record), revision=0) for _ in range(100)]
+    watched = watch(world, mail)
+    watched.watch(ACCOUNT, entries[:99])
+    mail.send.assert_not_called()
+    watched.watch(ACCOUNT, entries[99:])
+    assert mail.send.call_args.args[1].about == "API key: key_1"
+
+
+def test_usual_volume_does_not_warn() -> None:
+    """A key that sent half as many in an hour of the last week is not unusual."""
+    world, mail = Reputation(), mock.Mock()
+    world.apply(*(world.send("delivered") for _ in range(50)))
+    world.now += timedelta(hours=2)
+    later = [world.send("delivered") for _ in range(100)]
+    world.apply(*later)
+    watch(world, mail).watch(
+        ACCOUNT, [replace(index_entry(one.record), revision=0) for one in later]
+    )
+    mail.send.assert_not_called()
+
+
+def test_a_healthy_account_costs_few_reads() -> None:
+    """Of a busy hour only the bounces are read while the rate is low, in a dozen units."""
+    world = Reputation()
+    world.apply(*(world.send("delivered", template="welcome") for _ in range(600)))
+    world.now += timedelta(hours=1)
+    world.apply(*(world.send("delivered", template="welcome") for _ in range(400)))
+    bounce = world.send("bounced", template="welcome")
+    world.report(bounce)
+    world.apply(bounce)
+    entry = index_entry(bounce.record)
+    entries_created = mock.Mock(wraps=world.ledger.entries_created)
+    world.engine.reset()
+    with mock.patch.object(type(world.ledger), "entries_created", entries_created):
+        assert world.breaker.judge(ACCOUNT, [entry]) == 0
+    entries_created.assert_not_called()
+    assert world.engine.read_units <= 12
+
+
+def held_world(pause: Pause | None = None, suspension: Suspension | None = None) -> World:
+    """Return a world whose account was paused after it accepted an email ten seconds ago."""
+    return World(builders.account(pauses=(pause,) if pause else (), suspension=suspension))
+
+
+def stopped(**changes: Any) -> Pause:
+    world = Reputation()
+    world.bounce(20)
+    return replace(the_pause(world, PauseScope.KEY), since=builders.NOW, **changes)
+
+
+def deliver(world: World, message: Any) -> Any:
+    job = builders.job(message)
+    world.store.messages[message.account_id, message.message_id] = message
+    return world.delivery.deliver(job)
+
+
+def test_queued_mail_of_a_stopped_key_waits_and_then_fails() -> None:
+    """It is received again until four hours are over, and then fails with `sending_paused`."""
+    message = builders.message()
+    key = message.origin.key_id or ""
+    world = held_world(stopped(id=key, until=None))
+    world.advance(timedelta(seconds=10))
+    result = deliver(world, message)
+    assert (result.outcome.value, result.retry_after) == ("waiting", timedelta(minutes=10))
+    assert "rate.acquire" not in world.gate.calls
+    world.advance(HOLD_TIME - timedelta(minutes=1))
+    assert deliver(world, message).retry_after == timedelta(seconds=50)
+    world.advance(timedelta(minutes=1))
+    assert deliver(world, message).outcome.value == "failed"
+    failed = world.message()
+    assert (failed.status, failed.error and failed.error.code) == (Status.FAILED, "sending_paused")
+
+
+def test_queued_mail_goes_on_when_the_pause_ends() -> None:
+    """It waits until the pause ends, and is then sent."""
+    message = builders.message()
+    until = builders.NOW + timedelta(minutes=5)
+    world = held_world(stopped(id=message.origin.key_id or "", until=until))
+    world.advance(timedelta(seconds=10))
+    assert deliver(world, message).retry_after == timedelta(minutes=5) - timedelta(seconds=10)
+    world.advance(timedelta(minutes=5))
+    assert deliver(world, message).outcome.value == "sent"
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        MessageOrigin(route=SendRoute.HTTP, key_id="key-1", starter_template="otp"),
+        MessageOrigin(route=SendRoute.NOTICE, key_id="key-1"),
+        MessageOrigin(route=SendRoute.HTTP, key_id="key-2"),
+    ],
+)
+def test_codes_notices_and_others_are_not_held(origin: MessageOrigin) -> None:
+    """A stopped key holds neither its codes nor notices of the service nor mail of other keys."""
+    world = held_world(stopped(id="key-1"))
+    world.advance(timedelta(seconds=10))
+    assert deliver(world, builders.message(origin=origin)).outcome.value == "sent"
+
+
+def test_delivery_at_its_usual_speed_reads_no_account() -> None:
+    """An email that was queued less than ten seconds ago is sent without another read."""
+    world = held_world(stopped(id="key-1"))
+    world.advance(timedelta(seconds=9))
+    assert deliver(world, builders.message()).outcome.value == "sent"
+    assert "directory.look_up" not in world.gate.calls
+
+
+@pytest.mark.parametrize(
+    ("queued", "outcome"),
+    [(QueuedMail.SEND, "sent"), (QueuedMail.HOLD, "waiting"), (QueuedMail.DROP, "failed")],
+)
+def test_an_operator_holds_or_drops_queued_mail(queued: QueuedMail, outcome: str) -> None:
+    """`account suspend` sends what is queued, or holds it, or drops it."""
+    world = held_world(suspension=Suspension(builders.NOW, None, queued))
+    world.advance(timedelta(seconds=10))
+    assert deliver(world, builders.message()).outcome.value == outcome

@@ -1,0 +1,306 @@
+"""Mail of the service to people who have not agreed to get any: pauses, links, what is told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, time, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
+from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
+from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.ports import DomainVerdict
+from pillarbox.application.sending.service_mail import ServiceMail
+from pillarbox.application.sign_in.code_mail import CodeMail
+from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
+from pillarbox.application.sign_in.members import AccountMembers
+from pillarbox.application.sign_in.sign_in import SignIn
+from pillarbox.domain.messages.mail import SavedBody
+from pillarbox.domain.messages.message import EventKind
+from pillarbox.domain.sign_in.codes import CodeRequest
+from pillarbox.domain.sign_in.preview_key import parse_report
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import (
+    SERVICE_ACCOUNT_ID,
+    Member,
+    MemberPrincipal,
+    SessionPrincipal,
+    new_session,
+    new_user,
+)
+from pillarbox.domain.sign_in.sign_up import NEWCOMERS, Newcomers, SignUpMode, SignUpPolicy
+from tests.fakes.builders import ACCOUNT, NOW, account, event
+from tests.fakes.change_log import FakeLogEntries
+from tests.fakes.engine_tables import EngineTable
+from tests.fakes.sign_in import FakeCounts
+from tests.fakes.stores import FakeJobs, FakeMessages
+from tests.fakes.world import World
+from tests.refusals import refusal
+
+USER: Final = "ada@shop.example"
+DAY: Final = timedelta(days=1)
+TOMORROW: Final = datetime.combine(NOW.date() + DAY, time(), NOW.tzinfo)
+
+
+class Strangers(World):
+    """A world in which codes are mailed and members invited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        table = EngineTable("table")
+        credentials = EngineTable("credentials", table)
+        self.policy = SignUpPolicy(mode=SignUpMode.OPEN, domains=frozenset())
+        self.counts, self.previews = FakeCounts(), DynamoPreviewAccounts(None, table)
+        self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
+        self.users.add(new_user(USER))
+        session, _ = new_session(new_user("boss@shop.example"), "", self.now)
+        self.boss = MemberPrincipal(
+            session=session, operator=False, account=account(), role=Role.OWNER
+        )
+        self.log = FakeLogEntries()
+        send_mail = ServiceMail(
+            jobs=FakeJobs(self.store),
+            messages=FakeMessages(self.store),
+            sender="service@mail.example",
+            clock=lambda: self.now,
+        )
+        self.mail = MailToStrangers(
+            send_mail=send_mail,
+            records=self.strangers,
+            proofs=DynamoProofs(credentials),
+            base_url=lambda: "https://mail.example",
+            clock=lambda: self.now,
+        )
+        self.code_mail = CodeMail(
+            users=self.users,
+            counts=self.counts,
+            policy=self.policy,
+            previews=self.previews,
+            domains=lambda: self.domains,
+            messages=FakeMessages(self.store),
+            send_mail=send_mail,
+            strangers=self.mail,
+            base_url=lambda: "https://mail.example",
+            clock=lambda: self.now,
+        )
+        self.account_members = AccountMembers(
+            users=self.users,
+            members=self.members,
+            flows=DynamoFlows(credentials),
+            counts=self.counts,
+            previews=self.previews,
+            domains=lambda: self.domains,
+            strangers=self.mail,
+            base_url=lambda: "https://mail.example",
+            log=ChangeLog(self.log, lambda: self.now),
+            clock=lambda: self.now,
+        )
+        self.sign_in = SignIn(
+            users=self.users,
+            members=self.members,
+            accounts=DynamoAccounts(table),
+            sessions=DynamoSessions(credentials, table),
+            flows=DynamoFlows(credentials),
+            counts=self.counts,
+            queue=_NoQueue(),
+            policy=self.policy,
+            strangers=self.strangers,
+            clock=lambda: self.now,
+        )
+
+    def request(self, address: str, **changes: Any) -> bool:
+        """Ask for a code, and let the worker send it."""
+        number = len(self.store.messages)
+        request = CodeRequest(
+            flow_id=f"flow{number:08}", address=address, code="123456", at=self.now, **changes
+        )
+        return self.code_mail.send(request)
+
+    def invite(self, address: str, role: Role = Role.VIEWER) -> None:
+        self.account_members.invite(self.boss, address, role)
+
+    def bounce(self) -> None:
+        """Report a permanent bounce of the newest message, twice."""
+        message = [*self.store.messages.values()][-1]
+        bounced = event(EventKind.BOUNCED, 5, message.to[0])
+        for _ in range(2):
+            self.record(
+                ProviderEvent(
+                    account_id=message.account_id,
+                    message_id=message.message_id,
+                    at=bounced.at,
+                    events=(bounced,),
+                    suppress=((message.to[0], "bounced"),),
+                    provider_message_id="ses-1",
+                )
+            )
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values of the newest email."""
+        mail = self.store.queue[-1].mail
+        assert mail is not None
+        assert isinstance(mail.body, SavedBody)
+        return mail.body.values
+
+
+class _NoQueue:
+    def put(self, request: CodeRequest) -> None:
+        """Forget the request."""
+
+
+@pytest.fixture
+def world() -> Strangers:
+    return Strangers()
+
+
+def bounce_until_paused(world: Strangers) -> int:
+    """Let newcomers ask for codes that bounce; return how many were mailed."""
+    for number in range(100):
+        if not world.request(f"nobody{number}@gmail.example"):
+            return number
+        world.bounce()
+    raise AssertionError("nothing pauses")
+
+
+def test_bounces_stop_mail_to_strangers_at_the_twentieth(world: Strangers) -> None:
+    """After 20 codes that bounced, no newcomer, invitation or preview key gets an email."""
+    assert bounce_until_paused(world) == 20
+    mailed = len(world.store.messages)
+    assert not world.request("late@gmail.example", for_preview=True)
+    error = refusal(world.invite, "late@gmail.example")
+    assert (error.code, f"{TOMORROW + DAY:%Y-%m-%d} 00:00 UTC" in error.message) == (
+        "rate_limit_exceeded",
+        True,
+    )
+    assert len(world.store.messages) == mailed
+    assert world.request(USER)  # who is no stranger
+
+
+def test_the_pause_ends(world: Strangers) -> None:
+    """Bounces of a day count until the end of the next one."""
+    bounce_until_paused(world)
+    world.now = TOMORROW + DAY - timedelta(seconds=1)
+    assert not world.request("late@gmail.example")
+    world.now += timedelta(seconds=1)
+    assert world.request("late@gmail.example")
+
+
+def test_good_mail_to_strangers_goes_on(world: Strangers) -> None:
+    """One bounce of 40 pauses nothing, and bounces of mail to users do not count at all."""
+    for number in range(40):
+        assert world.request(f"new{number}@gmail.example")
+    world.bounce()
+    for _ in range(10):
+        world.request(USER)
+        world.bounce()
+    assert world.request("late@gmail.example")
+    assert sum(day.bounced for day in world.strangers.since(NOW.date())) == 1
+
+
+def test_a_tenants_tag_counts_no_bounce(world: Strangers) -> None:
+    """A tenant can give its own messages the tag of the service's: they are not counted."""
+    world.request("new@gmail.example")
+    message = [*world.store.messages.values()][-1]
+    forged = replace(message, account_id=account().account_id, message_id=UUID(int=9))
+    world.store.messages[forged.account_id, forged.message_id] = forged
+    world.bounce()
+    assert not world.strangers.bounced
+
+
+def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
+    """Codes for newcomers and preview keys and invitations have the link; users' codes do not."""
+    closed = replace(world.policy, domains=frozenset({"shop.example"}))
+    refused = replace(world.code_mail, policy=closed)
+    requests: dict[str, Callable[[], object]] = {
+        "newcomer": lambda: world.request("a@gmail.example"),
+        "preview key": lambda: world.request("b@gmail.example", for_preview=True),
+        "invitation": lambda: world.invite("c@gmail.example"),
+        "refusal": lambda: refused.send(
+            CodeRequest(flow_id="f" * 12, address="d@gmail.example", code="1", at=world.now)
+        ),
+    }
+    for name, ask in requests.items():
+        ask()
+        url, token = world.values["stop_url"].split("#")
+        report = parse_report(token)
+        assert url == "https://mail.example/widget/report", name
+        assert report is not None
+        assert report.account_id == SERVICE_ACCOUNT_ID
+        assert report.mailbox == world.store.queue[-1].mail.to[0]  # type: ignore[union-attr]
+        assert report.is_signed(world.mail.proofs.key().hex())
+    world.request(USER)
+    assert world.values["stop_url"] == ""
+
+
+def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
+    """Until then it is no member; afterwards there is no invitation; a stranger has none."""
+    members = world.account_members
+    for address in ("a@gmail.example", "b@gmail.example"):
+        world.invite(address)
+        world.advance(timedelta(seconds=1))
+    first, second = (one for one in members.of_account(world.boss) if one.pending)
+    joining, declining = (
+        SessionPrincipal(
+            session=replace(world.boss.session, user_id=one.user_id, address=one.address),
+            operator=False,
+        )
+        for one in (first, second)
+    )
+    assert first.invited_by == "boss@shop.example"
+    assert not members.accept(joining, ACCOUNT).pending
+    members.decline(declining, ACCOUNT)
+    assert [one.address for one in members.of_account(world.boss)] == ["a@gmail.example"]
+    for principal in (joining, declining, world.boss):
+        for answer in (members.accept, members.decline):
+            assert refusal(answer, principal, ACCOUNT).code == "account_not_found"
+    actions = [(one.action, one.by) for one in world.log.entries]
+    assert actions == [
+        ("member.invited", "boss@shop.example"),
+        ("member.invited", "boss@shop.example"),
+        ("member.joined", "a@gmail.example"),
+        ("member.removed", "b@gmail.example"),
+    ]
+
+
+def test_an_account_keeps_an_owner_who_has_joined(world: Strangers) -> None:
+    """The last one cannot leave while another owner is only invited."""
+    boss = world.boss.session
+    owner = Member(
+        account_id=ACCOUNT,
+        user_id=boss.user_id,
+        address=boss.address,
+        role=Role.OWNER,
+        added_at=NOW,
+    )
+    world.members.put(owner)
+    world.invite("late@gmail.example", Role.OWNER)
+    assert refusal(world.account_members.remove, world.boss, boss.user_id).code == "last_owner"
+
+
+def test_newcomers_are_told_when_they_get_no_code(world: Strangers) -> None:
+    """The answer names the end of a pause, of a full day, or none while sign-up is not public."""
+    assert world.sign_in.newcomers() == Newcomers(admitted=True)
+    invited = replace(world.sign_in, policy=replace(world.policy, mode=SignUpMode.INVITED))
+    assert invited.newcomers() == Newcomers(admitted=False)
+    for number in range(NEWCOMERS):
+        assert world.code_mail._may_write(f"n{number}@gmail.example", is_welcome=True)
+    assert world.sign_in.newcomers() == Newcomers(admitted=False, until=TOMORROW)
+    world.now = TOMORROW
+    assert world.sign_in.newcomers() == Newcomers(admitted=True)
+    bounce_until_paused(world)
+    assert world.sign_in.newcomers().until == TOMORROW + 2 * DAY
+
+
+def test_a_domain_without_mail_costs_no_count(world: Strangers) -> None:
+    """A stranger's address at such a domain gets nothing, and counts as nothing sent."""
+    world.domains.verdicts["no.example"] = DomainVerdict.NO_MX
+    assert not world.request("a@no.example")
+    assert world.strangers.since(NOW.date()) == []

@@ -1,0 +1,183 @@
+"""Paused accounts, keys and templates: what is refused, what goes on slowly, and what it costs."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.pause import (
+    MAX_PAUSES,
+    Pause,
+    PauseCause,
+    PauseLevel,
+    PauseScope,
+    with_pause,
+)
+from pillarbox.domain.errors import ServiceError
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT, DIGEST, NOW, request, starter_request
+from tests.fakes.world import World
+from tests.refusals import refusal
+
+DAY = timedelta(days=1)
+SMTP = b"From: hello@shop.example\r\nSubject: Hi\r\n\r\nHello\r\n"
+
+
+def pause(scope: PauseScope, level: PauseLevel, about: str = "", **changes: Any) -> Pause:
+    default = Pause(
+        scope=scope,
+        id=about,
+        level=level,
+        cause=PauseCause.BOUNCES,
+        since=NOW,
+        until=NOW + DAY,
+    )
+    return replace(default, **changes)
+
+
+def set_pauses(world: World, *pauses: Pause) -> None:
+    world.set_account(replace(world.store.accounts[ACCOUNT], pauses=pauses))
+
+
+def key_id(world: World) -> str:
+    return world.store.keys[digest_of_key(world.live)].key_id
+
+
+def stopped_key(world: World, level: PauseLevel = PauseLevel.STOP) -> Pause:
+    return pause(PauseScope.KEY, level, key_id(world))
+
+
+def send_smtp(world: World) -> str:
+    submission = world.smtp_submission
+    return submission.submit(
+        world.live, submission.prepare(world.live, ("ann@example.com",), bytearray(SMTP))
+    )
+
+
+def send_smtp_group(world: World) -> None:
+    submission = world.smtp_submission
+    prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(SMTP))
+    (outcome,) = submission.submit_all(world.live, [prepared])
+    if isinstance(outcome, ServiceError):
+        raise outcome
+
+
+@pytest.mark.parametrize(
+    "send", [World.send, lambda world: world.send_batch(request()), send_smtp, send_smtp_group]
+)
+def test_a_stopped_key_is_refused_by_every_route(
+    world: World, send: Callable[[World], object]
+) -> None:
+    """Over HTTP, in a batch, over SMTP and in a group a stop is 403 and names scope and end."""
+    send(world)
+    set_pauses(world, stopped_key(world))
+    error = refusal(send, world)
+    assert (error.code, error.status) == ("sending_paused", 403)
+    assert error.details == {"scope": "key", "until": "2026-03-15T15:09:26.535+00:00"}
+    assert len(world.store.messages) == 1
+
+
+def test_a_pause_costs_a_send_no_call(world: World) -> None:
+    """With pauses of others an email makes the calls that it makes without; a stop makes fewer."""
+    world.send(digest=DIGEST)
+    usual, world.gate.calls[:] = [*world.gate.calls], []
+    others = [pause(PauseScope.KEY, PauseLevel.STOP, f"key_{n}") for n in range(MAX_PAUSES - 1)]
+    set_pauses(world, *others, pause(PauseScope.ACCOUNT, PauseLevel.WARN))
+    world.send(digest="e" * 64)
+    assert world.gate.calls == usual
+    world.gate.calls.clear()
+    set_pauses(world, stopped_key(world))
+    assert refusal(world.send).code == "sending_paused"
+    assert world.gate.calls == ["directory.look_up"]
+
+
+def test_a_stop_refuses_before_the_dns_is_asked_and_frees_the_claim(world: World) -> None:
+    """A refused request asks no name server, and its Idempotency-Key works after the pause."""
+    set_pauses(world, stopped_key(world))
+    assert refusal(world.send, digest=DIGEST).code == "sending_paused"
+    assert "domains.look_up" not in world.gate.calls
+    world.advance(DAY)
+    assert not world.send(digest=DIGEST).replayed
+
+
+def test_a_scope_stops_nothing_else(world: World) -> None:
+    """A template's stop refuses its emails in a batch; other emails of the key are accepted."""
+    template = UUID(int=7)
+    set_pauses(world, pause(PauseScope.TEMPLATE, PauseLevel.STOP, "welcome"))
+    welcome = starter_request(starter_template="welcome", variables={"app_name": "Shop"})
+    answer = json.loads(world.send_batch(request(), welcome).body)
+    codes = [result["error"] and result["error"]["code"] for result in answer["results"]]
+    assert codes == [None, "sending_paused"]
+    set_pauses(world, pause(PauseScope.TEMPLATE, PauseLevel.STOP, str(template)))
+    world.send(welcome)
+
+
+def test_a_pause_that_is_over_refuses_nothing(world: World) -> None:
+    """From its end on, a pause in the record means nothing."""
+    set_pauses(world, stopped_key(world))
+    world.advance(DAY - timedelta(milliseconds=1))
+    assert refusal(world.send).code == "sending_paused"
+    world.advance(timedelta(milliseconds=1))
+    world.send()
+
+
+def test_codes_go_on_at_the_rate_of_a_brake(world: World) -> None:
+    """A stopped key of 600 a minute still sends 60 codes a minute; a stopped account sends none."""
+    set_pauses(world, stopped_key(world))
+    for _ in range(60):
+        world.send(starter_request())
+    error = refusal(world.send, starter_request())
+    assert (error.code, error.status) == ("rate_limit_exceeded", 429)
+    assert error.details == {
+        "limit_per_minute": 60,
+        "scope": "key",
+        "until": "2026-03-15T15:09:26.535+00:00",
+    }
+    world.advance(timedelta(minutes=1))
+    world.send(starter_request())
+    set_pauses(world, pause(PauseScope.ACCOUNT, PauseLevel.STOP))
+    assert refusal(world.send, starter_request()).code == "sending_paused"
+
+
+def test_a_brake_leaves_a_tenth_of_the_minute(world: World) -> None:
+    """Of a batch of 10 with a brake of 4 a minute, 4 are accepted; another key has its own."""
+    world.limit(40)
+    set_pauses(world, stopped_key(world, PauseLevel.BRAKE))
+    answer = json.loads(world.send_batch(*[request()] * 10).body)
+    errors = [result["error"] and result["error"]["code"] for result in answer["results"]]
+    assert errors == [None] * 4 + ["rate_limit_exceeded"] * 6
+    assert refusal(world.send_batch, request()).code == "rate_limit_exceeded"
+    other = builders.key_text()
+    world.store.keys[digest_of_key(other)] = builders.api_key(other, key_id="key_other")
+    world.send_batch(*[request()] * 10, key=other)
+
+
+def test_a_brake_of_an_account_without_a_limit_has_one(world: World) -> None:
+    """If a minute has no limit, a brake leaves a tenth of what is usual; of one message, one."""
+    world.set_account(builders.account(plan=Plan.ENTERPRISE))
+    set_pauses(world, stopped_key(world, PauseLevel.BRAKE))
+    answer = json.loads(world.send_batch(*[request()] * 100).body)
+    assert sum(result["error"] is None for result in answer["results"]) == 60
+    world.advance(timedelta(minutes=1))
+    world.limit(1)
+    set_pauses(world, stopped_key(world, PauseLevel.BRAKE))
+    world.send()
+
+
+def test_the_record_has_room_for_some_pauses() -> None:
+    """Beyond the bound warnings are dropped first, then the oldest, and never the account's."""
+    account = pause(PauseScope.ACCOUNT, PauseLevel.STOP, since=NOW - DAY)
+    pauses: tuple[Pause, ...] = (pause(PauseScope.KEY, PauseLevel.WARN, "warned"), account)
+    for number in range(MAX_PAUSES + 3):
+        at = NOW + timedelta(seconds=number)
+        pauses = with_pause(pauses, pause(PauseScope.KEY, PauseLevel.STOP, str(number), since=at))
+        pauses = with_pause(pauses, pause(PauseScope.KEY, PauseLevel.STOP, str(number), since=at))
+    assert len(pauses) == MAX_PAUSES
+    kept = [str(number) for number in range(4, MAX_PAUSES + 3)]
+    assert sorted(one.id for one in pauses) == sorted(["", *kept])
