@@ -9,8 +9,8 @@ from moto.core.utils import camelcase_to_underscores
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.responses import DynamoHandler
 
-from pillarbox.adapters.aws import sdk_session
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.sdk import sdk_session
 from tests.direct_dynamodb import DIRECT, answer, insert_all, transact
 from tests.fakes.quick_table import create_table
 
