@@ -31,6 +31,8 @@ _VALUES: Final = {
     Settings.widget_origins.variable: "https://shop.example",
     Settings.preview_recipients.variable: "own",
     Settings.aws_client.variable: "botocore",
+    Settings.breaker_mode.variable: "act",
+    Settings.shared_tenant.variable: "on",
 }
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
