@@ -18,7 +18,7 @@ from admin.local_stack import read_local_stack
 from admin.tables import Record, print_list, print_record
 from admin.wiring import OperatorWiring
 from pillarbox.adapters.aws import sdk_session
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.settings import PREFIX, Settings, read_stack
 
 #: Columns of a table that no terminal limits: wide enough to keep ids on one line.
@@ -91,6 +91,9 @@ class StackConnection:
             typer.echo(json.dumps({"error": error.envelope()}, indent=2), err=True)
             return
         typer.echo(f"{error.message}{_cause(error)}", err=True)
+        if isinstance(error, ValidationFailed):
+            for other in error.errors[1:]:
+                typer.echo(f"{other.field}: {other.message}", err=True)
 
 
 def connected(ctx: typer.Context) -> StackConnection:

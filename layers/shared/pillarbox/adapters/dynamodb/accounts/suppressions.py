@@ -9,13 +9,16 @@ from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
 from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import NEW, Table, TransactionConditionsFailed
 from pillarbox.adapters.rows import UUID_TEXT, Row
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 
 _SUPPRESSION: Final = Row(
     Suppression, "reason", at=("at", TIME), message_id=("message?", UUID_TEXT)
 )
+
+#: The column of a suppression that is no news to webhook endpoints.
+UNANNOUNCED: Final = "unannounced"
 
 
 class DynamoSuppressions(Store):
@@ -51,6 +54,31 @@ class DynamoSuppressions(Store):
     ) -> Sequence[Suppression]:
         """Put each in a request of its own: a batch cannot keep an earlier suppression."""
         return in_parallel(lambda one: self.add(account_id, one), suppressions)
+
+    def add_missing(
+        self, account_id: str, suppressions: Sequence[Suppression], *, announce: bool
+    ) -> None:
+        """Put them in one transaction, and again without those that turn out to exist.
+
+        BatchWriteItem takes no condition, so it would replace the reason of a bounce that comes
+        at the same time.
+        """
+        marked = {} if announce else to_item({UNANNOUNCED: True})
+        puts = [
+            self._table.to_put(
+                keys.suppression(account_id, one.address)
+                | to_item(_SUPPRESSION.write(one))
+                | marked,
+                condition=NEW,
+            )
+            for one in suppressions
+        ]
+        while puts:
+            try:
+                return self._table.transact(puts)
+            except TransactionConditionsFailed as failure:
+                puts = [put for put, no in zip(puts, failure.failed, strict=True) if not no]
+        return None
 
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""
