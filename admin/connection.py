@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -69,7 +69,12 @@ class StackConnection:
             Console(stderr=True, highlight=False).print(Text(text, style="yellow"), soft_wrap=True)
 
     def show_list(
-        self, items: Sequence[Record], columns: Sequence[str], more: Record | None = None
+        self,
+        items: Sequence[Record],
+        columns: Sequence[str],
+        more: Record | None = None,
+        *,
+        draw: Callable[[Console, Sequence[Record], Sequence[str]], None] = print_list,
     ) -> None:
         """Show a list: whole in JSON, with `more` beside `items`; some columns in a table.
 
@@ -83,7 +88,7 @@ class StackConnection:
         if not items:
             Console(stderr=True).print("None.")
             return
-        print_list(_console(), items, columns)
+        draw(_console(), items, columns)
 
     def show_error(self, error: ServiceError) -> None:
         """Print an error on stderr."""
