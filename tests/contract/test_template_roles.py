@@ -179,7 +179,7 @@ def _accept(service: Service) -> None:
         text, once = json.dumps(body), sender | {"Idempotency-Key": str(uuid4())}
         for headers in (sender, once, once):
             assert api.raw("POST", path, text, headers).status == 200
-        for call in ("PutItem", "TransactWriteItems"):
+        for call in ("PutItem", "BatchExecuteStatement"):
             with _failing(call):
                 assert api.raw("POST", path, text, sender).status in {200, 503}
         with _failing("UpdateItem"):
@@ -383,11 +383,14 @@ def _call_tools(service: Service) -> None:
     for name, mail in sends:
         mail |= {"idempotencyKey": str(uuid4())}
         confirmed = mail | {"confirm": client.data(name, mail)["confirm"]}
-        for call in ("UpdateItem", "PutItem", "TransactWriteItems"):
+        for call in ("UpdateItem", "PutItem"):
             with _failing(call):
                 client.call(name, confirmed)
         for _ in range(2):
             client.call(name, confirmed)
+        mail |= {"idempotencyKey": str(uuid4())}
+        with _failing("BatchExecuteStatement"):
+            client.call(name, mail | {"confirm": client.data(name, mail)["confirm"]})
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:
