@@ -29,7 +29,7 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 
-#: Suppressions that are read, and then written, in one call each: the most that DynamoDB takes.
+#: Suppressions that are read in one call, the most that DynamoDB takes, and then written.
 _BATCH: Final = 100
 #: Seconds before a batch is repeated that the table had no capacity for.
 _WAITS: Final = (1, 2, 4, 8, 16)
@@ -46,7 +46,7 @@ class ImportedSuppressions(SuppressionRecords, Protocol):
     def add_missing(
         self, account_id: str, suppressions: Sequence[Suppression], *, announce: bool
     ) -> None:
-        """Suppress up to 100 mailboxes, each once, in one call; earlier suppressions are kept.
+        """Suppress mailboxes, each once; earlier suppressions are kept.
 
         Without `announce` no webhook endpoint hears of them. A repetition changes nothing.
         """

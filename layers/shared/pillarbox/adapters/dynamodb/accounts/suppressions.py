@@ -8,8 +8,9 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
+from pillarbox.adapters.dynamodb.inserts import put_all_new
 from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import NEW, Table, TransactionConditionsFailed
+from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.rows import UUID_TEXT, Row
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 
@@ -58,27 +59,13 @@ class DynamoSuppressions(Store):
     def add_missing(
         self, account_id: str, suppressions: Sequence[Suppression], *, announce: bool
     ) -> None:
-        """Put them in one transaction, and again without those that turn out to exist.
-
-        BatchWriteItem takes no condition, so it would replace the reason of a bounce that comes
-        at the same time.
-        """
+        """Put them without a replacement, so that a bounce at the same time keeps its reason."""
         marked = {} if announce else to_item({UNANNOUNCED: True})
-        puts = [
-            self._table.to_put(
-                keys.suppression(account_id, one.address)
-                | to_item(_SUPPRESSION.write(one))
-                | marked,
-                condition=NEW,
-            )
+        items = [
+            keys.suppression(account_id, one.address) | to_item(_SUPPRESSION.write(one)) | marked
             for one in suppressions
         ]
-        while puts:
-            try:
-                return self._table.transact(puts)
-            except TransactionConditionsFailed as failure:
-                puts = [put for put, no in zip(puts, failure.failed, strict=True) if not no]
-        return None
+        put_all_new(self._table, items)
 
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""
