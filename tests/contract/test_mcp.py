@@ -332,9 +332,9 @@ def test_a_first_call_needs_no_arguments(service: Service, account: str, agent: 
             agent.data("send_email", otp())
     changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
     handler("aggregate_stats")({"Records": changes}, Invocation())
-    for hours, count in ((None, 1), (26, 2), (48, 3)):
-        since = {"from": (now - timedelta(hours=hours)).isoformat()} if hours else {}
-        assert agent.data("get_analytics", since)["totalMessages"] == count
+    for since, count in ((0, 1), (26, 2), (48, 3)):
+        start = {"from": (now - timedelta(hours=since)).isoformat()} if since else {}
+        assert agent.data("get_analytics", start)["totalMessages"] == count
     listed = agent.data("list_emails")
     assert (listed["total"], listed["limit"]) == (3, 10)
     assert "required" not in agent.tools()["get_analytics"]["inputSchema"]
