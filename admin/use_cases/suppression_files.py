@@ -94,7 +94,8 @@ class SuppressionFile:
         for number, one in enumerate(self.refused):
             if number == 0:
                 writer.writerow(one.row.columns)
-            text.write(f"# {one.error.field}: {one.error.message}\n")
+            reason = " ".join(one.error.message.split())  # a column's name may have line breaks
+            text.write(f"# {one.error.field}: {reason}\n")
             writer.writerow(one.row.cells)
         return text.getvalue()
 

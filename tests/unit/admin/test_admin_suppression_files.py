@@ -160,6 +160,16 @@ def test_refused_rows_can_be_corrected_and_imported() -> None:
     assert not again.refused
 
 
+def test_the_comment_of_a_refused_row_is_one_line() -> None:
+    """A header with a line break in a cell does not break the comment that names it."""
+    read = files().read(StringIO('email,"a\nnote"\na@x.example,x,y\n'))
+    text = read.refused_text()
+    assert "header names email, a note\n" in text
+    assert [one.error.message for one in files().read(StringIO(text)).refused] == [
+        read.refused[0].error.message
+    ]
+
+
 def test_ten_errors_are_listed() -> None:
     """A file of many wrong lines names the first ten, and how many there are."""
     read = files().read(StringIO("nobody\n" * 30))
