@@ -120,7 +120,7 @@ def test_an_agents_send_reads_once() -> None:
     calls = [call for call in world.gate.calls if not call.startswith("domains.")]  # the DNS
     assert calls == [
         "directory.look_up",
-        "claims.acquire",
+        "claims.put",
         "quotas.reserve",
         "quotas.reserve",
         "jobs.put",
