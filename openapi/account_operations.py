@@ -38,6 +38,7 @@ _SEND: Final = ["emails:read", "emails:send"]
 _KEY: Final = {
     "id": "key_qh4ybvcvbqzk4kq7x2m9",
     "name": "web",
+    "ending": "0000",
     "type": "live",
     "preset": "send",
     "scopes": _SEND,

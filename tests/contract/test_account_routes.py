@@ -66,6 +66,7 @@ def test_a_key_is_shown_once_and_sends(owner: Owner) -> None:
     (item,) = listed.json["items"]
     shown = {name: value for name, value in created.json.items() if name != "key"}
     assert item == shown | {"createdBy": _ADA}
+    assert item["ending"] == key[-4:]
     assert (item["name"], item["scopes"]) == (_HOSTILE, ["emails:read", "emails:send"])
     assert owner.api.raw("DELETE", f"/keys/{item['id']}").status == 204
     assert Api(key).send(otp()).code == "invalid_api_key"

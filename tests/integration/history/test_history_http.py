@@ -83,7 +83,12 @@ def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None
         "updatedAt",
         "errorMessage",
         "tags",
+        "keyId",
+        "starterTemplate",
+        "templateId",
     }
+    assert (item["starterTemplate"], item["templateId"]) == ("otp", None)
+    assert listed(api, keyId=item["keyId"])["total"] == 3
     assert UUID(item["messageId"])
     assert item["status"] == "pending"
     assert item["errorMessage"] is None

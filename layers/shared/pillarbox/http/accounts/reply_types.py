@@ -34,6 +34,13 @@ class KeyItem(TypedDict):
 
     id: str
     name: str
+    ending: Annotated[
+        str | None,
+        Field(
+            description="The last four characters of its text, to tell keys apart; null for a key"
+            " that was made before they were stored."
+        ),
+    ]
     type: KeyType
     preset: Annotated[Preset | None, Field(description="Null for a preview key.")]
     scopes: Annotated[list[str], Field(description="The permissions of the key.")]
