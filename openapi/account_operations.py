@@ -218,7 +218,8 @@ MEMBERS: Final = (
         summary="Invite a member",
         description="Emails a link that signs the user in once, within seven days; later it signs"
         " in with a code. Then it is asked whether it joins the account. Until then the member is"
-        " `pending`, and has no rights.",
+        " `pending`, and has no rights. An address that is `pending` is invited again, as far as"
+        " the limits of invitations allow.",
         scope=MEMBERS_WRITE,
         body=InviteMemberRequest,
         body_examples=example(

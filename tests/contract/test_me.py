@@ -35,6 +35,7 @@ def test_a_key_shows_itself_its_account_and_what_is_left(service: Service) -> No
     assert datetime.fromisoformat(body.pop("createdAt")).tzinfo is not None
     assert body == {
         "name": "Test",
+        "ending": api.key[-4:],
         "type": "live",
         "preset": "send",
         "scopes": ["emails:read", "emails:send"],

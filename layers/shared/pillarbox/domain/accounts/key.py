@@ -128,7 +128,7 @@ def digest_of_key(text: str) -> str:
 def ending_of_key(text: str) -> str:
     """Return the last four characters, by which people tell keys apart.
 
-    They are of the checksum, so they show no character of the secret, and at most 16 of its 160 bits.
+    They are of the checksum, so they show no character of the secret, and at most 16 of its bits.
     """
     return text[-_ENDING_LENGTH:]
 

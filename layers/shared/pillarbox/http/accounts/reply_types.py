@@ -156,7 +156,7 @@ class MemberItem(TypedDict):
         Field(description="Whether it has yet to agree. Until then it has no rights."),
     ]
     current: Annotated[bool, Field(description="Whether it is the user of the request.")]
-    createdAt: Timestamp
+    createdAt: Annotated[Timestamp, Field(description="When it was invited last, or added.")]
 
 
 class MemberList(TypedDict):
