@@ -82,6 +82,7 @@ mutants: setup ## change each condition, rank and lease; a test must fail: hours
 
 fuzz: setup .venv-engine/made ## try properties with many examples, and requests made from docs/openapi.json: an hour
 	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
+	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from admin.local_stack import read_local_stack
 from admin.tables import Record, print_list, print_record
 from admin.wiring import OperatorWiring
-from pillarbox.adapters.aws import sdk_session
+from pillarbox.adapters.sdk import sdk_session
 from pillarbox.domain.errors import ServiceError
 from pillarbox.settings import PREFIX, Settings, read_stack
 

@@ -5,7 +5,6 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.keys import is_credential, is_message, kind_and_account
-from pillarbox.adapters.dynamodb.messages.claims import DONE
 
 #: The address, the heartbeat and the sending rate describe a run. The statistics and the search
 #: index are made anew from the messages, which the table's stream reports again when they are put
@@ -18,7 +17,7 @@ _OF_ONE_RUN: Final = frozenset(
 def kept_records(items: Iterable[Item]) -> list[Item]:
     """Return the records to put back, in this order: the messages come last, oldest first.
 
-    The statistics rely on that order. A claim that is not done belongs to a request of its run.
+    The statistics rely on that order.
     """
     kept = (item for item in items if _is_kept(item))
     return sorted(kept, key=lambda item: item["sk"]["S"] if is_message(item) else "")
@@ -31,5 +30,4 @@ def goes_to_credentials(item: Item) -> bool:
 
 def _is_kept(item: Item) -> bool:
     kind, _ = kind_and_account(item)
-    is_open_claim = kind == "IDEM" and item["state"] != {"S": DONE}
-    return kind not in _OF_ONE_RUN and not is_open_claim
+    return kind not in _OF_ONE_RUN

@@ -1,10 +1,12 @@
 """The CPU of accepting one email over HTTP, with five calls to the local engine.
 
-    .venv/bin/python -m benchmarks.accept_cpu [FOLDER…]
+    .venv/bin/python -m benchmarks.accept_cpu [--instructions | FOLDER…]
 
-It measures this checkout and the checkouts in other folders, each in a process of its own with
-the same Python. The processes take turns, so the load of the machine is the same for all, and the
-ratio says more than the milliseconds.
+It measures this checkout with both clients of DynamoDB and SQS, and the checkouts in other folders
+with their default, each in a process of its own with the same Python. The processes take turns, so
+the load of the machine is the same for all, and the ratio to botocore says more than the
+milliseconds. With `--instructions` valgrind counts
+those of both clients instead, with prepared responses and without system calls.
 """
 
 import asyncio
@@ -19,11 +21,53 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from benchmarks.accepting import MAIL
-from benchmarks.cold_start import post
+from benchmarks.cold_start import LAYER, PYTHON, first_requests, instructions, post, prepare
 from benchmarks.smtp.end_to_end import engine_with_key
+from pillarbox.settings import Settings
 
 ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = 200
+#: Accepts emails. AWS is the server below, and no name server responds.
+_ACCEPT: Final = """
+import json, os
+from types import SimpleNamespace
+import app
+from pillarbox.adapters.dns import DnsMailDomains
+from pillarbox.application.ports import DomainVerdict
+
+DnsMailDomains.look_up = lambda _, domains: dict.fromkeys(domains, DomainVerdict.ACCEPTS)
+context = SimpleNamespace(
+    aws_request_id="1", function_name="f", memory_limit_in_mb=1024, invoked_function_arn="arn"
+)
+for _ in range(int(os.environ["EMAILS"])):
+    answer = app.lambda_handler(json.loads(os.environ["EVENT"]), context)
+    assert answer["statusCode"] == 200, answer
+"""
+#: Gives each operation of AWS its prepared response, and prints its port first.
+_SERVER: Final = """
+import json, re, socketserver, sys
+
+answers = json.loads(sys.argv[1])
+
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        while line := self.rfile.readline():
+            head = line
+            while head[-4:] != b"\\r\\n\\r\\n":
+                head += self.rfile.readline()
+            self.rfile.read(int(re.search(rb"(?i)content-length: (\\d+)", head)[1]))
+            operation = re.search(rb"(?i)x-amz-target: \\w+\\.(\\w+)", head)[1].decode()
+            body = json.dumps(answers.get(operation, {})).encode()
+            self.wfile.write(b"HTTP/1.1 200 OK\\r\\ncontent-type: application/x-amz-json-1.0\\r\\n"
+                b"x-amzn-requestid: 1\\r\\ncontent-length: %d\\r\\n\\r\\n" % len(body) + body)
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+
+with Server(("127.0.0.1", 0), Handler) as server:
+    print(server.server_address[1], flush=True)
+    server.serve_forever()
+"""
 
 #: At each line on its standard input it accepts five emails, and prints the milliseconds of one.
 _PROGRAM: Final = """
@@ -53,31 +97,61 @@ for _ in sys.stdin:
 
 def main() -> None:
     """Print a table in Markdown."""
-    asyncio.run(measure([ROOT, *map(Path, sys.argv[1:])]))
+    if sys.argv[1:] == ["--instructions"]:
+        print_instructions()
+    else:
+        asyncio.run(measure([*map(Path, sys.argv[1:])]))
 
 
 async def measure(checkouts: list[Path]) -> None:
-    """Start the engine and a process for each checkout, and let them take turns."""
+    """Start the engine and a process for each checkout and client, and let them take turns."""
+    measured = [(ROOT, "botocore"), (ROOT, "direct"), *((other, "") for other in checkouts)]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         async with engine_with_key(Path(folder)) as key:
             os.environ["POWERTOOLS_SERVICE_NAME"] = "benchmark"
             event = json.dumps(post(key, MAIL))
-            handlers = [stack.enter_context(start(checkout, event)) for checkout in checkouts]
+            handlers = [
+                stack.enter_context(start(checkout, event, client)) for checkout, client in measured
+            ]
             turns = [[take_turn(handler) for handler in handlers] for _ in range(_TURNS)]
     # Other processes, which empty the caches, can only add: so the tenth that took least.
     figures = [statistics.quantiles(spent, n=10)[0] for spent in zip(*turns, strict=True)]
-    print("| checkout | ms of CPU | ratio |")
-    print("|---|---|---|")
-    for checkout, spent in zip(checkouts, figures, strict=True):
-        print(f"| {checkout} | {spent:.2f} | {spent / figures[-1]:.2f} |")
+    print("| checkout, client | ms of CPU | ratio | median of the turns' ratios |")
+    print("|---|---|---|---|")
+    for number, (checkout, client) in enumerate(measured):
+        median = statistics.median(turn[number] / turn[0] for turn in turns)
+        ratio = figures[number] / figures[0]
+        print(f"| {checkout} {client} | {figures[number]:.2f} | {ratio:.2f} | {median:.2f} |")
 
 
-def start(checkout: Path, event: str) -> subprocess.Popen[str]:
+def print_instructions() -> None:
+    """Print the instructions of one email of an agent: the difference between 30 and 10."""
+    prepare()
+    variables = first_requests()["send_email"][1]
+    path = (ROOT / "functions" / "send_email", ROOT / "layers" / "shared", LAYER)
+    server = subprocess.Popen([PYTHON, "-c", _SERVER, variables["ANSWERS"]], stdout=subprocess.PIPE)
+    with server:
+        port = cast("IO[bytes]", server.stdout).readline().decode().strip()
+        variables |= {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        of_botocore = 0.0
+        for client in ("botocore", "direct"):
+            chosen = variables | {Settings.aws_client.variable: client}
+            less, more = (
+                instructions(_ACCEPT, *path, **chosen, EMAILS=str(count)) for count in (10, 30)
+            )
+            count = (more - less) / 20
+            of_botocore = of_botocore or count
+            print(f"| {client} | {count:.2f} M | {count / of_botocore:.2f} |", flush=True)
+        server.kill()
+
+
+def start(checkout: Path, event: str, client: str) -> subprocess.Popen[str]:
     """Start a process with the handler of a checkout; it ends when its standard input does."""
+    variables = {Settings.aws_client.variable: client} if client else {}
     path = (checkout / "functions" / "send_email", checkout / "layers" / "shared")
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, event],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

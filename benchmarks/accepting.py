@@ -4,7 +4,7 @@
 
 The figures do not depend on the speed of the machine. The real handlers run on moto, every AWS
 call but SES's is counted, and units are computed from the sizes of the items as DynamoDB bills
-them: 1 KB for a write unit, 4 KB for a consistent read unit, twice the units in a transaction. The
+them: 1 KB for a write unit, 4 KB for a consistent read unit. The
 log is counted as CloudWatch bills it: its bytes, and 26 more for each line.
 """
 
@@ -16,6 +16,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from re import findall
 from typing import Any
 from unittest.mock import patch
 
@@ -25,9 +26,11 @@ from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
 from pillarbox import consumer
 from pillarbox.adapters.ses.rate import SesAccountRate
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.errors import ServiceError
+from pillarbox.wiring import services
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.name_server import running_name_server
-from tests.contract.service import Service, running_service
+from tests.contract.service import SENDER, Service, running_service
 
 RECIPIENT = "ada@customer.example"
 #: An email from a starter, as most are.
@@ -69,10 +72,11 @@ class Count:
                 self.writes += _write_units(answer.get("Attributes", {}))
             case "DeleteItem":
                 self.writes += 1
-            case "TransactWriteItems":
-                for action in request["TransactItems"]:
-                    ((kind, write),) = action.items()
-                    self.writes += 2 * (_write_units(write["Item"]) if kind == "Put" else 1)
+            case "BatchExecuteStatement":
+                for each in request["Statements"]:
+                    names = findall(r"'(\w+)': \?", each["Statement"])
+                    item = dict(zip(names, each["Parameters"], strict=True))
+                    self.writes += _write_units(item)
             case "GetItem" | "Query":
                 items = answer["Items"] if operation == "Query" else [answer.get("Item", {})]
                 read = units(sum(map(size_of, items)), READ_UNIT)
@@ -96,7 +100,11 @@ def counting() -> Iterator[Count]:
     make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001  every call passes through it
 
     def counted(client: Any, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
-        answer = make_call(client, operation, request)
+        try:
+            answer = make_call(client, operation, request)
+        except client.exceptions.ClientError:  # a failed condition costs what the write would
+            count.add(operation, request, {})
+            raise
         if client.meta.service_model.service_name != "sesv2":
             count.add(operation, request, answer)
         return answer
@@ -152,6 +160,7 @@ def measure(service: Service) -> dict[str, Count]:
     counts = {"accept, without a key": accept(MAIL)}
     service.jobs()
     whole = counts["accept, with a key"] = accept(MAIL, key="order-1")
+    counts["replay"] = accept(MAIL, key="order-1")
     job = service.jobs()
     whole += (counted := deliver(job))
     counts["deliver"] = counted
@@ -168,7 +177,25 @@ def measure(service: Service) -> dict[str, Count]:
     counts["accept, an agent's key, with a key"] = accept(MAIL, key="order-1", api=agent)
     batch = {"messages": [MAIL | {"to": f"a{n}@customer.example"} for n in range(100)]}
     counts["a batch of 100, with a key"] = accept(batch, "/emails/batch", key="batch-1")
-    return counts
+    return counts | measure_smtp(live.key or "")
+
+
+def measure_smtp(key: str) -> dict[str, Count]:
+    """Measure one message over SMTP, without a key, and a group that is ready together."""
+    submission = services().smtp_submission
+
+    def accept(size: int) -> Count:
+        octets = f"From: {SENDER}\r\nSubject: x\r\n\r\nHello\r\n".encode()
+        ready = [submission.prepare(key, (RECIPIENT,), bytearray(octets)) for _ in range(size)]
+        with counting() as count:
+            if size == 1:
+                submission.submit(key, *ready)
+            elif any(isinstance(one, ServiceError) for one in submission.submit_all(key, ready)):
+                raise RuntimeError("refused")
+        return count
+
+    accept(1)  # the process sees the key for the first time
+    return {"one message over SMTP": accept(1), "a group of 20 over SMTP": accept(20)}
 
 
 def _in_turn[R](call: Callable[[int], R], numbers: Sequence[int]) -> dict[int, R]:

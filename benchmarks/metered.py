@@ -174,32 +174,18 @@ class Metered:
         self.calls += 1
         return {}
 
-    def transact_write_items(self, *, TransactItems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:  # noqa: N803  as in botocore
-        """Put and update items, if all conditions hold. A failed one is an error of the model."""
-        for action in TransactItems:
-            ((kind, request),) = action.items()
-            if kind == "Put":
-                self._write(request["Item"], request["Item"], request, 2)
-            else:
-                old = self.partition(request["Key"]["pk"]["S"]).get(request["Key"]["sk"]["S"])
-                new = updated(old or request["Key"], request)
-                self._write(request["Key"], new, request, 2)
-        return {}
-
     def _read(self, key: Item, *, consistent: bool = True) -> Item | None:
         item = self.partition(key["pk"]["S"]).get(key["sk"]["S"])
         reads = units(size_of(item or {}), READ_UNIT)
         self.charge(key["pk"]["S"], reads=reads if consistent else reads / 2)
         return item
 
-    def _write(
-        self, key: Item, item: Item | None, request: Mapping[str, Any], factor: int = 1
-    ) -> None:
+    def _write(self, key: Item, item: Item | None, request: Mapping[str, Any]) -> None:
         self.calls += 1
         partition, sk = self.partition(key["pk"]["S"]), key["sk"]["S"]
         old = partition.get(sk)
         size = max(size_of(old or {}), size_of(item or {}))
-        self.charge(key["pk"]["S"], writes=factor * units(size, WRITE_UNIT))
+        self.charge(key["pk"]["S"], writes=units(size, WRITE_UNIT))
         if not holds(old, request):
             response: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}
             raise ClientError(response | ({"Item": old} if old else {}), "Write")

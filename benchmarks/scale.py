@@ -54,7 +54,7 @@ from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Amount
-from pillarbox.domain.ids import created_at, derived_id, new_id
+from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.messages.message import Event, EventKind, Message, Status
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup
 from pillarbox.domain.timing import milliseconds
@@ -195,14 +195,17 @@ class Simulation:
             account.account_id, key_digest=sender.key.digest, addresses=[recipient]
         )
         self.rng.choice(self.quotas).reserve(account.account_id, Amount(1, 1), account.limits, now)
-        message_id, claim = new_id(now, account.shards_at(now)), None
+        message_id = new_id(now, account.shards_at(now))
         if sender.keyed:
             digest = f"{self.rng.getrandbits(256):064x}"
-            acquired = self.claims.acquire(
-                account.account_id, digest, digest, now, account.shards_at(now)
+            claim = Claim(
+                account_id=account.account_id,
+                digest=digest,
+                body_hash=digest,
+                generation=message_id,
             )
-            if isinstance(acquired, Claim):
-                claim, message_id = acquired, derived_id(acquired.generation, 0)
+            self.claims.put(claim, now)
+            message_id = claim.message_ids[0]
         life = message_at(milliseconds(now))
         message = replace(
             life,
@@ -215,7 +218,7 @@ class Simulation:
             attempt=0,
             revision=0,
         )
-        self.messages.commit(message, claim, _RESPONSE)
+        self.messages.commit(message)
         self.sent += 1
         self._changed(message, now)
         self._at(now + 0.2 * _SECOND, lambda: self._deliver(message, now + 0.2 * _SECOND))

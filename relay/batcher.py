@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-#: Messages in one call: two SQS batches, and well below the 100 writes of a transaction.
+#: Messages in one call: two SQS batches, and one call that puts their records.
 MAX_BATCH_SIZE: Final = 20
 #: Calls running at a time for one key. With one call there would be a third fewer calls but a
 #: third more delay, since a message that is ready just after a call began waits for all of it.

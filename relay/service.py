@@ -115,7 +115,7 @@ class ThreadedService:
     async def _accept(
         self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | Exception]:
-        if len(prepared) == 1:  # a single put costs half as much as a put in a transaction
+        if len(prepared) == 1:  # also one that must have a call of its own
             only = prepared[0]
             return [await self._run_in_turn(key_text, lambda: self._submit_one(key_text, only))]
         return await self._run_in_turn(

@@ -28,9 +28,12 @@ from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ig
 from moto.sqs.models import SQSBackend
 
 from local import template
-from pillarbox.adapters import aws as sdk
+from pillarbox.adapters import sdk
+from pillarbox.adapters.aws import use_direct_client
+from pillarbox.adapters.direct import client
 from pillarbox.wiring import services
-from tests.direct_dynamodb import direct_dynamodb, transact
+from tests.direct_dynamodb import direct_dynamodb, insert_all, transact
+from tests.emulated_connection import EmulatedConnection
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 REGION: Final = "eu-west-1"
@@ -90,8 +93,8 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
 
     with (
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
-        mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
-        mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
+        mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
+        mock.patch.object(client, "AwsConnection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         _fast_tables(),
         mock_aws(config={"core": {"reset_boto3_session": False}}),
@@ -135,6 +138,7 @@ def _fast_tables() -> Iterator[None]:
 
     with (
         mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
+        mock.patch.object(DynamoDBBackend, "batch_execute_statement", insert_all),
         mock.patch.object(Table, "query", query_partition),
         # The validators change a copy of what was parsed.
         mock.patch.object(UpdateExpressionParser, "make", cache(UpdateExpressionParser.make)),
@@ -226,5 +230,6 @@ def forget_sessions() -> None:
 
 
 def forget_wiring() -> None:
-    """Let the next use cases read the environment again."""
+    """Let the next use cases and clients read the environment again."""
     services.cache_clear()
+    use_direct_client(on=False)

@@ -7,6 +7,7 @@ with them a client's retries. Tests of those use `emulated_aws(wire=True)`.
 
 import base64
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -30,6 +31,7 @@ from moto.dynamodb.responses import DynamoHandler
 #: The calls of the adapters; the others, such as CreateTable, use HTTP.
 DIRECT: Final = frozenset(
     {
+        "BatchExecuteStatement",
         "BatchGetItem",
         "BatchWriteItem",
         "DeleteItem",
@@ -98,6 +100,25 @@ def transact(engine: DynamoDBBackend, parts: list[dict[str, Any]]) -> None:
                     expression_attribute_names=write.get("ExpressionAttributeNames"),
                     expression_attribute_values=write.get("ExpressionAttributeValues"),
                 )
+
+
+def insert_all(engine: DynamoDBBackend, statements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put the items of INSERT statements whose keys are new.
+
+    moto's PartiQL copies every table of the engine for each statement.
+    """
+    results: list[dict[str, Any]] = []
+    for each in statements:
+        name, names = re.fullmatch(
+            r'INSERT INTO "([^"]+)" VALUE {(.+)}', each["Statement"]
+        ).groups()  # type: ignore[union-attr]
+        item = dict(zip(re.findall(r"'(\w+)': \?", names), each["Parameters"], strict=True))
+        if engine.get_item(name, _key(engine, {"TableName": name, "Item": item})):
+            results.append({"Error": {"Code": "DuplicateItem", "Message": "exists"}})
+        else:
+            engine.put_item(name, item)
+            results.append({"TableName": name})
+    return results
 
 
 def answer(handler: Any, operation: Any, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:

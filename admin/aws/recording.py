@@ -15,7 +15,7 @@ import boto3
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
-from pillarbox.adapters.aws import sdk_session
+from pillarbox.adapters.sdk import sdk_session
 
 _READS: Final = ("BatchGet", "Describe", "Get", "Head", "List", "Query", "Scan")
 #: The SDK asks these services for the operator's credentials. The commands call none of them.

@@ -14,6 +14,7 @@ from admin.use_cases.restore import Choice, FormerRow, LeftOut
 from pillarbox.adapters.aws import code_of, operator_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_attribute
+from pillarbox.adapters.dynamodb.records import is_tombstone
 from pillarbox.adapters.dynamodb.restored import unmarked
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -153,4 +154,5 @@ def read_row(item: Item) -> FormerRow:
         expires_at=datetime.fromtimestamp(int(expiry["N"]), UTC) if expiry else None,
         created_at=created,
         pending=item.get("status") == to_attribute(Status.PENDING.value),
+        withdrawn=is_tombstone(item),
     )

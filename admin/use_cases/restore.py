@@ -76,6 +76,7 @@ _DELIVERIES: Final = LeftOut("webhookDeliveries", "perhaps posted since then: us
 _CURRENT: Final = LeftOut("presentState", "the service writes it again")
 _UNASKED: Final = LeftOut(MESSAGES, "say --messages")
 _YOUNG: Final = LeftOut(MESSAGES, "younger than two days: a job may still come")
+_TOMBSTONE: Final = LeftOut("tombstones", "of messages that were never accepted")
 _PENDING: Final = LeftOut(MESSAGES, "pending then, so the sweep would fail them: use a later time")
 #: The kinds that stay away.
 LEFT_OUT: Final[Mapping[str, LeftOut]] = {
@@ -125,6 +126,8 @@ class FormerRow:
     created_at: datetime | None
     #: Whether it is a message whose outcome was not known then.
     pending: bool = False
+    #: Whether it only stands in the place of a message that was never accepted.
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +159,8 @@ class Choice:
 
     def refused_message(self, row: FormerRow) -> LeftOut | None:
         """Return why the row of a message would be wrong today; None if it would not."""
+        if row.withdrawn:
+            return _TOMBSTONE
         if row.created_at is None or row.created_at > self.now - _SETTLED:
             return _YOUNG
         return _PENDING if row.pending else None

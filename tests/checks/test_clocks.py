@@ -30,15 +30,14 @@ _STORED: Final = "the order of times that are stored, whoever looks"
 _SLACK: Final = "the wait is longer than it must be, by more than the margin"
 _SOON: Final = "what happens a little earlier or later harms nobody"
 _PACE: Final = "a wrong clock sends a little earlier or later, and SES's own limit holds"
+_A_DAY: Final = "a key is forgotten after a day, a little earlier or later"
 _MORE_DRAINS: Final = "it queues a drain too many, or leaves the events to one that is queued"
 
 #: Why a comparison needs no margin of its own, by module, function and text.
 REASONS: Final = {
-    "adapters/dynamodb/messages/claims.py: _leased: milliseconds(now) < stored['lease']": (
-        "LEASE has the margin"
-    ),
-    "adapters/dynamodb/messages/claims.py: acquire: attribute_not_exists(pk)"
-    " OR expires_at <= :now": "a key is forgotten after a day, a little earlier or later",
+    "adapters/dynamodb/messages/claims.py: replace: now < stored.expires_at": _A_DAY,
+    "application/sending/claiming.py: acquire: now < stored.leased_until": "LEASE has the margin",
+    "application/sending/claiming.py: acquire: now >= stored.expires_at": _A_DAY,
     "adapters/dynamodb/messages/heartbeat.py: record: at < self._written + _RESOLUTION": _STORED,
     "adapters/dynamodb/messages/heartbeat.py: record: attribute_not_exists(pk)"
     " OR #at < :at": _STORED,

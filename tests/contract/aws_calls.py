@@ -97,6 +97,11 @@ def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterat
                 for item in parameters["TransactItems"]
                 for kind, part in item.items()
             ]
+        case "BatchExecuteStatement":
+            parts = [
+                ("PartiQLInsert", _table_of(each), {each["Parameters"][0]["S"]}, None)
+                for each in parameters["Statements"]
+            ]
         case "BatchGetItem":
             parts = [
                 (operation, name, {key["pk"]["S"] for key in requested["Keys"]}, None)
@@ -122,6 +127,12 @@ def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterat
     for name, table, keys, attributes in parts:
         for leading_keys in (frozenset(keys), together):
             yield AwsRequest(f"dynamodb:{name}", _TABLES[table], leading_keys, attributes)
+
+
+def _table_of(statement: Mapping[str, Any]) -> str:
+    """Return the table of an INSERT, whose first parameter is the partition key."""
+    table: str = statement["Statement"].split('"')[1]
+    return table
 
 
 def _key_of(parameters: Mapping[str, Any]) -> str:

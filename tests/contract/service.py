@@ -342,7 +342,8 @@ class Service:
     def messages(self, account_id: str) -> list[dict[str, Any]]:
         """Return the records of an account's accepted messages."""
         partition = keys.message(account_id, UUID(int=0))
-        return list(wiring.services().table.query(partition))
+        rows = wiring.services().table.query(partition)
+        return [row for row in rows if not records.is_tombstone(row)]
 
     def claim_items(self, account_id: str) -> list[dict[str, Any]]:
         """Return the stored idempotency claims of an account."""

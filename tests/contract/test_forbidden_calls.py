@@ -49,14 +49,13 @@ _SIMILAR: Final = {
     "XMSG#",
 }
 
-_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
+_WRITES: Final = ("PutItem", "PartiQLInsert", "UpdateItem", "DeleteItem", "BatchWriteItem")
 #: Actions of the table that change or read items and that no function uses.
 _UNUSED: Final = (
     "ConditionCheckItem",
     "DeleteTable",
     "ExportTableToPointInTime",
     "PartiQLDelete",
-    "PartiQLInsert",
     "PartiQLSelect",
     "PartiQLUpdate",
     "PutResourcePolicy",

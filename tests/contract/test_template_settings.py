@@ -30,6 +30,9 @@ _VALUES: Final = {
     Settings.plan_of_new_accounts.variable: "free",
     Settings.widget_origins.variable: "https://shop.example",
     Settings.preview_recipients.variable: "own",
+    Settings.aws_client.variable: "botocore",
+    Settings.breaker_mode.variable: "act",
+    Settings.shared_tenant.variable: "on",
 }
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
@@ -75,6 +78,7 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     assert use_cases
     wiring = Wiring(Settings(environment))
     environment.read.clear()
+    wiring.choose_client()
     for name in own:
         getattr(wiring.settings, name)
     for name in use_cases:

@@ -25,12 +25,13 @@ from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent
-from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.application.ports import Claim
 from pillarbox.domain.accounts.quota import Amount, Limits, QuotaExceeded, window_name
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.aws import forget_sessions
+from tests.claims import acquire_or_replay
 from tests.fakes import builders
 from tests.stack import AGENT, PATIENCE, operate
 
@@ -94,11 +95,12 @@ def test_chunks_never_exceed_a_quota(table: Table) -> None:
 
 def test_one_of_many_acquires_a_claim(table: Table) -> None:
     """Of 200 parallel requests under one key one acquires the claim; the others are in flight."""
-    claims, account, now = DynamoClaims(table), new_token(12), datetime.now(UTC)
+    claims, messages = DynamoClaims(table), DynamoMessages(table)
+    account, now = new_token(12), datetime.now(UTC)
 
     def acquire(_: int) -> str:
         try:
-            claim = claims.acquire(account, "digest", "hash", now)
+            claim = acquire_or_replay(claims, messages, "hash", now, account_id=account)
         except ServiceError as error:
             return error.code
         return type(claim).__name__
@@ -150,7 +152,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
     """Ten workers record the Delivery events of one message to 50 recipients; none gives up."""
     people = tuple(f"person{n}@example.com" for n in range(50))
     message = builders.message(new_token(12), to=people)
-    DynamoMessages(table).commit(message, None, StoredResponse("{}"))
+    DynamoMessages(table).commit(message)
     events = {
         person: ProviderEvent(
             account_id=message.account_id,

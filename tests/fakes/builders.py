@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pillarbox.application.ports import Claim
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
@@ -18,7 +17,7 @@ from pillarbox.domain.accounts.key import (
     new_key_text,
 )
 from pillarbox.domain.accounts.quota import Amount, Limits
-from pillarbox.domain.ids import created_at, new_id, new_token
+from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HtmlBody, Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, SendRoute
@@ -204,18 +203,6 @@ def job(message: Message, **changes: Any) -> Job:
         queued_at=message.created_at,
         deadline=message.created_at + timedelta(hours=24),
         mail=mail(to=message.to, cc=message.cc, bcc=message.bcc),
-    )
-    return replace(default, **changes)
-
-
-def claim(**changes: Any) -> Claim:
-    """Return a claim that is not stored."""
-    default = Claim(
-        account_id=ACCOUNT,
-        digest=DIGEST,
-        owner=new_token(16),
-        body_hash=HASH,
-        generation=new_id(NOW),
     )
     return replace(default, **changes)
 

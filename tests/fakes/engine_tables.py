@@ -9,17 +9,20 @@ from moto.core.utils import camelcase_to_underscores
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.responses import DynamoHandler
 
-from pillarbox.adapters.aws import sdk_session
 from pillarbox.adapters.dynamodb.table import Table
-from tests.direct_dynamodb import DIRECT, answer, transact
+from pillarbox.adapters.sdk import sdk_session
+from tests.direct_dynamodb import DIRECT, answer, insert_all, transact
 from tests.fakes.quick_table import create_table
 
 
 class _Engine(DynamoDBBackend):
-    """An engine whose transactions copy no table."""
+    """An engine that copies no table for a transaction or a PartiQL statement."""
 
     def transact_write_items(self, transact_items: list[dict[str, Any]]) -> None:
         transact(self, transact_items)
+
+    def batch_execute_statement(self, statements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return insert_all(self, statements)
 
 
 class EngineTable(Table):

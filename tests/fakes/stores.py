@@ -12,6 +12,7 @@ from pillarbox.application.ports import (
     DomainVerdict,
     LeaseRefusal,
     PayloadGone,
+    StoredClaim,
     StoredResponse,
 )
 from pillarbox.domain.accounts.account import Account
@@ -29,7 +30,7 @@ from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusals_name
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
@@ -38,19 +39,6 @@ from pillarbox.domain.templates.template import SavedTemplate
 CLAIM_LEASE = timedelta(seconds=65)
 CLAIM_WINDOW = timedelta(hours=24)
 MESSAGE_LEASE = timedelta(seconds=30)
-
-
-@dataclass
-class StoredClaim:
-    """A stored claim. It is finished if it has a response."""
-
-    claim: Claim
-    leased_until: datetime
-    kept_until: datetime
-    response: str | None = None
-
-    def is_pending_for(self, claim: Claim) -> bool:
-        return self.response is None and self.claim.owner == claim.owner
 
 
 @dataclass
@@ -64,6 +52,8 @@ class Store:
     claims: dict[tuple[str, str], StoredClaim] = field(default_factory=dict)
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
     messages: dict[tuple[str, UUID], Message] = field(default_factory=dict)
+    #: The ids under which no message may be accepted any more.
+    tombstones: set[tuple[str, UUID]] = field(default_factory=set)
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
@@ -135,47 +125,39 @@ class FakeClaims:
     def __init__(self, store: Store) -> None:
         self._claims = store.claims
 
-    def acquire(
-        self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
-    ) -> Claim | StoredResponse:
-        stored = self._claims.get((account_id, digest))
-        kept_until, generation, resumed = now + CLAIM_WINDOW, new_id(now, shards), False
-        if stored is not None and now < stored.kept_until:
-            same_body, leased = stored.claim.body_hash == body_hash, now < stored.leased_until
-            if not same_body and (leased or stored.response):
-                raise ServiceError("idempotency_key_mismatch", "used with a different body")
-            if stored.response is not None:
-                return StoredResponse(
-                    stored.response, replayed=True, generation=stored.claim.generation
-                )
-            if leased:
-                raise ServiceError("idempotency_in_flight", "", headers={"Retry-After": "5"})
-            if same_body:
-                kept_until, generation, resumed = stored.kept_until, stored.claim.generation, True
-        claim = Claim(
-            account_id=account_id,
-            digest=digest,
-            owner=new_token(16),
-            body_hash=body_hash,
-            generation=generation,
-            resumed=resumed,
+    def put(self, claim: Claim, now: datetime) -> StoredClaim | None:
+        if stored := self._claims.get((claim.account_id, claim.digest)):
+            return stored
+        self._put(claim, now, now + CLAIM_WINDOW)
+        return None
+
+    def replace(self, stored: StoredClaim, claim: Claim, now: datetime) -> bool:
+        if self._claims.get((claim.account_id, claim.digest)) != stored:
+            return False
+        keeps = stored.claim.body_hash == claim.body_hash and now < stored.expires_at
+        self._put(claim, now, stored.expires_at if keeps else now + CLAIM_WINDOW)
+        return True
+
+    def _put(self, claim: Claim, now: datetime, expires_at: datetime) -> None:
+        self._claims[claim.account_id, claim.digest] = StoredClaim(
+            claim=claim, leased_until=now + CLAIM_LEASE, expires_at=expires_at
         )
-        self._claims[account_id, digest] = StoredClaim(claim, now + CLAIM_LEASE, kept_until)
-        return claim
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
-        stored = self._claims.get((claim.account_id, claim.digest))
-        if stored is not None and stored.is_pending_for(claim):
-            stored.response = response.body
+        if stored := self._owned(claim):
+            self._claims[claim.account_id, claim.digest] = replace(
+                stored, response=StoredResponse(response.body)
+            )
 
-    def release(self, claim: Claim) -> StoredResponse | None:
+    def release(self, claim: Claim) -> None:
+        if self._owned(claim):
+            del self._claims[claim.account_id, claim.digest]
+
+    def _owned(self, claim: Claim) -> StoredClaim | None:
+        """Return the claim's record if it is pending and has the same owner."""
         stored = self._claims.get((claim.account_id, claim.digest))
-        if stored is None or stored.claim.owner != claim.owner:
-            return None
-        if stored.response is not None:
-            return StoredResponse(stored.response)
-        del self._claims[claim.account_id, claim.digest]
-        return None
+        is_owned = stored is not None and stored.claim.generation == claim.generation
+        return stored if is_owned and stored and stored.response is None else None
 
 
 class FakeQuotas:
@@ -217,22 +199,32 @@ class FakeMessages:
     """Implements `ports.Messages`."""
 
     def __init__(self, store: Store) -> None:
-        self._messages, self._claims = store.messages, store.claims
+        self._messages, self._tombstones = store.messages, store.tombstones
         self._stale_messages = store.stale_messages
 
-    def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
-        name = (message.account_id, message.message_id)
-        if claim is not None:
-            stored = self._claims.get((claim.account_id, claim.digest))
-            if stored is None or not stored.is_pending_for(claim) or name in self._messages:
-                raise ServiceError("service_unavailable", "taken over")
-            stored.response = response.body
-        self._messages.setdefault(name, message)
+    def commit(self, message: Message) -> None:
+        if self.commit_all([message]):
+            raise ServiceError("service_unavailable", "taken over")
 
-    def commit_all(self, messages: Sequence[Message]) -> None:
-        assert len(messages) <= 100, "DynamoDB writes at most 100 items in one transaction"
+    def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
+        assert len(messages) <= 100, "a batch has at most 100 messages"
         for message in messages:
-            self._messages.setdefault((message.account_id, message.message_id), message)
+            name = (message.account_id, message.message_id)
+            if name not in self._tombstones:
+                self._messages.setdefault(name, message)
+        return frozenset(
+            message.message_id
+            for message in messages
+            if (message.account_id, message.message_id) in self._tombstones
+        )
+
+    def withdraw(
+        self, account_id: str, message_ids: Sequence[UUID], now: datetime
+    ) -> dict[UUID, Message]:
+        del now  # a tombstone of this store stays
+        found = self.get_all(account_id, message_ids)
+        self._tombstones.update((account_id, id_) for id_ in message_ids if id_ not in found)
+        return found
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
         messages = {message_id: self.get(account_id, message_id) for message_id in message_ids}

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ENGINES = {"jinja2", "dns"}
 #: What `boto3`, pydantic and the packages of Powertools would load, and no function uses.
-UNUSED = {"boto3", "pydantic", "pydantic_core.core_schema"}
+UNUSED = {"boto3", "botocore.session", "pydantic", "pydantic_core.core_schema", "urllib3"}
 #: What Powertools would load for other services, for traces and for metrics.
 RESOLVERS = {
     "asyncio",
@@ -60,6 +60,19 @@ def test_a_function_loads_what_it_needs(function: str, not_loaded: set[str]) -> 
     loaded = modules("import app", ROOT / "functions" / function)
     assert "pillarbox" in loaded
     assert loaded.isdisjoint(not_loaded | UNUSED)
+
+
+def test_the_clients_of_a_send_load_no_sdk() -> None:
+    """With our own client the table and the queue of a send need no part of botocore's client."""
+    loaded = modules(
+        "import os;"
+        "os.environ |= dict.fromkeys(('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'), 'a');"
+        "os.environ['AWS_DEFAULT_REGION'] = 'eu-west-1';"
+        "from pillarbox.adapters.aws import make_client, use_direct_client;"
+        "use_direct_client(on=True); make_client('dynamodb'); make_client('sqs')"
+    )
+    assert "pillarbox.adapters.direct.connection" in loaded
+    assert loaded.isdisjoint(UNUSED)
 
 
 def test_validation_loads_nothing_more() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from botocore.client import BaseClient
 
+from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import Aws, aws, running_aws
 from tests.contract.conftest import dns_server
@@ -11,10 +12,14 @@ from tests.ports.implementations import Ports, adapters, fakes
 __all__ = ["aws", "dns_server", "running_aws"]
 
 
-@pytest.fixture(params=["fakes", "adapters"])
+@pytest.fixture(params=["fakes", "botocore", "direct"])
 def ports(request: pytest.FixtureRequest) -> Ports:
-    """Return the fakes, then the adapters."""
-    return fakes() if request.param == "fakes" else adapters(request.getfixturevalue("aws"))
+    """Return the fakes, then the adapters with each client."""
+    if request.param == "fakes":
+        return fakes()
+    names = request.getfixturevalue("aws")
+    use_direct_client(on=request.param == "direct")
+    return adapters(names)
 
 
 @pytest.fixture

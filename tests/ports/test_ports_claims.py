@@ -6,35 +6,61 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
+from pillarbox.application.ports import AcceptedMessage, Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
+from tests.claims import acquire_or_replay, response_to
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event
 from tests.ports.implementations import Ports
 from tests.refusals import refusal
 
-RESPONSE = StoredResponse('{"messageId":"ü"}')
 ANN = "ann@example.com"
 LOWER_HASH = "0" * 64
 
 
-def acquire(ports: Ports, seconds: float = 0, body_hash: str = HASH) -> Claim:
-    claim = ports.claims.acquire(ACCOUNT, DIGEST, body_hash, at(seconds))
+def acquire(ports: Ports, seconds: float = 0, body_hash: str = HASH, batch: int = 0) -> Claim:
+    claim = acquire_or_replay(ports.claims, ports.messages, body_hash, at(seconds), batch=batch)
     assert isinstance(claim, Claim)
     return claim
 
 
-def error_of(ports: Ports, seconds: float = 0, body_hash: str = HASH) -> ServiceError:
-    return refusal(ports.claims.acquire, ACCOUNT, DIGEST, body_hash, at(seconds))
+def replay(ports: Ports, seconds: float) -> StoredResponse:
+    response = acquire_or_replay(ports.claims, ports.messages, HASH, at(seconds))
+    assert isinstance(response, StoredResponse)
+    return response
+
+
+def error_of(
+    ports: Ports, seconds: float = 0, body_hash: str = HASH, batch: int = 0
+) -> ServiceError:
+    return refusal(
+        acquire_or_replay, ports.claims, ports.messages, body_hash, at(seconds), batch=batch
+    )
+
+
+def commit(ports: Ports, claim: Claim, position: int = 0) -> Message:
+    message = builders.message(message_id=claim.message_ids[position])
+    ports.messages.commit(message)
+    return message
+
+
+def assert_withdrawn(ports: Ports, claim: Claim, position: int = 0) -> None:
+    """Assert that nothing can be accepted under an id of a claim, and that no reader sees it."""
+    error = refusal(commit, ports, claim, position)
+    assert error.code == "service_unavailable"
+    message_id = claim.message_ids[position]
+    assert ports.messages.get(ACCOUNT, message_id) is None
+    assert ports.messages.peek(ACCOUNT, message_id) is None
+    assert ports.messages.get_all(ACCOUNT, [message_id]) == {}
+    assert ports.messages.lease(ACCOUNT, message_id, HASH, "one", NOW) == LeaseRefusal(None)
 
 
 def test_a_fresh_key_is_claimed(ports: Ports) -> None:
-    """A claim has the account, digest and body hash, an owner and a new generation."""
+    """A claim has the account, digest and body hash, and a new generation."""
     claim = acquire(ports)
     assert (claim.account_id, claim.digest, claim.body_hash) == (ACCOUNT, DIGEST, HASH)
-    assert claim.owner
     assert claim.generation.int >> 80 == round(NOW.timestamp() * 1000)
 
 
@@ -44,7 +70,8 @@ def test_a_claim_belongs_to_one_account_and_digest(ports: Ports, account: str, d
     """The same key with another account or route is another claim."""
     acquire(ports)
     if (account, digest) != (ACCOUNT, DIGEST):
-        assert isinstance(ports.claims.acquire(account, digest, HASH, NOW), Claim)
+        other = acquire_or_replay(ports.claims, ports.messages, account_id=account, digest=digest)
+        assert isinstance(other, Claim)
 
 
 @pytest.mark.parametrize(
@@ -68,19 +95,16 @@ def test_a_live_claim_refuses_others(
 def test_a_released_key_is_fresh(ports: Ports) -> None:
     """After a failure the next request starts anew, also with another body."""
     first = acquire(ports)
-    assert ports.claims.release(first) is None
+    ports.claims.release(first)
     assert acquire(ports, 1, OTHER_HASH).generation != first.generation
 
 
-@pytest.mark.parametrize(
-    ("body_hash", "kept"), [(HASH, True), (OTHER_HASH, False), (LOWER_HASH, False)]
-)
-def test_a_dead_owner_is_taken_over(ports: Ports, body_hash: str, *, kept: bool) -> None:
-    """After the lease the same request keeps the generation; another request gets a new one."""
+@pytest.mark.parametrize("body_hash", [HASH, OTHER_HASH, LOWER_HASH])
+def test_a_dead_owner_is_taken_over(ports: Ports, body_hash: str) -> None:
+    """After the lease any request takes over, with a generation of its own."""
     first = acquire(ports)
     second = acquire(ports, 65, body_hash)
-    assert (second.resumed, second.generation == first.generation) == (kept, kept)
-    assert second.owner != first.owner
+    assert second.generation != first.generation
     assert error_of(ports, 66, body_hash).code == "idempotency_in_flight"
 
 
@@ -92,73 +116,107 @@ def test_an_owner_that_may_run_is_not_taken_over(ports: Ports) -> None:
         assert error_of(ports, now).code == "idempotency_in_flight"
 
 
-def test_a_stale_owner_can_neither_release_nor_commit(ports: Ports) -> None:
+@pytest.mark.parametrize("body_hash", [HASH, OTHER_HASH])
+def test_a_stale_owner_can_neither_release_nor_commit(ports: Ports, body_hash: str) -> None:
     """An owner whose claim was taken over can change nothing (promise 4)."""
     stale = acquire(ports)
-    owner = acquire(ports, 65)
-    message = builders.message()
-    assert ports.claims.release(stale) is None
-    with pytest.raises(ServiceError, match=r".") as error:
-        ports.messages.commit(message, stale, RESPONSE)
-    assert error.value.code == "service_unavailable"
-    assert ports.messages.get(ACCOUNT, message.message_id) is None
-    ports.messages.commit(message, owner, RESPONSE)
-    assert ports.claims.release(stale) is None
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(70)) == replace(RESPONSE, replayed=True)
+    owner = acquire(ports, 65, body_hash)
+    ports.claims.release(stale)
+    assert_withdrawn(ports, stale)
+    assert error_of(ports, 66, body_hash).code == "idempotency_in_flight"
+    commit(ports, owner)
+    ports.claims.release(stale)
+    if body_hash == HASH:
+        assert replay(ports, 70).message_ids == owner.message_ids
 
 
-def test_a_released_claim_cannot_be_committed(ports: Ports) -> None:
-    """A commit after the release stores nothing."""
-    claim, message = acquire(ports), builders.message()
-    ports.claims.release(claim)
-    with pytest.raises(ServiceError):
-        ports.messages.commit(message, claim, RESPONSE)
-    assert ports.messages.get(ACCOUNT, message.message_id) is None
+def test_a_withdrawn_claim_cannot_be_committed(ports: Ports) -> None:
+    """A commit after the tombstone stores nothing, and a second tombstone changes nothing."""
+    claim = acquire(ports)
+    for _ in range(2):
+        assert ports.messages.withdraw(ACCOUNT, claim.message_ids, NOW) == {}
+    assert_withdrawn(ports, claim)
+    assert acquire(ports, 65)
+
+
+def test_an_accepted_message_is_not_withdrawn(ports: Ports) -> None:
+    """Whoever wants to withdraw an accepted message gets it, and it stays, also in a group."""
+    claim = acquire(ports, batch=3)
+    message = commit(ports, claim, 1)
+    assert ports.messages.withdraw(ACCOUNT, claim.message_ids[1:2], NOW) == {
+        message.message_id: message
+    }
+    assert ports.messages.withdraw(ACCOUNT, claim.message_ids, NOW) == {message.message_id: message}
+    assert ports.messages.get(ACCOUNT, message.message_id) == message
+    for position in (0, 2):
+        assert_withdrawn(ports, claim, position)
+
+
+def test_a_group_says_which_of_its_ids_were_withdrawn(ports: Ports) -> None:
+    """The others of the group are accepted."""
+    claim = acquire(ports, batch=3)
+    ports.messages.withdraw(ACCOUNT, claim.message_ids[:1], NOW)
+    group = [builders.message(message_id=message_id) for message_id in claim.message_ids]
+    assert ports.messages.commit_all(group) == {claim.message_ids[0]}
+    assert [*ports.messages.get_all(ACCOUNT, claim.message_ids)] == [*claim.message_ids[1:]]
 
 
 def test_a_committed_claim_replays_for_a_day(ports: Ports) -> None:
-    """The response is replayed unchanged for 24 hours from the first request, for its body only."""
-    claim = acquire(ports)
-    ports.messages.commit(builders.message(), claim, RESPONSE)
+    """The response is the same for 24 hours from the first request, for its body only."""
+    message = commit(ports, acquire(ports))
+    text = response_to(AcceptedMessage(message.message_id, message.sender))
     for seconds in (0, 66, 24 * 3600 - 1):
-        replay = ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(seconds))
-        assert replay == replace(RESPONSE, replayed=True)
+        assert replay(ports, seconds) == StoredResponse(text, replayed=True)
         assert error_of(ports, seconds, OTHER_HASH).code == "idempotency_key_mismatch"
 
 
+@pytest.mark.parametrize("committed", [True, False])
 @pytest.mark.parametrize("body_hash", [HASH, OTHER_HASH])
-def test_after_a_day_the_claim_has_expired(ports: Ports, body_hash: str) -> None:
+def test_after_a_day_the_claim_has_expired(
+    ports: Ports, body_hash: str, *, committed: bool
+) -> None:
     """After 24 hours and a second the key is new, although its item still exists."""
     claim = acquire(ports)
-    ports.messages.commit(builders.message(), claim, RESPONSE)
+    if committed:
+        commit(ports, claim)
     assert acquire(ports, 24 * 3600 + 1, body_hash).generation != claim.generation
+    assert error_of(ports, 24 * 3600 + 2, body_hash).code == "idempotency_in_flight"
+    if not committed:
+        assert_withdrawn(ports, claim)
 
 
 def test_a_takeover_does_not_prolong_the_day(ports: Ports) -> None:
     """The 24 hours start with the first request, also if another owner finishes it."""
     acquire(ports)
-    claim = acquire(ports, 3600)
-    ports.messages.commit(builders.message(), claim, RESPONSE)
+    commit(ports, acquire(ports, 3600))
     assert acquire(ports, 24 * 3600 + 1)
 
 
-def test_a_claim_is_committed_once(ports: Ports) -> None:
-    """Neither a second commit of its owner nor a release changes the response of a claim."""
-    claim, first, second = acquire(ports), builders.message(), builders.message()
-    ports.messages.commit(first, claim, RESPONSE)
-    refused = refusal(ports.messages.commit, second, claim, StoredResponse("{}"))
-    assert refused.code == "service_unavailable"
-    assert ports.messages.get(ACCOUNT, second.message_id) is None
-    assert ports.claims.release(claim) == RESPONSE
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(RESPONSE, replayed=True)
+@pytest.mark.parametrize("body_hash", [HASH, OTHER_HASH])
+def test_a_dead_batch_is_taken_over_with_what_it_accepted(ports: Ports, body_hash: str) -> None:
+    """Its own request learns under which generations; for another request it is a mismatch."""
+    first = acquire(ports, batch=2)
+    commit(ports, first, 1)
+    if body_hash == OTHER_HASH:
+        assert error_of(ports, 65, body_hash, 2).code == "idempotency_key_mismatch"
+        return
+    second = acquire(ports, 65, batch=2)
+    third = acquire(ports, 130, batch=2)
+    assert (second.earlier, third.earlier) == ((first.generation,), (first.generation,))
+    assert_withdrawn(ports, first)
+    assert_withdrawn(ports, second)
+    commit(ports, third, 0)
+    both = (first.generation, third.generation)
+    assert acquire(ports, 195, batch=2).earlier == both
+    assert error_of(ports, 260, OTHER_HASH, 2).code == "idempotency_key_mismatch"
 
 
-def test_a_commit_without_a_key_may_be_repeated(ports: Ports) -> None:
-    """The record of a random id can only be our own, so the second write changes nothing."""
+def test_a_commit_may_be_repeated(ports: Ports) -> None:
+    """The record of an id can only be our own, so the second write changes nothing."""
     message = builders.message()
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     stored = ports.messages.get(ACCOUNT, message.message_id)
     assert stored is not None
     assert stored.attempt == 1
@@ -173,21 +231,21 @@ def test_a_message_reads_back_as_it_was_written(ports: Ports) -> None:
         cc=("c@example.com",),
         bcc=("d@example.com", "e@example.com"),
     )
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     assert ports.messages.get(ACCOUNT, message.message_id) == message
     assert ports.messages.peek(ACCOUNT, message.message_id) == message
     assert ports.messages.peek(ACCOUNT, UUID(int=1)) is None
     assert ports.messages.get("acct00000002", message.message_id) is None
     assert ports.messages.get(ACCOUNT, UUID(int=1)) is None
     bare = builders.message(from_name=None)
-    ports.messages.commit(bare, None, RESPONSE)
+    ports.messages.commit(bare)
     assert ports.messages.get(ACCOUNT, bare.message_id) == bare
 
 
 def test_a_pending_message_is_leased_once(ports: Ports) -> None:
     """The first worker leases it and counts an attempt; a second gets the current record."""
     message = builders.message()
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     leased_message = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", at(1))
     leased = replace(
         message,
@@ -204,7 +262,7 @@ def test_a_pending_message_is_leased_once(ports: Ports) -> None:
 def test_deaths_are_kept(ports: Ports) -> None:
     """The count of deaths is saved and read, and a lease does not change it."""
     message = builders.message()
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     assert ports.messages.save(replace(message, deaths=2))
     stored = ports.messages.get(ACCOUNT, message.message_id)
     assert stored == replace(message, deaths=2, revision=1)
@@ -218,7 +276,7 @@ def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:
     message = builders.message()
     absent = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     assert absent == LeaseRefusal(None)
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     foreign = ports.messages.lease("acct00000002", message.message_id, HASH, "one", NOW)
     assert foreign == LeaseRefusal(None)
     other = ports.messages.lease(ACCOUNT, message.message_id, OTHER_HASH, "one", NOW)
@@ -233,7 +291,7 @@ def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:
 def test_a_delayed_message_can_be_leased(ports: Ports) -> None:
     """A message with only a delay is still pending."""
     message = builders.message(events=(event(EventKind.DELAYED, 1, ANN),))
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     leased_message = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     assert not isinstance(leased_message, LeaseRefusal)
 
@@ -241,7 +299,7 @@ def test_a_delayed_message_can_be_leased(ports: Ports) -> None:
 def test_a_message_with_a_provider_id_is_not_leased(ports: Ports) -> None:
     """A reported delay shows that the provider took the mail, so it is not handed over again."""
     message = builders.message()
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     assert ports.messages.save(message.with_events([event(EventKind.DELAYED, 1, ANN)], "ses-1"))
     refusal = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     assert isinstance(refusal, LeaseRefusal)
@@ -252,7 +310,7 @@ def test_a_message_with_a_provider_id_is_not_leased(ports: Ports) -> None:
 def test_a_change_needs_the_revision_that_was_read(ports: Ports) -> None:
     """The second of two changes to one revision is refused; every field is stored."""
     message = builders.message()
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     bounce = replace(event(EventKind.BOUNCED, 2.25, ANN), code="general", reason="550 ü")
     changed = message.with_events([bounce, event(EventKind.SENT, 1)], "ses-1")
     assert ports.messages.save(changed)
@@ -264,7 +322,7 @@ def test_a_change_needs_the_revision_that_was_read(ports: Ports) -> None:
 def test_a_lease_can_be_returned(ports: Ports) -> None:
     """A message can be leased again after its lease is returned, and the attempts add up."""
     message = builders.message()
-    ports.messages.commit(message, None, RESPONSE)
+    ports.messages.commit(message)
     for attempt in (1, 2):
         leased_message = ports.messages.lease(ACCOUNT, message.message_id, HASH, "w", at(attempt))
         assert not isinstance(leased_message, LeaseRefusal)

@@ -13,19 +13,21 @@ from unittest import mock
 import pytest
 from botocore import endpoint
 from botocore.awsrequest import AWSPreparedRequest
+from botocore.exceptions import ClientError
 from moto.core.botocore_stubber import BotocoreStubber
 
-from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb import inserts
 from pillarbox.adapters.dynamodb import table as table_module
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import NEW, Table
 from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.domain.errors import Unavailable
+from tests.claims import acquire_or_replay
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, UNLIMITED
+from tests.fakes.builders import ACCOUNT, HASH, NOW, UNLIMITED
 from verification.faults.wire import body_of
 
 #: Tries of a write that meets a transaction, and of a throttled one.
@@ -33,6 +35,8 @@ TRIES, SDK_TRIES = 5, 3
 RESPONSE = StoredResponse("{}")
 BUSY = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]
 THROTTLES = ["ThrottlingException", "ProvisionedThroughputExceededException"]
+
+JSON = {"content-type": "application/x-amz-json-1.0"}
 
 type Response = tuple[int, dict[str, str], bytes]
 type Answer = Callable[[], Response]
@@ -54,8 +58,7 @@ def cancellation(*reasons: str) -> Answer:
 
 
 def _response(body: dict[str, Any]) -> Response:
-    headers = {"content-type": "application/x-amz-json-1.0"}
-    return 400, headers, json.dumps(body).encode()
+    return 400, JSON, json.dumps(body).encode()
 
 
 @dataclass
@@ -78,7 +81,8 @@ def wire(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
         wire.requests.append(json.loads(body_of(request)))
         return wire.answers.pop(0)() if wire.answers else process(stubber, request)
 
-    monkeypatch.setattr(table_module, "sleep", wire.waits.append)
+    for module in (table_module, inserts):
+        monkeypatch.setattr(module, "sleep", wire.waits.append)
     with (
         mock.patch.object(BotocoreStubber, "process_request", planted),
         mock.patch.object(endpoint, "time", SimpleNamespace(sleep=wire.sdk_waits.append)),
@@ -92,19 +96,9 @@ def plant(wire: Wire, *answers: Answer) -> None:
 
 
 def acquire(table: Table) -> Claim:
-    claim = DynamoClaims(table).acquire(ACCOUNT, DIGEST, HASH, NOW)
+    claim = acquire_or_replay(DynamoClaims(table), DynamoMessages(table))
     assert isinstance(claim, Claim)
     return claim
-
-
-def claim_state(table: Table) -> object:
-    item = table.get(keys.claim(ACCOUNT, DIGEST))
-    return item and item["state"]
-
-
-def commit_keyed(table: Table) -> Callable[[], object]:
-    claim, message = acquire(table), builders.message()
-    return lambda: DynamoMessages(table).commit(message, claim, RESPONSE)
 
 
 def commit_two(table: Table) -> Callable[[], object]:
@@ -117,41 +111,30 @@ def put_entry(table: Table) -> Callable[[], object]:
     return lambda: put_with_list_entry(table, record, entry)
 
 
-TRANSACTIONS = [commit_keyed, commit_two, put_entry]
-
-
 def items(table: Table) -> int:
     return len(table.client.scan(TableName=table.name)["Items"])
 
 
-@pytest.mark.parametrize("prepare", TRANSACTIONS)
 @pytest.mark.parametrize("reason", BUSY)
 @pytest.mark.parametrize("times", [1, TRIES - 1])
 def test_a_cancelled_transaction_is_repeated(
-    table: Table,
-    wire: Wire,
-    prepare: Callable[[Table], Callable[[], object]],
-    reason: str,
-    times: int,
+    table: Table, wire: Wire, reason: str, times: int
 ) -> None:
     """A transaction that met others or too much load succeeds once they are gone."""
-    run = prepare(table)
+    run = put_entry(table)
     before = items(table)
     plant(wire, *[cancellation("None", reason)] * times)
     run()
     assert len(wire.requests) == times + 1
-    created = 1 if prepare is commit_keyed else 2
-    assert items(table) == before + created
-    assert claim_state(table) == ("D" if prepare is commit_keyed else None)
+    assert items(table) == before + 2
 
 
-@pytest.mark.parametrize("prepare", TRANSACTIONS)
 @pytest.mark.parametrize("reason", BUSY)
 def test_a_transaction_that_stays_cancelled_writes_nothing(
-    table: Table, wire: Wire, prepare: Callable[[Table], Callable[[], object]], reason: str
+    table: Table, wire: Wire, reason: str
 ) -> None:
     """After five tries the result is 503 with the reason, and nothing was written."""
-    run = prepare(table)
+    run = put_entry(table)
     before = items(table)
     plant(wire, *[cancellation(reason, "None")] * TRIES)
     with pytest.raises(Unavailable) as error:
@@ -159,7 +142,6 @@ def test_a_transaction_that_stays_cancelled_writes_nothing(
     assert error.value.log_fields == {"unavailable": "data store", "aws_error": reason}
     assert len(wire.requests) == TRIES
     assert items(table) == before
-    assert claim_state(table) == ("P" if prepare is commit_keyed else None)
 
 
 def test_waits_are_random_and_grow(table: Table, wire: Wire) -> None:
@@ -169,60 +151,62 @@ def test_waits_are_random_and_grow(table: Table, wire: Wire) -> None:
         wire.waits.clear()
         plant(wire, *[cancellation("TransactionConflict")] * TRIES)
         with pytest.raises(Unavailable):
-            DynamoMessages(table).commit_all([builders.message()])
+            put_entry(table)()
         drawn.append(list(wire.waits))
     for wait, limit in zip(zip(*drawn, strict=True), (0.05, 0.1, 0.2, 0.4), strict=True):
         assert 0 <= min(wait) < limit / 2 < max(wait) <= limit
 
 
 @pytest.mark.parametrize("beside", ["None", "TransactionConflict"])
-def test_a_takeover_is_not_repeated(table: Table, wire: Wire, beside: str) -> None:
-    """A failed condition is final, also beside a conflict: another owner has the claim."""
-    run = commit_keyed(table)
+def test_a_failed_condition_is_not_repeated(table: Table, wire: Wire, beside: str) -> None:
+    """A failed condition is final, also beside a conflict."""
     plant(wire, *[cancellation("ConditionalCheckFailed", beside)] * 2)
-    with pytest.raises(ServiceError, match="took over"):
-        run()
+    assert not table.try_transact(table.to_put({"pk": {"S": "a"}, "sk": {"S": "-"}}, condition=NEW))
     assert len(wire.requests) == 1
 
 
-@pytest.mark.parametrize("reason", BUSY)
-def test_records_beside_a_conflict_are_put_next(table: Table, wire: Wire, reason: str) -> None:
-    """Of several records the existing ones are left out, and the one in conflict is put."""
+def statements(*codes: str | None) -> Answer:
+    """Return the answer to a group of puts, with the error of each."""
+    results = [{"Error": {"Code": code, "Message": ""}} if code else {} for code in codes]
+    return lambda: (200, JSON, json.dumps({"Responses": results}).encode())
+
+
+@pytest.mark.parametrize("reason", [*BUSY, "InternalServerError", "RequestLimitExceeded"])
+def test_records_beside_a_busy_one_are_put_once(table: Table, wire: Wire, reason: str) -> None:
+    """Of several records only those that were busy are put again; existing ones are left out."""
     messages, records = DynamoMessages(table), [builders.message() for _ in range(3)]
-    messages.commit_all(records[:1])
-    busy = cancellation("ConditionalCheckFailed", "None", reason)
-    plant(wire, busy, cancellation("None", reason))
     messages.commit_all(records)
-    assert [len(request["TransactItems"]) for request in wire.requests] == [3, 2, 2]
-    stored = messages.get_all(ACCOUNT, [record.message_id for record in records])
-    assert set(stored.values()) == set(records)
+    plant(wire, statements("DuplicateItem", None, reason), statements(reason))
+    assert messages.commit_all(records) == frozenset()
+    sent = [len(request.get("Statements", ())) for request in wire.requests]
+    assert sent == [3, 1, 1, 0]  # the last request reads those that exist
+
+
+@pytest.mark.parametrize("reason", BUSY)
+def test_records_that_stay_busy_are_unavailable(table: Table, wire: Wire, reason: str) -> None:
+    """After five tries the result is 503."""
+    plant(wire, *[statements(reason)] * TRIES)
+    with pytest.raises(Unavailable):
+        DynamoMessages(table).commit_all([builders.message()])
+    assert (len(wire.requests), len(wire.waits)) == (TRIES, TRIES)
+
+
+def test_a_mistake_in_a_group_of_puts_is_not_repeated(table: Table, wire: Wire) -> None:
+    """What no later try changes is AWS's error, also beside a busy record."""
+    plant(wire, statements("ThrottlingError", "AccessDenied"))
+    with pytest.raises(ClientError, match="AccessDenied"):
+        DynamoMessages(table).commit_all([builders.message(), builders.message()])
+    assert len(wire.requests) == 1
 
 
 @pytest.mark.parametrize("reason", ["ValidationError", "ItemCollectionSizeLimitExceeded"])
 def test_a_mistake_in_a_transaction_is_not_repeated(table: Table, wire: Wire, reason: str) -> None:
     """What no later try changes is reported as AWS's error, also beside a conflict."""
-    run = commit_keyed(table)
+    run = put_entry(table)
     plant(wire, cancellation(reason, "TransactionConflict"))
     with pytest.raises(table.client.exceptions.TransactionCanceledException):
         run()
     assert len(wire.requests) == 1
-
-
-def test_a_commit_whose_response_is_lost_is_found(table: Table, wire: Wire) -> None:
-    """If a commit took effect unseen, its repetition fails, and the release finds the response."""
-    claim, message = acquire(table), builders.message()
-    messages = DynamoMessages(table)
-
-    def take_effect() -> Response:
-        plant(wire)
-        messages.commit(message, claim, RESPONSE)
-        return cancellation("TransactionConflict", "None")()
-
-    plant(wire, take_effect)
-    with pytest.raises(Unavailable):
-        messages.commit(message, claim, RESPONSE)
-    assert DynamoClaims(table).release(claim) == RESPONSE
-    assert messages.get(ACCOUNT, message.message_id) == message
 
 
 def test_the_sdk_keeps_the_token_of_a_transaction(table: Table, wire: Wire) -> None:
@@ -233,7 +217,7 @@ def test_the_sdk_keeps_the_token_of_a_transaction(table: Table, wire: Wire) -> N
         cancellation("TransactionConflict"),
         refusal("ThrottlingException"),
     )
-    DynamoMessages(table).commit_all([builders.message()])
+    put_entry(table)()
     first, second, third, fourth = (sent["ClientRequestToken"] for sent in wire.requests)
     assert first == second != third == fourth
 
@@ -254,18 +238,18 @@ def finish_claim(table: Table) -> Callable[[], object]:
 
 def commit_unkeyed(table: Table) -> Callable[[], object]:
     message = builders.message()
-    return lambda: DynamoMessages(table).commit(message, None, RESPONSE)
+    return lambda: DynamoMessages(table).commit(message)
 
 
 def lease(table: Table) -> Callable[[], object]:
     message = builders.message()
-    DynamoMessages(table).commit(message, None, RESPONSE)
+    DynamoMessages(table).commit(message)
     return lambda: DynamoMessages(table).lease(ACCOUNT, message.message_id, HASH, "me", NOW)
 
 
 def save(table: Table) -> Callable[[], object]:
     message = builders.message()
-    DynamoMessages(table).commit(message, None, RESPONSE)
+    DynamoMessages(table).commit(message)
     return lambda: DynamoMessages(table).save(message)
 
 
@@ -308,7 +292,7 @@ def test_a_write_that_meets_a_transaction_is_repeated(
     assert (len(wire.waits), wire.sdk_waits) == (min(times, TRIES - 1), [])
 
 
-@pytest.mark.parametrize("prepare", [*WRITES, *TRANSACTIONS])
+@pytest.mark.parametrize("prepare", [*WRITES, commit_two, put_entry])
 @pytest.mark.parametrize("code", THROTTLES)
 @pytest.mark.parametrize("times", [1, SDK_TRIES - 1, SDK_TRIES])
 def test_the_sdk_repeats_a_throttled_write(

@@ -8,8 +8,9 @@ import pytest
 
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.messages.attachment import Attachment
+from tests.claims import acquire_or_replay
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, at
+from tests.fakes.builders import ACCOUNT, HASH, NOW, at
 from tests.ports.implementations import Ports
 from tests.refusals import refusal
 
@@ -22,9 +23,13 @@ RESPONSES = [
 
 
 def acquire(ports: Ports, now: datetime = NOW) -> Claim:
-    claim = ports.claims.acquire(ACCOUNT, DIGEST, HASH, now)
+    claim = acquire_or_replay(ports.claims, ports.messages, HASH, now, batch=2)
     assert isinstance(claim, Claim)
     return claim
+
+
+def response(ports: Ports, now: datetime) -> Claim | StoredResponse:
+    return acquire_or_replay(ports.claims, ports.messages, HASH, now, batch=2)
 
 
 @pytest.mark.parametrize("count", [1, 2, 100])
@@ -83,34 +88,37 @@ def test_jobs_are_queued_together(ports: Ports) -> None:
     assert ports.jobs.put_all([]) == frozenset()
 
 
-@pytest.mark.parametrize("response", RESPONSES)
-def test_a_finished_claim_replays(ports: Ports, response: StoredResponse) -> None:
+@pytest.mark.parametrize("stored", RESPONSES)
+def test_a_finished_claim_replays(ports: Ports, stored: StoredResponse) -> None:
     """The same request gets the response of a finished claim unchanged."""
-    ports.claims.finish(acquire(ports), response)
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(40)) == replace(response, replayed=True)
+    ports.claims.finish(acquire(ports), stored)
+    assert response(ports, at(40)) == replace(stored, replayed=True)
+
+
+def test_a_finished_claim_expires_after_a_day(ports: Ports) -> None:
+    """After 24 hours and a second the key is new, although its item still exists."""
+    ports.claims.finish(acquire(ports), RESPONSES[0])
+    assert isinstance(response(ports, at(24 * 3600 + 1)), Claim)
+    assert refusal(acquire, ports, at(24 * 3600 + 2)).code == "idempotency_in_flight"
 
 
 def test_a_claim_is_finished_once(ports: Ports) -> None:
     """Neither a second finish of its owner nor a release changes the response of a claim."""
     claim = acquire(ports)
-    for response in RESPONSES:
-        ports.claims.finish(claim, response)
-    assert ports.claims.release(claim) == RESPONSES[0]
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, NOW) == replace(RESPONSES[0], replayed=True)
+    for stored in RESPONSES:
+        ports.claims.finish(claim, stored)
+    ports.claims.release(claim)
+    assert response(ports, NOW) == replace(RESPONSES[0], replayed=True)
 
 
 def test_a_stale_owner_finishes_nothing(ports: Ports) -> None:
     """A stale owner cannot finish, before or after its successor does (promise 4)."""
     stale, owner = acquire(ports), acquire(ports, at(65))
     ports.claims.finish(stale, RESPONSES[1])
-    assert (
-        refusal(ports.claims.acquire, ACCOUNT, DIGEST, HASH, at(66)).code == "idempotency_in_flight"
-    )
+    assert refusal(acquire, ports, at(66)).code == "idempotency_in_flight"
     ports.claims.finish(owner, RESPONSES[0])
     ports.claims.finish(stale, RESPONSES[1])
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(67)) == replace(
-        RESPONSES[0], replayed=True
-    )
+    assert response(ports, at(67)) == replace(RESPONSES[0], replayed=True)
 
 
 def test_a_released_claim_stays_released(ports: Ports) -> None:

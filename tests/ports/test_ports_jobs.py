@@ -122,6 +122,18 @@ def test_a_body_that_s3_refuses_is_not_gone(aws: Aws, code: str) -> None:
         jobs.load(replace(JOB, mail=None, spool_key="key"))
 
 
+def test_jobs_that_sqs_refuses_are_named(sqs_jobs: SqsJobs) -> None:
+    """SQS may refuse some messages of a request; whoever sent them gets no 200."""
+    jobs = [replace(JOB, message_id=new_id(JOB.queued_at)) for _ in range(12)]
+    refused = {str(job.message_id) for job in jobs[3:11:4]}
+
+    def send(*, Entries: list[dict[str, str]], **_: str) -> dict[str, Any]:  # noqa: N803
+        return {"Failed": [{"Id": one["Id"]} for one in Entries if one["Id"] in refused]}
+
+    vars(sqs_jobs)["_sqs"] = mock.Mock(send_message_batch=send)
+    assert {*map(str, sqs_jobs.put_all([(job, mail()) for job in jobs]))} == refused
+
+
 def test_each_try_has_its_own_spool_key(ports: Ports) -> None:
     """Discarding one job does not affect another job of the same message."""
     ports.jobs.put(JOB, MAILS["large"])

@@ -7,11 +7,10 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.messages.message import Message
 from tests.aws import Aws
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
+from tests.fakes.builders import ACCOUNT, HASH, NOW
 
 
 class Repeating(Table):
@@ -25,7 +24,7 @@ class Repeating(Table):
 def test_a_repeated_lease_succeeds(aws: Aws) -> None:
     """A worker has the lease if the SDK repeats the write, and it counts one attempt."""
     message = builders.message()
-    DynamoMessages(Table(aws.table)).commit(message, None, StoredResponse("{}"))
+    DynamoMessages(Table(aws.table)).commit(message)
     leased = DynamoMessages(Repeating(aws.table)).lease(
         ACCOUNT, message.message_id, HASH, "worker", NOW
     )
@@ -51,12 +50,5 @@ def test_a_peek_costs_half_a_read(aws: Aws) -> None:
 def test_a_permanent_failure_of_a_commit_is_not_a_takeover(aws: Aws) -> None:
     """A commit without a table fails with AWS's error."""
     del aws
-    claim = Claim(
-        account_id=ACCOUNT,
-        digest=DIGEST,
-        owner="me",
-        body_hash=HASH,
-        generation=builders.message().message_id,
-    )
     with pytest.raises(ClientError, match="ResourceNotFound"):
-        DynamoMessages(Table("another")).commit(builders.message(), claim, StoredResponse("{}"))
+        DynamoMessages(Table("another")).commit(builders.message())

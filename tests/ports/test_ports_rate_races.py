@@ -17,7 +17,6 @@ from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.deliver import Delivery, Outcome
 from pillarbox.application.delivery.holds import Holds
-from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.messages.mail import Job
 from tests.aws import create_table, forget_sessions
 from tests.fakes import builders, stores
@@ -111,7 +110,7 @@ def test_threads_that_deliver_one_job_hand_it_over_once(table: Table) -> None:
     )
     for _ in range(5):
         message = builders.message()
-        messages.commit(message, None, StoredResponse(""))
+        messages.commit(message)
         job, barrier = builders.job(message, queued_at=NOW), Barrier(_WORKERS)
 
         def deliver(_: int, job: Job = job, barrier: Barrier = barrier) -> Outcome:

@@ -15,17 +15,18 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
-from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
+from pillarbox.application.ports import Claim, LeaseRefusal
 from pillarbox.domain.accounts.account import SHARD_COUNTS
-from pillarbox.domain.ids import derived_id, new_id, new_token, shard_of
+from pillarbox.domain.ids import new_id, new_token, shard_of
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
+from tests.claims import acquire_or_replay
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
+from tests.fakes.builders import ACCOUNT, HASH, NOW
 from tests.ports.implementations import Ports
+from tests.refusals import refusal
 
 EVER = (0, 2**48)
-RESPONSE = StoredResponse("{}")
 
 
 @pytest.mark.parametrize("shards", SHARD_COUNTS)
@@ -34,13 +35,12 @@ def test_a_message_lives_in_its_shard(ports: Ports, shards: int) -> None:
     for keyed in (False, True):
         claim = None
         if keyed:
-            acquired = ports.claims.acquire(ACCOUNT, DIGEST, HASH, NOW, shards)
+            acquired = acquire_or_replay(ports.claims, ports.messages, shards=shards)
             assert isinstance(acquired, Claim)
             claim = acquired
-        seed = claim.generation if claim else new_id(NOW, shards)
-        message = builders.message(message_id=derived_id(seed, 0))
-        message_id = message.message_id
-        ports.messages.commit(message, claim, RESPONSE)
+        message_id = claim.message_ids[0] if claim else new_id(NOW, shards)
+        message = builders.message(message_id=message_id)
+        ports.messages.commit(message)
         assert ports.messages.get(ACCOUNT, message_id) == message
         assert ports.messages.peek(ACCOUNT, message_id) == message
         leased = ports.messages.lease(ACCOUNT, message_id, HASH, "worker", NOW)
@@ -59,13 +59,16 @@ def test_a_group_may_be_in_several_shards(ports: Ports) -> None:
     assert ports.messages.get_all(ACCOUNT, [*by_id]) == by_id
 
 
-def test_a_claim_keeps_its_number_of_shards(ports: Ports) -> None:
-    """A request that takes a claim over after a raise gets the generation of before."""
-    first = ports.claims.acquire(ACCOUNT, DIGEST, HASH, NOW, 1)
-    successor = ports.claims.acquire(ACCOUNT, DIGEST, HASH, NOW + timedelta(minutes=2), 8)
+def test_a_claim_is_taken_over_after_a_raise(ports: Ports) -> None:
+    """The successor withdraws the ids of the number of before, and has ids of the new one."""
+    first = acquire_or_replay(ports.claims, ports.messages)
+    later = NOW + timedelta(minutes=2)
+    successor = acquire_or_replay(ports.claims, ports.messages, now=later, shards=8)
     assert isinstance(first, Claim)
     assert isinstance(successor, Claim)
-    assert (successor.generation, successor.generation.version) == (first.generation, 7)
+    assert successor.generation.version == 8
+    stale = builders.message(message_id=first.message_ids[0])
+    assert refusal(ports.messages.commit, stale).code == "service_unavailable"
 
 
 def test_the_shard_is_in_the_key_and_zero_has_the_key_of_before(table: Table) -> None:
@@ -78,7 +81,7 @@ def test_the_shard_is_in_the_key_and_zero_has_the_key_of_before(table: Table) ->
         expected = f"MSG#{ACCOUNT}#{shard}" if shard else f"MSG#{ACCOUNT}"
         assert keys.message(ACCOUNT, identifier)["pk"]["S"] == expected
         message = builders.message(message_id=identifier)
-        DynamoMessages(table).commit(message, None, RESPONSE)
+        DynamoMessages(table).commit(message)
         image = message_item(message)
         assert keys.is_message(image)
         assert read_change({"dynamodb": {"NewImage": image}}) == message
@@ -136,7 +139,7 @@ def ids(messages: Iterable[Message]) -> list[UUID]:
 def test_an_account_without_shards_has_one(table: Table) -> None:
     """A reader of an account that never had shards, or does not exist, reads one partition."""
     message = builders.message(message_id=new_id(datetime(2026, 1, 1, tzinfo=UTC)))
-    DynamoMessages(table).commit(message, None, RESPONSE)
+    DynamoMessages(table).commit(message)
     assert [*DynamoMessageLog(table).newest_first(ACCOUNT, *EVER)] == [message]
 
 
@@ -149,7 +152,7 @@ def test_the_sweep_reads_the_pending_messages_of_every_shard(table: Table) -> No
         message = builders.message(message_id=message_id)
         if position % 2:
             message = message.with_events([builders.event(EventKind.SENT)])
-        DynamoMessages(table).commit(message, None, RESPONSE)
+        DynamoMessages(table).commit(message)
     log, found, cursor = DynamoMessageLog(table), list[UUID](), None
     while True:
         since = milliseconds(NOW)

@@ -60,7 +60,7 @@ def test_an_account_has_a_quarter_of_the_threads() -> None:
 
 @pytest.mark.parametrize("groupable", [True, False])
 def test_a_message_alone_is_put_alone(*, groupable: bool) -> None:
-    """A message that shares its call with no other is submitted without a transaction."""
+    """A message that shares its call with no other is submitted by the steps of one message."""
     submission = Submission(groupable=groupable)
     assert submit(submission, 1) == "an id"
     assert submission.calls == ["prepare", "submit"]

@@ -14,12 +14,12 @@ from verification.attacks.tally import Options, Tally, service_alone
 _TRIES: Final = 100
 #: From so many bounces on a scope of its own must be stopped.
 _ENOUGH: Final = 20
-_WELCOME: Final = {"app_name": "Shop", "name": "Ada", "cta_url": "https://shop.example"}
+_WELCOME: Final = {"app_name": "Shop", "name": "Ada"}
 
 
 def attack(service: Service, tries: int = _TRIES, mode: str = "act") -> Tally:
     """Run the attack on a service whose breaker has a mode, and return the counts."""
-    tally = Tally("bounces accepted", "neighbours refused", "5xx")
+    tally = Tally("bounces accepted", "neighbours refused", "wrong refusals", "5xx")
     with service.breaking(mode):
         _with_a_stolen_key(service, tally, tries)
         _with_a_template(service, tally, tries)
@@ -66,6 +66,8 @@ def _bounces(  # noqa: PLR0917  who sends what
         service.bounce(account, response.json["messageId"], address)
         return 1
     tally["5xx" if response.status >= 500 else str(response.code)] += 1
+    if response.code != "sending_paused":
+        tally.find("wrong refusals", response.code)
     return 0
 
 

@@ -6,6 +6,7 @@ names the arguments that repeat it. The parts, in this order:
 
 * bugs: known bugs; each must be caught.
 * calls: every fault at every call of each path of a mail.
+* accepting: owners that stall and are taken over, and writes that take effect late.
 * statistics: every fault at every call of the function that counts mail.
 * webhooks: every fault at every call from the table's stream to a webhook endpoint.
 * exits: processes that end by `os._exit`, at each call of both.
@@ -28,7 +29,7 @@ from verification.faults.parts import Options, run_part
 from verification.faults.report import Totals
 
 #: The longest ones first.
-_PARTS: Final = ("calls", "webhooks", "statistics", "exits", "kills", "random", "bugs")
+_PARTS: Final = ("calls", "accepting", "webhooks", "statistics", "exits", "kills", "random", "bugs")
 #: One for each core.
 _PARTS_AT_A_TIME: Final = 2
 

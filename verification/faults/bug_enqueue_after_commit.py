@@ -9,7 +9,6 @@ from unittest import mock
 
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.sqs.jobs import SqsJobs
-from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.messages.mail import Job, Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.wiring import services
@@ -24,12 +23,10 @@ def enqueue_after_commit() -> Iterator[None]:
     def hold_back(_: SqsJobs, job: Job, mail: Mail) -> None:
         held_back.append((job, mail))
 
-    def commit_then_put(
-        self: DynamoMessages, message: Message, claim: Claim | None, response: StoredResponse
-    ) -> None:
+    def commit_then_put(self: DynamoMessages, message: Message) -> None:
         jobs = list(held_back)
         held_back.clear()
-        commit(self, message, claim, response)
+        commit(self, message)
         for job, mail in jobs:
             put(services().jobs, job, mail)
 

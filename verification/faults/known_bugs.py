@@ -33,8 +33,10 @@ from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, F
 from pillarbox.application.delivery.ports import EventRecord, SweepTask
 from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation
-from pillarbox.application.ports import Claim
+from pillarbox.application.ports import Claim, StoredClaim
 from pillarbox.application.sending.acceptance import Acceptance
+from pillarbox.application.sending.claiming import Claiming
+from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.application.webhooks.drain import DRAIN_LATE
 from pillarbox.domain.accounts.quota import Amount
@@ -43,6 +45,7 @@ from pillarbox.domain.messages.mail import Job, Mail
 from pillarbox.domain.messages.message import Event, Message
 from pillarbox.domain.webhooks.endpoint import WebhookTask
 from pillarbox.wiring import services
+from verification.faults.acceptance_runs import acceptance_runs
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import bursts, random_schedule
 from verification.faults.report import RunResult
@@ -157,6 +160,82 @@ def _unconditional_claim_delete() -> AbstractContextManager[object]:
         self._table.delete(keys.claim(claim.account_id, claim.digest))
 
     return mock.patch.object(DynamoClaims, "release", release)
+
+
+def _read_in_place_of_tombstones() -> AbstractContextManager[object]:
+    def read(self: Claiming, claim: Claim, _: datetime) -> Mapping[UUID, Message]:
+        return self.messages.get_all(claim.account_id, claim.message_ids)
+
+    return mock.patch.object(Claiming, "_withdraw", read)
+
+
+def _read_before_a_refusal() -> AbstractContextManager[object]:
+    def read(self: Acceptance, message: Message) -> tuple[bool, bool]:
+        return self.ports.messages.get(message.account_id, message.message_id) is not None, True
+
+    return mock.patch.object(Acceptance, "_settle", read)
+
+
+@contextmanager
+def _release_before_the_tombstone() -> Iterator[None]:
+    commit, settle, claims = Acceptance.commit, Acceptance._settle, list[Claim | None]()
+
+    def commit_of(
+        self: Acceptance, prepared: PreparedMessage, claim: Claim | None, text: str
+    ) -> Any:
+        claims[:] = [claim]
+        return commit(self, prepared, claim, text)
+
+    def release_and_settle(self: Acceptance, message: Message) -> tuple[bool, bool]:
+        for claim in filter(None, claims):
+            self.ports.claims.release(claim)
+        return settle(self, message)
+
+    with (
+        mock.patch.object(Acceptance, "commit", commit_of),
+        mock.patch.object(Acceptance, "_settle", release_and_settle),
+    ):
+        yield
+
+
+@contextmanager
+def _take_over_before_the_tombstones() -> Iterator[None]:
+    take_over, withdraw = Claiming._take_over, Claiming._withdraw
+
+    def take_over_then_withdraw(
+        self: Claiming, stored: StoredClaim, claim: Claim, now: datetime
+    ) -> Claim:
+        claim = take_over(self, stored, claim, now)
+        withdraw(self, stored.claim, now)
+        return claim
+
+    with (
+        _read_in_place_of_tombstones(),
+        mock.patch.object(Claiming, "_take_over", take_over_then_withdraw),
+    ):
+        yield
+
+
+def _random_ids() -> AbstractContextManager[object]:
+    """Accept a message under an id that its claim does not give."""
+    reserve = Acceptance.reserve
+
+    def reserve_without(
+        self: Acceptance, prepared: PreparedMessage, _claim: Claim | None = None
+    ) -> PreparedMessage:
+        return reserve(self, prepared)
+
+    return mock.patch.object(Acceptance, "reserve", reserve_without)
+
+
+def _forget_dead_owners() -> AbstractContextManager[object]:
+    """Take a batch over without what its dead owner accepted."""
+    take_over = Claiming._take_over
+
+    def take_all_over(self: Claiming, stored: StoredClaim, claim: Claim, now: datetime) -> Claim:
+        return take_over(self, stored, replace(claim, earlier=()), now)
+
+    return mock.patch.object(Claiming, "_take_over", take_all_over)
 
 
 @contextmanager
@@ -381,6 +460,12 @@ BUGS: Final[Mapping[str, Bug]] = {
     "trust events of other mail": _trust_events_of_other_mail,
     "forget an event that cannot be merged": _leave_no_mark,
     "unconditional claim delete": _unconditional_claim_delete,
+    "read in place of tombstones": _read_in_place_of_tombstones,
+    "read before a refusal": _read_before_a_refusal,
+    "release before the tombstone": _release_before_the_tombstone,
+    "take over before the tombstones": _take_over_before_the_tombstones,
+    "random ids": _random_ids,
+    "forget dead owners": _forget_dead_owners,
     "status without rank": _status_without_rank,
     "write over another's change": _unconditional("rev = :rev"),
     "no refund": _no_refund,
@@ -403,7 +488,7 @@ BUGS: Final[Mapping[str, Bug]] = {
     "settle one at a time": _settle_one_at_a_time,
 }
 
-_UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH = PATHS[0], PATHS[2], PATHS[5], PATHS[6]
+_UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH, _KEYED_BATCH = (PATHS[n] for n in (0, 2, 5, 6, 7))
 _SLOW, _DOWN = WEBHOOK_PATHS[1], WEBHOOK_PATHS[2]
 #: The runs that catch each bug soonest.
 AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
@@ -412,9 +497,13 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "SDK retries on SES": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "resend when a lease ends": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "trust events of other mail": partial(late_events, path=_UNKEYED),
-    "unconditional claim delete": partial(
-        at_first_call, path=_KEYED, call="dynamodb.TransactWriteItems"
-    ),
+    "unconditional claim delete": partial(acceptance_runs, path=_KEYED),
+    "read in place of tombstones": partial(acceptance_runs, path=_KEYED),
+    "read before a refusal": partial(acceptance_runs, path=_KEYED),
+    "release before the tombstone": partial(acceptance_runs, path=_KEYED),
+    "take over before the tombstones": partial(acceptance_runs, path=_KEYED),
+    "random ids": partial(acceptance_runs, path=_KEYED),
+    "forget dead owners": partial(acceptance_runs, path=_KEYED_BATCH),
     "status without rank": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "write over another's change": partial(paused_writes, path=_TWO_RECIPIENTS),
     "no refund": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),

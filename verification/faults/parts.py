@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from verification.faults import runs, webhook_runs
+from verification.faults.acceptance_runs import acceptance_runs
 from verification.faults.engine import running
 from verification.faults.known_bugs import BUGS, first_failure
 from verification.faults.process_exits import exits, first_failure_by_exit
@@ -55,6 +56,9 @@ def runs_by_name(
     match part:
         case "calls":
             yield from runs.path_by_path(system, options.paths)
+        case "accepting":
+            for accepting in options.paths:
+                yield accepting.name, acceptance_runs(system, accepting)
         case "statistics":
             yield part, statistics_runs(system)
         case "webhooks":

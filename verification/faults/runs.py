@@ -111,43 +111,43 @@ def faults_on_path(
     known: set[Site] | None = None,
 ) -> Iterator[RunResult]:
     """Run a path with every fault at every call (see `at_each_call`)."""
-    return at_each_call(system.wire, partial(_run, system, path), faults, known=known)
+    return at_each_call(system.wire, partial(run, system, path), faults, known=known)
 
 
 def at_first_call(system: System, path: Path, call: str) -> Iterator[RunResult]:
     """Run a path with every fault at its first call of this name."""
     for _ in range(2):  # the first run of a new client makes calls that later ones do not
-        yield _run(system, path, UNDISTURBED)
+        yield run(system, path, UNDISTURBED)
     position = [site.name for site in system.wire.calls].index(call)
     for fault in faults_of(call):
-        yield _run(system, path, {position: fault})
+        yield run(system, path, {position: fault})
 
 
 def late_events(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path whose events wait for hours, with every fault at its hand-over."""
-    yield _run(system, path, UNDISTURBED)
+    yield run(system, path, UNDISTURBED)
     names = [site.name for site in system.wire.calls]
     for fault in faults_of("sesv2.SendEmail"):
-        yield _run(system, path, {names.index("sesv2.SendEmail"): fault}, events_wait=4 * 3600)
+        yield run(system, path, {names.index("sesv2.SendEmail"): fault}, events_wait=4 * 3600)
 
 
 def dying_event_workers(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path whose hand-over has no answer, and each event of which kills its worker often."""
-    yield _run(system, path, UNDISTURBED)
+    yield run(system, path, UNDISTURBED)
     names = [site.name for site in system.wire.calls]
     lost_answer = {names.index("sesv2.SendEmail"): Fault(Kind.TIMEOUT, "after")}
     for deaths in (1, 3, 28):
         with system.disturbed(deaths_of=lambda _, deaths=deaths: deaths):
-            yield _run(system, path, lost_answer)
+            yield run(system, path, lost_answer)
 
 
 def quiet_service(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path whose worker dies before its hand-over, while no other mail has events."""
-    yield _run(system, path, UNDISTURBED)
+    yield run(system, path, UNDISTURBED)
     names = [site.name for site in system.wire.calls]
     with system.disturbed(quiet=True):
         wiring.services().table.delete(keys.heartbeat())
-        yield _run(system, path, {names.index("sesv2.SendEmail"): Fault(Kind.KILL, "before")})
+        yield run(system, path, {names.index("sesv2.SendEmail"): Fault(Kind.KILL, "before")})
 
 
 def stalled_acceptors(system: System, path: Path) -> Iterator[RunResult]:
@@ -160,7 +160,7 @@ def stalled_acceptors(system: System, path: Path) -> Iterator[RunResult]:
                 system.pause(seconds)
 
         with system.disturbed(on_call=stall):
-            yield _run(system, path, UNDISTURBED)
+            yield run(system, path, UNDISTURBED)
 
 
 def paused_writes(system: System, path: Path) -> Iterator[RunResult]:
@@ -168,10 +168,10 @@ def paused_writes(system: System, path: Path) -> Iterator[RunResult]:
 
     Later events are recorded during the pause.
     """
-    yield _run(system, path, UNDISTURBED)
+    yield run(system, path, UNDISTURBED)
     for position, site in enumerate(system.wire.calls):
         if site.name == "dynamodb.UpdateItem":
-            yield _run(system, path, UNDISTURBED, pause_at=position, arrivals=_IN_ORDER)
+            yield run(system, path, UNDISTURBED, pause_at=position, arrivals=_IN_ORDER)
 
 
 def random_faults(
@@ -181,7 +181,7 @@ def random_faults(
     draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
     while True:
         path, fault = draw.choice(PATHS), draw.choice(faults)
-        yield _run(system, path, {draw.randrange(16): fault})
+        yield run(system, path, {draw.randrange(16): fault})
 
 
 def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
@@ -193,7 +193,7 @@ def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
             return
 
 
-def _run(
+def run(
     system: System,
     path: Path,
     plan: Plan,
@@ -201,7 +201,19 @@ def _run(
     events_wait: float = 0,
     arrivals: Mapping[str, float] = _REVERSED,
     pause_at: int | None = None,
+    again_after: float | None = None,
 ) -> RunResult:
+    """Make one run of a path under a plan, and judge it.
+
+    Args:
+        system: the system.
+        path: how the mail is sent.
+        plan: the faults.
+        events_wait: seconds that all events are late.
+        arrivals: seconds after which each kind of event arrives.
+        pause_at: the call before which its process pauses.
+        again_after: seconds after which another client sends the same with the same key.
+    """
     system.reset()
     struck = system.wire.plant(plan)
     if pause_at is not None:
@@ -210,6 +222,8 @@ def _run(
     system.copies = lambda: (0.0,)
     send = path.send()
     system.client(send)
+    if again_after is not None:
+        system.after(again_after, lambda: system.client(send))
     at_rest = system.run_until_idle()
     killed = any(fault.kind is Kind.KILL for _, fault in struck.values())
     names = [site.name for site, _ in struck.values()]

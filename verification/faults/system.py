@@ -85,6 +85,9 @@ class System:
         self.wire.stand_in = self._stand_in
         self.wire.on_success = self._on_success
         self.wire.fate = self._fate
+        #: After how many seconds a late call takes effect.
+        self.late_by = 1.0
+        self.wire.later = self._later
         self.mailbox = MailStore(keep=10_000)
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
@@ -176,6 +179,12 @@ class System:
         due = self.now + timedelta(seconds=seconds)
         heapq.heappush(self._due, (due, next(self._order), action))
 
+    def _later(self, call: Callable[[], object]) -> None:
+        def take_effect() -> None:
+            call()
+
+        self.after(self.late_by, take_effect)
+
     # A run
 
     def reset(self) -> None:
@@ -213,7 +222,7 @@ class System:
         self.wire.throttled = lambda _name, _body: False
 
     @contextmanager
-    def disturbed(self, **hooks: Callable[..., Any] | int) -> Iterator[None]:
+    def disturbed(self, **hooks: Callable[..., Any] | float) -> Iterator[None]:
         """Use other hooks within a `with` block."""
         before = {name: getattr(self, name) for name in hooks}
         vars(self).update(hooks)
@@ -508,9 +517,10 @@ class System:
     # The state after a run
 
     def messages(self) -> list[Message]:
-        """Return the message records of the run."""
+        """Return the messages that were accepted in the run."""
         partition = {"pk": {"S": f"MSG#{self.account_id}"}}
-        return list(map(records.message_of, wiring.services().table.query(partition)))
+        items = wiring.services().table.query(partition)
+        return [message for item in items if (message := records.accepted_message(item))]
 
     def provider_mails(self) -> list[CapturedMail]:
         """Return the mails that the provider accepted in this run."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final, Literal
 from unittest import mock
@@ -47,6 +48,8 @@ class Kind(StrEnum):
     KILL = "kill"
     #: The last entry of a group is refused; with "after" it is accepted but reported as refused.
     PARTLY = "partly refused"
+    #: The call times out, and takes effect only later.
+    LATE = "late"
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Fault:
 FAULTS: Final = tuple(
     Fault(kind, when, lasting)
     for kind in Kind
-    if kind is not Kind.PARTLY
+    if kind not in {Kind.PARTLY, Kind.LATE}
     for when in ("before", "after")
     for lasting in (False, True)
     if not (kind in {Kind.THROTTLE, Kind.REFUSED} and when == "after")
@@ -160,6 +163,8 @@ class Wire:
         self.on_success: Callable[[str, bytes], None] = lambda _name, _body: None
         #: Called before each call; another thread may go on there.
         self.before_call: Callable[[], None] = lambda: None
+        #: Lets a call take effect later.
+        self.later: Callable[[Callable[[], object]], None] = lambda _call: None
         #: Ends the process, real or simulated.
         self.die: Callable[[], None] = _die
         #: How many tries were struck so far.
@@ -229,6 +234,11 @@ class Wire:
         self.strikes += 1
         if fault.kind is Kind.PARTLY:
             return self._refuse_last(fault, request, send)
+        if fault.kind is Kind.LATE:
+            if first:
+                self.later(partial(self._let_through, call.name, request, send))
+            self._pass_time(3)
+            raise ReadTimeoutError(endpoint_url=request.url)
         if fault.when == "after" and first:
             answer = self._let_through(call.name, request, send)
             answer.content  # noqa: B018  reads the answer from the connection, which is reused
@@ -276,8 +286,8 @@ class Wire:
             case Kind.KILL:
                 self.die()
                 raise Killed
-            case Kind.PARTLY:
-                raise AssertionError  # `_refuse_last` handles it
+            case Kind.PARTLY | Kind.LATE:
+                raise AssertionError  # `_exchange` handles them
 
 
 def error_response(url: str, service: str, status: int, code: str) -> AWSResponse:

@@ -108,6 +108,8 @@ MODULES: Final = {
     " tests/unit/application/test_application_batch.py"
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_faults.py",
+    "application/sending/claiming.py": "tests/ports/test_ports_claims.py"
+    " tests/ports/test_ports_groups.py",
     "application/sending/single.py": "tests/unit/application/test_application_single.py"
     " tests/unit/application/test_application_costly.py"
     " tests/unit/application/test_application_strangers.py",
@@ -173,6 +175,7 @@ MODULES: Final = {
     " tests/relay/test_resumption.py",
     "adapters/dynamodb/messages/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
+    "adapters/dynamodb/inserts.py": "tests/ports/test_ports_contention.py",
     "adapters/dynamodb/history/ledger.py": _LEDGER,
     "adapters/dynamodb/history/ledger_audit.py": _LEDGER,
     "adapters/dynamodb/history/ledger_rollups.py": _LEDGER,

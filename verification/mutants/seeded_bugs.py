@@ -137,9 +137,9 @@ BUGS: Final = (
     ),
     SeededBug(
         "an expired key replays its old response",
-        f"{_DYNAMODB}/messages/claims.py",
-        'condition="attribute_not_exists(pk) OR expires_at <= :now"',
-        'condition="attribute_not_exists(pk) OR expires_at <= :now AND expires_at > :now"',
+        f"{_SENDING}/claiming.py",
+        "        if now >= stored.expires_at:",
+        "        if now >= stored.expires_at.replace(year=9999):",
         "tests/ports/test_ports_claims.py",
     ),
     SeededBug(
@@ -191,6 +191,13 @@ BUGS: Final = (
         f"{_LAYER}/adapters/sqs/jobs.py",
         'if code_of(error) == "NoSuchKey":',
         "if code_of(error):",
+        "tests/ports/test_ports_jobs.py",
+    ),
+    SeededBug(
+        "a batch forgets the jobs that the queue refused",
+        f"{_LAYER}/adapters/sqs/jobs.py",
+        'return [failure["Id"] for failure in failures]',
+        "return []",
         "tests/ports/test_ports_jobs.py",
     ),
     SeededBug(

@@ -110,7 +110,7 @@ class Sending:
     def _send_singles(self) -> None:
         with self._http() as http:
             for number, _ in enumerate(self._reserve("single", 1)):
-                # Every other request has a key, so its record is committed in a transaction.
+                # Every other request has a key, so it has a claim.
                 headers = {"Idempotency-Key": str(uuid4())} if number % 2 else {}
                 answer = self._post(http, "single", self._mail(number), headers, 1)
                 if answer is not None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import httpx
 
-from pillarbox.adapters.dynamodb.records import message_of
+from pillarbox.adapters.dynamodb.records import accepted_message
 from pillarbox.domain.messages.message import Message
 from pillarbox.wiring import Wiring
 from tests.stack import AGENT
@@ -118,7 +118,7 @@ class History:
 def recorded(wiring: Wiring, account_id: str) -> dict[str, Message]:
     """Return the message records of an account in the table, by id."""
     partition = {"pk": {"S": f"MSG#{account_id}"}}
-    messages = map(message_of, wiring.table.query(partition))
+    messages = filter(None, map(accepted_message, wiring.table.query(partition)))
     return {str(message.message_id): message for message in messages}
 
 

@@ -116,7 +116,9 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
     const own = (event.target as Element).closest("a");
     if (!own && !String(getSelection())) link.current?.click();
   }
-  const { template, key } = originOf(message, names);
+  const origin = originOf(message, names);
+  const template = names.get(origin.template?.id ?? "");
+  const key = names.get(origin.key?.id ?? "");
   const subject = message.subject || "(no subject)";
   return (
     <tr onClick={open}>
@@ -131,8 +133,8 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
         <Tags tags={message.tags} />
       </td>
       <td class="origin">
-        <div title={[template?.name, key?.name].filter(Boolean).join(", ")}>
-          {template && <span>{template.name}</span>} {key && <span>{key.name}</span>}
+        <div title={[template, key].filter(Boolean).join(", ")}>
+          {template && <span>{template}</span>} {key && <b>{key}</b>}
         </div>
       </td>
       <td class="when">

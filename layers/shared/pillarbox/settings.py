@@ -357,6 +357,12 @@ class Settings:
         default="100",
         parameter="PreviewKeysPerDay",
     )
+    aws_client = Setting(
+        one_of("direct", "botocore"),
+        "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
+        _SENDING,
+        default="botocore",
+    )
     shared_tenant = Setting(
         switch,
         "whether new accounts of strangers begin in the tenant of SES that they share",

@@ -25,12 +25,14 @@ from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
 from tests.refusals import refusal
 
-LOOK_UP, ACQUIRE, READ = "directory.look_up", "claims.acquire", "messages.get_all"
+LOOK_UP, ACQUIRE, READ = "directory.look_up", "claims.put", "messages.get_all"
 DNS, RESERVE, PUT = "domains.look_up", "quotas.reserve", "jobs.put_all"
 COMMIT, FINISH = "messages.commit_all", "claims.finish"
 QUOTA_EXCEEDED = "daily_limit_exceeded"
 INVALID = ValidationFailed(FieldError("to", "is required", "required"))
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
+WITHDRAW, REPLACE = "messages.withdraw", "claims.replace"
+TAKE_OVER = [LOOK_UP, ACQUIRE, WITHDRAW, REPLACE]
 
 
 def world_with_daily_limit(per_day: int) -> World:
@@ -101,7 +103,7 @@ def test_a_keyed_batch_stores_its_answer_last(world: World) -> None:
         str(derived_id(generation, 2)),
     ]
     assert held_claim.response is not None
-    assert json.loads(held_claim.response) == {"results": results}
+    assert json.loads(held_claim.response.body) == {"results": results}
 
 
 def test_a_batch_is_replayed(world: World) -> None:
@@ -157,7 +159,7 @@ class PartialCommit(FakeMessages):
         super().__init__(store)
         self._limit = limit
 
-    def commit_all(self, messages: Sequence[Message]) -> None:
+    def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
         super().commit_all(messages[: self._limit])
         raise UNAVAILABLE
 
@@ -180,7 +182,7 @@ def test_a_takeover_keeps_the_accepted_part(world: World) -> None:
     world.advance(LEASE)
     world.gate.calls.clear()
     results = submit(world, batch_request, DIGEST)
-    assert world.gate.calls == [LOOK_UP, ACQUIRE, READ, DNS, RESERVE, PUT, COMMIT, FINISH]
+    assert world.gate.calls == [*TAKE_OVER, READ, DNS, RESERVE, PUT, COMMIT, FINISH]
     assert results[0] == {
         "idx": 0,
         "messageId": str(first),
@@ -194,11 +196,11 @@ def test_a_takeover_keeps_the_accepted_part(world: World) -> None:
     assert world.store.queue[-1].queued_at == world.now
 
 
-@pytest.mark.parametrize("step", [READ, DNS, RESERVE, PUT])
-def test_a_failed_takeover_leaves_the_ids_to_the_next(world: World, step: str) -> None:
+@pytest.mark.parametrize("step", [REPLACE, DNS, RESERVE, PUT])
+def test_a_failed_takeover_leaves_the_key_to_the_next(world: World, step: str) -> None:
     """If one owner stalls, the next fails and a third accepts, the first adds no second mail."""
     batch_request = batch(request())
-    calls = [LOOK_UP, ACQUIRE, READ, DNS, RESERVE, PUT]
+    calls, third = [*TAKE_OVER, DNS, RESERVE, PUT], list[UUID]()
 
     def others(call: str) -> None:
         if call == COMMIT:
@@ -207,13 +209,13 @@ def test_a_failed_takeover_leaves_the_ids_to_the_next(world: World, step: str) -
             fail_last(world, *calls[: calls.index(step) + 1])
             error_of(world, batch_request, DIGEST)
             world.gate.fault = None
-            assert error_of(world, batch_request, DIGEST).code == "idempotency_in_flight"
-            world.advance(LEASE)
-            submit(world, batch_request, DIGEST)
+            (result,) = submit(world, batch_request, DIGEST)
+            third.append(UUID(result["messageId"]))
 
     world.gate.watch = others
-    (result,) = submit(world, batch_request, DIGEST)
-    assert message_ids(world) == {UUID(result["messageId"])}
+    assert error_of(world, batch_request, DIGEST).code == "service_unavailable"
+    assert message_ids(world) == {*third}
+    assert max(world.used()) == 1
 
 
 def test_a_clock_ahead_does_not_take_a_live_batch_over(world: World) -> None:
@@ -240,9 +242,10 @@ def test_a_failed_takeover_does_not_repeat_the_accepted_part(world: World) -> No
     error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, 1))
     accepted = message_ids(world)
     world.advance(LEASE)
-    fail_last(world, LOOK_UP, ACQUIRE, READ, DNS, RESERVE, PUT)
+    fail_last(world, *TAKE_OVER, READ, DNS, RESERVE, PUT)
     error_of(world, batch_request, DIGEST)
     world.gate.fault = None
+    assert error_of(world, batch_request, DIGEST).code == "idempotency_in_flight"
     world.advance(LEASE)
     results = submit(world, batch_request, DIGEST)
     assert {UUID(result["messageId"]) for result in results} == message_ids(world) > accepted
@@ -271,7 +274,8 @@ def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
 def test_a_takeover_without_valid_rest_reserves_nothing(world: World) -> None:
     """A successor with nothing left to accept reserves no quota and queues nothing."""
     submit(world, batch(request(), INVALID), DIGEST)
-    world.store.claims[ACCOUNT, DIGEST].response = None
+    held_claim = world.store.claims[ACCOUNT, DIGEST]
+    world.store.claims[ACCOUNT, DIGEST] = replace(held_claim, response=None)
     world.advance(LEASE)
     assert codes(submit(world, batch(request(), INVALID), DIGEST)) == [None, "validation_failed"]
     assert (max(world.used()), len(world.store.queue)) == (1, 1)
@@ -444,17 +448,18 @@ def test_preview_keys_cannot_send_batches(world: World) -> None:
 
 def test_a_stale_owner_changes_no_answer(world: World) -> None:
     """An owner that stalls before the commit and is taken over doubles and changes nothing."""
-    batch_request = batch(request(), request())
+    batch_request, successor = batch(request(), request()), list[dict[str, Any]]()
 
     def overtake(call: str) -> None:
         if call == COMMIT:
             world.gate.watch = lambda _: None
             world.advance(LEASE)
-            submit(world, batch_request, DIGEST)
+            successor.extend(submit(world, batch_request, DIGEST))
 
     world.gate.watch = overtake
-    results = submit(world, batch_request, DIGEST)
+    assert error_of(world, batch_request, DIGEST).code == "service_unavailable"
     held_claim = world.store.claims[ACCOUNT, DIGEST]
     assert held_claim.response is not None
-    assert json.loads(held_claim.response)["results"] == results
+    assert json.loads(held_claim.response.body)["results"] == successor
     assert len(message_ids(world)) == 2
+    assert world.used() == {2}

@@ -68,9 +68,7 @@ class OneKey(RuleBasedStateMachine):
         self.one_key_one_message()
         self.world.gate.watch = lambda _: None
         self.world.advance(timedelta(seconds=66))
-        answered_hashes = [
-            claim.claim.body_hash for claim in self.world.store.claims.values() if claim.response
-        ]
+        answered_hashes = [message.body_hash for message in self.world.store.messages.values()]
         body_hash = answered_hashes[0] if answered_hashes else HASH
         answer = self.world.send(request(body_hash=body_hash), digest=DIGEST)
         assert answer.replayed == bool(answered_hashes)

@@ -83,7 +83,7 @@ def test_an_answered_request_is_committed_and_sent_once(
             assert world.used() == {1}, where
         elif not isinstance(faulty.outcome, Killed):
             assert not committed, where
-            assert not world.store.claims or faulty.call == "claims.acquire", where
+            assert not world.store.claims or faulty.call == "claims.put", where
             # A reservation whose response was lost may exist: the quota is strict, never lax.
             response_lost = faulty.call == "quotas.reserve" and faulty.fault.when == "after"
             assert world.used() == ({1} if response_lost else {0}), where
@@ -106,7 +106,7 @@ def test_a_retry_under_the_key_creates_one_message(send_request: SendRequest) ->
         world.advance(timedelta(seconds=66))  # a dead owner's lease is over
         again = submit(world, send_request, DIGEST)
         assert isinstance(again, StoredResponse), where
-        assert again.replayed == bool(world.gate.calls[-1] == "claims.acquire"), where
+        assert again.replayed == (world.gate.calls[-1] == "messages.get"), where
         assert {answer.body for answer in answers} <= {again.body}, where
         assert delivered(world) == Counter([world.message()]), where
         count += 1
@@ -135,7 +135,7 @@ def test_a_commit_whose_response_is_lost_is_an_acceptance(digest: str | None) ->
     assert isinstance(faulty.outcome, StoredResponse)
     assert not faulty.outcome.replayed
     assert faulty.world.used() == {1}
-    assert faulty.world.gate.calls[-1] == ("claims.release" if digest else "messages.get")
+    assert faulty.world.gate.calls[-1] == "messages.withdraw"
 
 
 def accepted_world(send_request: SendRequest) -> World:

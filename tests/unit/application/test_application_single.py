@@ -33,7 +33,7 @@ from tests.fakes.world import World
 from tests.refusals import refusal
 
 TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
-LOOK_UP, ACQUIRE, DNS = "directory.look_up", "claims.acquire", "domains.look_up"
+LOOK_UP, ACQUIRE, DNS = "directory.look_up", "claims.put", "domains.look_up"
 RESERVE, PUT, COMMIT = "quotas.reserve", "jobs.put", "messages.commit"
 
 
@@ -69,16 +69,16 @@ def test_an_unkeyed_send_makes_four_aws_calls(world: World) -> None:
 
 
 def test_a_keyed_send_makes_five_aws_calls(world: World) -> None:
-    """With a key the claim comes before all slow steps and gives the id; the commit stores both."""
+    """With a key the claim comes before all slow steps and gives the id."""
     answer = world.send(digest=DIGEST)
 
     assert world.gate.calls == [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT]
     held_claim = world.store.claims[ACCOUNT, DIGEST]
-    assert held_claim.response == answer.body
-    assert world.message().message_id == derived_id(held_claim.claim.generation, 0)
+    assert answer.message_ids == (derived_id(held_claim.claim.generation, 0),)
+    assert world.message().message_id == answer.message_ids[0]
 
 
-def test_a_replay_makes_two_calls_and_uses_no_quota(world: World) -> None:
+def test_a_replay_makes_three_calls_and_uses_no_quota(world: World) -> None:
     """The same key and body return the first answer byte for byte and send nothing more."""
     first = world.send(digest=DIGEST)
     assert first.message_ids == (world.message().message_id,)
@@ -87,8 +87,38 @@ def test_a_replay_makes_two_calls_and_uses_no_quota(world: World) -> None:
 
     again = world.send(digest=DIGEST)
     assert (again, again.message_ids) == (replace(first, replayed=True), first.message_ids)
-    assert world.gate.calls == [LOOK_UP, ACQUIRE]
+    assert world.gate.calls == [LOOK_UP, ACQUIRE, "messages.get"]
     assert len(world.store.messages) == len(world.store.queue) == 1
+    assert not world.store.tombstones
+
+
+def test_a_commit_that_stays_unknown_keeps_its_key_and_not_its_quota(world: World) -> None:
+    """If no tombstone can be put either, the message may come later, so a retry has to wait."""
+
+    def fail(call: str) -> None:
+        if call in {COMMIT, "messages.withdraw"}:
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = fail
+    assert error_of(world, digest=DIGEST).code == "service_unavailable"
+    assert world.used() == {0}
+    world.gate.watch = lambda _: None
+    assert error_of(world, digest=DIGEST).code == "idempotency_in_flight"
+    world.advance(timedelta(seconds=65))
+    assert not world.send(digest=DIGEST).replayed
+    assert len(world.store.messages) == 1
+
+
+def test_a_job_that_cannot_be_queued_needs_no_tombstone(world: World) -> None:
+    """Nothing was put, so nothing can come later: the key is free at once."""
+
+    def fail(call: str) -> None:
+        if call == PUT:
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = fail
+    assert error_of(world, digest=DIGEST).code == "service_unavailable"
+    assert (world.store.claims, world.store.tombstones, world.used()) == ({}, set(), {0})
 
 
 def test_another_body_is_a_mismatch(world: World) -> None:

@@ -12,6 +12,7 @@ from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SMALL, SmtpMessage
 from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.messages.message import Message
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 from tests.refusals import refusal
@@ -132,6 +133,34 @@ def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: s
     assert codes(outcomes) == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
 
+@pytest.mark.parametrize("withdrawing", [True, False])
+def test_each_message_of_a_group_that_failed_in_part_has_its_outcome(
+    world: World, *, withdrawing: bool
+) -> None:
+    """What was put before the error is accepted; the rest is refused and refunded.
+
+    Nothing is accepted later under the ids of the rest, unless no tombstone can be put either.
+    """
+    ready, ports = [prepare(world, number) for number in range(3)], world.ports
+    put, left = ports.messages.commit_all, list[Message]()
+
+    def put_two(messages: Sequence[Message]) -> None:
+        put(messages[:2])
+        left.extend(messages[2:])
+        raise ServiceError("service_unavailable", "planted")
+
+    def fail(*_: Any) -> None:
+        raise ServiceError("service_unavailable", "planted")
+
+    vars(ports.messages)["commit_all"] = put_two
+    if not withdrawing:
+        vars(ports.messages)["withdraw"] = fail
+    outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
+    assert codes(outcomes) == [None, None, "service_unavailable"]
+    assert world.used() == {2}
+    assert put(left) == {message.message_id for message in left if withdrawing}
+
+
 def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() -> None:
     """If the quota cannot be reserved for the others, their error goes only to them."""
     world = limited(2)
@@ -249,4 +278,4 @@ def test_the_domains_of_a_message_are_looked_up_once(
     submission.submit(world.live, ready)
     assert [call for call in world.gate.calls if call == "domains.look_up"] == submitting
     if submitting:
-        assert world.gate.calls.index("claims.acquire") < world.gate.calls.index("domains.look_up")
+        assert world.gate.calls.index("claims.put") < world.gate.calls.index("domains.look_up")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import pytest
 from botocore.exceptions import ClientError
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.application.history.aggregate import roll_up_ended
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import Unavailable
@@ -103,6 +105,15 @@ def test_a_retry_repairs_what_a_failure_at_any_write_left(
         world.stream = batch + world.stream
         world.aggregate()
         assert wrong_items(world) == 0
+
+
+def test_an_hour_is_over_when_a_message_of_the_next_one_is_there() -> None:
+    """Also if that one was created in the hour's very first millisecond."""
+    hour = 1_769_810_400_000
+    ledger, end = mock.Mock(roll_up=mock.Mock(return_value=1)), Granularity.HOUR.end(hour)
+    assert roll_up_ended(ledger, "a", [hour], end - 1) == 0
+    assert roll_up_ended(ledger, "a", [hour, hour], end) == 1
+    ledger.roll_up.assert_called_once_with("a", Granularity.HOUR, hour)
 
 
 @pytest.mark.parametrize("write", [1, 2, 3, 4])

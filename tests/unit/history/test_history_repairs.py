@@ -348,6 +348,16 @@ def _changed(item: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
     return changed | {"subsets": {"L": [{"S": f"key#key_{revision}"}]}}
 
 
+def test_an_item_without_one_of_its_entries_is_wrong(world: Audited) -> None:
+    """The entries that are there do not make up for the one that is missing."""
+    entries = [entry(1, created=HOUR), entry(2, created=HOUR)]
+    world.audit.repair(ACCOUNT, entries)
+    world.store(by_creation(HOUR), entries[0])
+    assert world.audit.count_differences(ACCOUNT, entries) == 1
+    assert world.audit.repair(ACCOUNT, entries) == 1
+    assert world.item(HOUR) == {one.message_id: one for one in entries}
+
+
 def test_a_partial_check_counts_items(world: Audited) -> None:
     """Each item that differs counts once, whichever way it differs."""
     entries = history()

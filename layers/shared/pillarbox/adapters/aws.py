@@ -1,18 +1,17 @@
 """AWS clients with time-outs, and the translation of their errors."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from threading import Lock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from pillarbox.domain.errors import ServiceError, Unavailable
+
+if TYPE_CHECKING:
+    from botocore.config import Config
 
 #: Temporary errors. Every other error is a mistake in the code or the deployment,
 #: and is not reported as `service_unavailable`.
@@ -37,49 +36,54 @@ _TRANSIENT: Final = frozenset(
     }
 )
 _SERVER_ERROR: Final = 500
-#: botocore's connection pool has ten connections.
+#: The pools of the clients keep ten connections.
 MAX_PARALLEL: Final = 10
 
+
+class CallLimits(NamedTuple):
+    """How long a call waits, in seconds, and how often it is tried, in a mode of the SDK."""
+
+    connect_timeout: float = 1
+    read_timeout: float = 3
+    attempts: int = 3
+    mode: Literal["standard", "adaptive"] = "standard"
+
+
 #: A call that hangs must end and be retried well within a handler's time.
-WITH_RETRIES: Final = Config(
-    connect_timeout=1,
-    read_timeout=3,
-    retries={"mode": "standard", "total_max_attempts": 3},
-    tcp_keepalive=True,
-    # The SDK builds its own user agent twice for each call: a tenth of the call's CPU.
-    user_agent="pillarbox",
-    # AWS checks parameters too. The tests turn this on, since the SDK drops unknown ones silently.
-    parameter_validation=False,
-)
+WITH_RETRIES: Final = CallLimits()
 #: For calls that must not take effect twice: a try whose response was lost may have
 #: taken effect.
-WITHOUT_RETRIES: Final = WITH_RETRIES.merge(
-    Config(retries={"mode": "standard", "total_max_attempts": 1})
-)
+WITHOUT_RETRIES: Final = CallLimits(attempts=1)
 
-
-#: botocore's session must not make two clients at the same time.
+#: Clients must not be made at the same time: the SDK's session cannot.
 _MAKING: Final = Lock()
-#: Services whose endpoint depends on no parameter of ours.
-_ONE_ENDPOINT: Final = frozenset({"dynamodb", "lambda", "sqs"})
+#: The services that `use_direct_client` is about.
+_DIRECT: Final[set[str]] = set()
 
 
-def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
+def use_direct_client(*, on: bool) -> None:
+    """Let the clients that are made from now on call DynamoDB and SQS without the SDK, or not."""
+    _DIRECT.clear()
+    if on:
+        _DIRECT.update({"dynamodb", "sqs"})
+
+
+def make_client(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
     """Return a client of an AWS service.
-
-    It uses botocore directly: what boto3 adds is not needed and slows a cold start.
 
     Each service has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …). The local
     stack sets these variables to replace AWS.
     """
-    if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
-        # Only AWS has a host name for each bucket.
-        config = config.merge(Config(s3={"addressing_style": "path"}))
+    # Each takes a cold start's time, and most functions need one of them.
     with _MAKING:
-        client: Any = sdk_session().create_client(service, config=config)
-    if service in _ONE_ENDPOINT:
-        _find_endpoint_once(client._ruleset_resolver)  # noqa: SLF001  no setting does it
-    return client
+        if service in _DIRECT and isinstance(limits, CallLimits):
+            from pillarbox.adapters.direct.client import find_client  # noqa: PLC0415  see above
+
+            if client := find_client(service, limits):
+                return client
+        from pillarbox.adapters.sdk import make_sdk_client  # noqa: PLC0415  see above
+
+        return make_sdk_client(service, limits)
 
 
 class _LazyClient:
@@ -89,34 +93,15 @@ class _LazyClient:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, adapter: Any, _: object = None) -> Any:  # noqa: ANN401  as `client_of`
+    def __get__(self, adapter: Any, _: object = None) -> Any:  # noqa: ANN401  as `make_client`
         # Python finds it there from now on.
         made = adapter.__dict__[self._name] = make_client(*self._client)
         return made
 
 
-def client_of(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
+def client_of(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
     """Return an attribute of an adapter's class: a client, which its first use makes."""
-    return _LazyClient(service, config)
-
-
-def _find_endpoint_once(resolver: Any) -> None:  # noqa: ANN401  botocore has no types
-    """Keep the endpoint that the first call finds: finding it takes 5 % of a call's CPU."""
-    find = resolver.construct_endpoint
-    found: list[object] = []
-
-    def construct_endpoint(**call: object) -> object:
-        if not found:
-            found.append(find(**call))
-        return found[0]
-
-    resolver.construct_endpoint = construct_endpoint
-
-
-@cache
-def sdk_session() -> botocore.session.Session:
-    """Return the session that makes all clients of this module."""
-    return botocore.session.get_session()
+    return _LazyClient(service, limits)
 
 
 def in_parallel[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:

@@ -15,6 +15,7 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import NOTHING, Amount, Limits, QuotaState
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
+from pillarbox.domain.ids import derived_id
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
@@ -91,15 +92,13 @@ class StoredResponse:
     """The response to an accepted send: a text that replays repeat byte for byte.
 
     The other fields are not part of the response. `message_ids` has the id of each message by
-    position, None for a refused one; it is empty for the replay of a batch. `generation` is that
-    of the claim that stored a replayed response. `amount` is what the messages took from the quota,
-    and `quota` the state after that.
+    position, None for a refused one; it is empty for the replay of a batch. `amount` is what the
+    messages took from the quota, and `quota` the state after that.
     """
 
     body: str
     replayed: bool = False
     message_ids: tuple[UUID | None, ...] = field(default=(), compare=False, kw_only=True)
-    generation: UUID | None = field(default=None, compare=False, kw_only=True)
     amount: Amount = field(default=NOTHING, compare=False, kw_only=True)
     quota: QuotaState | None = field(default=None, compare=False, kw_only=True)
 
@@ -108,45 +107,59 @@ class StoredResponse:
 class Claim:
     """An idempotency key that one request has acquired (contract 4.11).
 
-    `generation` is the seed of the message ids. If the owner dies, the next owner keeps
-    it, so that a retry makes the same ids.
+    The ids of its messages derive from its generation. Each owner has a generation of its own, so
+    it also says who owns the claim.
     """
 
     account_id: str
     digest: str
-    owner: str
     body_hash: str
     generation: UUID
-    #: Taken over from an owner that died: a part of its messages may be recorded.
-    resumed: bool = False
+    #: How many messages the request has.
+    count: int = 1
+    #: The generations of dead owners that accepted a part of this request.
+    earlier: tuple[UUID, ...] = ()
+
+    @property
+    def message_ids(self) -> tuple[UUID, ...]:
+        """Return the id of each message by position."""
+        return tuple(derived_id(self.generation, position) for position in range(self.count))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredClaim:
+    """The claim that a key has. `response` is that to a batch, once it is finished."""
+
+    claim: Claim
+    leased_until: datetime
+    expires_at: datetime
+    response: StoredResponse | None = None
 
 
 class Claims(Protocol):
-    """Idempotency keys: one key, one operation, for 24 hours."""
+    """Idempotency keys: one key, one operation, for 24 hours.
 
-    def acquire(
-        self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
-    ) -> "Claim | StoredResponse":
-        """Acquire a key, or return the stored response of an earlier success.
+    `application.sending.claiming` has the rules. After an error of `put` or `replace` the claim
+    may be there; it ends like that of a dead owner.
+    """
 
-        A new generation is made for a number of shards, and keeps it.
+    def put(self, claim: Claim, now: datetime) -> StoredClaim | None:
+        """Put a claim, with a lease from now on, unless its key has one; return that one."""
 
-        Raises:
-            ServiceError: `idempotency_key_mismatch` or `idempotency_in_flight`.
+    def replace(self, stored: StoredClaim, claim: Claim, now: datetime) -> bool:
+        """Put a claim in place of one; return False if that one has changed meanwhile.
+
+        The same request keeps the expiry of a claim that has not expired.
         """
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
-        """Store the response of an operation whose records exist already.
+        """Store the response to a batch, whose records exist, unless it was taken over.
 
         If this fails, the claim stays pending: a retry takes it over and finds the records.
         """
 
-    def release(self, claim: Claim) -> StoredResponse | None:
-        """Release a claim after a failure, so that a retry is a new attempt.
-
-        After this the claim can no longer be committed. Return its response if it was
-        committed after all: this settles a commit whose outcome was unknown.
-        """
+    def release(self, claim: Claim) -> None:
+        """Delete a claim, unless it is finished or was taken over, so that a retry starts anew."""
 
 
 class KeyUses(Protocol):
@@ -186,17 +199,28 @@ class Refusals(Protocol):
 class Messages(Protocol):
     """The records of accepted messages."""
 
-    def commit(self, message: "Message", claim: Claim | None, response: StoredResponse) -> None:
-        """Accept a message: put its record and, in the same step, the claim's response.
+    def commit(self, message: "Message") -> None:
+        """Accept a message: put its record. An id that has a record already accepts nothing new.
 
-        After an error the outcome is unknown. With a claim, `Claims.release` settles it;
-        without one, `get` does.
+        After an error the outcome is unknown; `withdraw` settles it.
+
+        Raises:
+            ServiceError: `service_unavailable`, also if the id was withdrawn.
         """
 
-    def commit_all(self, messages: "Sequence[Message]") -> None:
-        """Accept up to 100 messages: put the records that do not exist yet, all or none.
+    def commit_all(self, messages: "Sequence[Message]") -> frozenset[UUID]:
+        """Accept up to 100 messages, each by itself; return the ids that were withdrawn.
 
-        After an error the outcome is unknown; `get_all` settles it.
+        After an error the outcome is unknown; `withdraw` settles it.
+        """
+
+    def withdraw(
+        self, account_id: str, message_ids: Sequence[UUID], now: datetime
+    ) -> "Mapping[UUID, Message]":
+        """Put a tombstone under each id without a message; return the messages of the others.
+
+        Nothing can be accepted under such an id any more, not even by a write that is still on
+        its way. After an error the outcome is unknown.
         """
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> "Mapping[UUID, Message]":

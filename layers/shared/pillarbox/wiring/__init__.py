@@ -8,6 +8,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
 from pillarbox.wiring.accounts import AccountWiring
@@ -28,7 +29,9 @@ __all__ = ["Wiring", "count_changes", "read_secret", "services", "utc_now"]
 @cache
 def services() -> "Wiring":
     """Return the use cases of this process, with the settings of its environment."""
-    return Wiring(Settings(os.environ))
+    wiring = Wiring(Settings(os.environ))
+    wiring.choose_client()
+    return wiring
 
 
 class Wiring(
@@ -41,6 +44,10 @@ class Wiring(
     WebhookWiring,
 ):
     """The use cases that some settings describe; each is made once."""
+
+    def choose_client(self) -> None:
+        """Let the clients of this process be those of the settings."""
+        use_direct_client(on=self.settings.aws_client == "direct")
 
 
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":

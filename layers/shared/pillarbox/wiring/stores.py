@@ -10,6 +10,8 @@ from pillarbox.settings import Settings
 from pillarbox.wiring.clock import utc_now
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pillarbox.adapters.dns import DnsMailDomains
     from pillarbox.adapters.dns_records import DnsRecords
     from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
@@ -131,9 +133,10 @@ class Stores:
 
         return DynamoSharedTenant(self.table)
 
-    def newcomers_tenant(self) -> str | None:
-        """Return the tenant of SES in which a stranger's account begins."""
-        return self.shared_tenant.stored() if self.settings.shared_tenant else None
+    @property
+    def newcomers_tenant(self) -> "Callable[[], str | None]":
+        """Return what reads the tenant of SES in which a stranger's account begins."""
+        return self.shared_tenant.stored if self.settings.shared_tenant else lambda: None
 
     @cached_property
     def change_log(self) -> "ChangeLog":

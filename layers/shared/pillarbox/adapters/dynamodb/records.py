@@ -1,11 +1,12 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
 from pillarbox.adapters.rows import (
     MILLISECONDS,
     TUPLE,
@@ -143,6 +144,8 @@ _MESSAGE: Final = Row(
     hashed_suppressions=Column("hashed", absent=False),
     announced=Column("announced", absent=False),  # what announce_events filters by
 )
+#: The attribute of a tombstone.
+_WITHDRAWN: Final = "withdrawn"
 
 
 def account_item(account: Account) -> Item:
@@ -239,6 +242,22 @@ def message_of(item: Mapping[str, Any]) -> Message:
         origin=_ORIGIN.read(item),
         **_CHANGING.read(item),
     )
+
+
+def accepted_message(item: Mapping[str, Any] | None) -> Message | None:
+    """Read a message; None if there is none, or only a tombstone."""
+    return None if item is None or is_tombstone(item) else message_of(item)
+
+
+def is_tombstone(item: Mapping[str, Any]) -> bool:
+    """Return whether an item stands in the place of a message that was never accepted."""
+    return _WITHDRAWN in item
+
+
+def tombstone_item(account_id: str, message_id: UUID, until: datetime) -> Item:
+    """Write what stands in the place of a message that must not be accepted any more."""
+    attributes = {_WITHDRAWN: True, "expires_at": to_ttl(until)}
+    return keys.message(account_id, message_id) | to_item(attributes)
 
 
 def lease_attribute(lease: Lease) -> dict[str, object]:

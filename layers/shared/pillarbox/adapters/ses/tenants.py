@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import WITH_RETRIES, client_of, code_of, service_errors
+from pillarbox.adapters.aws import CallLimits, client_of, code_of, service_errors
 from pillarbox.adapters.ses.identities import PROVIDER, find_identity
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.address import domain_and_parents, domain_of
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     )
 
 #: SES takes about one call a second of all operations but those that send.
-_PATIENT: Final = WITH_RETRIES.merge(Config(retries={"mode": "adaptive", "total_max_attempts": 5}))
+_PATIENT: Final = CallLimits(attempts=5, mode="adaptive")
 #: A tenant suppresses by its own list: an address that bounced for one may be fine for another.
 _SUPPRESSION: "Final[TenantSuppressionAttributesTypeDef]" = {
     "SuppressedReasons": ["BOUNCE", "COMPLAINT"],

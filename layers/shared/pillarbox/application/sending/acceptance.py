@@ -11,12 +11,13 @@ comes before everything slow. What fails after the claim gives back what it rese
 | 2 prepare | the slow checks, by the caller            | the same (a), for each message        |
 | 3 quota   | `reserve` it                              | `reserve_all`, or as many as fit (b)  |
 | 4 queue   | `commit`: SendMessage                     | `queue_all`: SendMessageBatch (c)     |
-| 5 commit  | `commit`: one transaction: record and     | `commit_all`: one transaction with    |
-|           | response; without a claim, one put        | the records; then `finish` (d)        |
-| a failure | refund; release the claim, which tells    | refund; release the claim if it is    |
-|           | whether step 5 took effect                | new and step 5 was not reached (e)    |
+| 5 commit  | `commit`: put the record                  | `commit_all`: put each record;        |
+|           |                                           | then `finish` (d)                     |
+| a failure | withdraw the id, which tells whether      | the same; release the claim if step 5 |
+|           | step 5 took effect; refund; release       | was not reached (e)                   |
 
 The callers take the steps in this order, 2 and 3 (for many, 2 to 4) inside `released_on_error`.
+`claiming.py` has step 1, and says why the record alone can be the commit.
 
 Why many differ from one:
 (a) One bad message does not stop the others (contract 4.2). Messages that an owner of the claim
@@ -24,8 +25,8 @@ Why many differ from one:
 (b) A batch is accepted in order. A message that does not fit is refused; a later one with fewer
     recipients may fit.
 (c) Ten messages cost one call. SQS may refuse some messages of a call.
-(d) A transaction holds at most 100 writes, so the claim's response does not fit.
-(e) Some of the messages may be recorded. A retry must find them under the same ids.
+(d) The response to one message follows from its record. That to a batch names refusals too.
+(e) Some of the messages may be recorded. A retry must find them.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from pillarbox.application.ports import (
     AcceptedMessage,
@@ -48,11 +50,12 @@ from pillarbox.application.ports import (
     StoredResponse,
 )
 from pillarbox.application.sender_quota import SenderQuota
+from pillarbox.application.sending.claiming import Claiming
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.ids import derived_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import COMMIT_TIME
 from pillarbox.domain.messages.message import Message
 
@@ -112,7 +115,11 @@ class Acceptance:
     principal: "Principal | MemberPrincipal"
 
     def claim(
-        self, idempotency_digest: str | None, body_hash: str
+        self,
+        idempotency_digest: str | None,
+        body_hash: str,
+        write_response: Callable[[AcceptedMessage], str] | None = None,
+        count: int = 1,
     ) -> Claim | StoredResponse | None:
         """Acquire the claim of a request, or return the response to an earlier one.
 
@@ -120,6 +127,8 @@ class Acceptance:
             idempotency_digest: identifies the route and the Idempotency-Key, in hex; None
                 without a key, which needs no claim.
             body_hash: identifies the request under its key.
+            write_response: writes the response to one message; a batch has none.
+            count: how many messages the request has.
 
         Raises:
             ServiceError: an idempotency error.
@@ -127,9 +136,15 @@ class Acceptance:
         if idempotency_digest is None:
             return None
         account, now = self.principal.account, self.ports.clock()
-        return self.ports.claims.acquire(
-            account.account_id, idempotency_digest, body_hash, now, account.shards_at(now)
+        claim = Claim(
+            account_id=account.account_id,
+            digest=idempotency_digest,
+            body_hash=body_hash,
+            generation=new_id(now, account.shards_at(now)),
+            count=count,
         )
+        claiming = Claiming(self.ports.claims, self.ports.messages, write_response)
+        return claiming.acquire(claim, now)
 
     @contextmanager
     def released_on_error(self, claim: Claim | None) -> Iterator[None]:
@@ -148,7 +163,7 @@ class Acceptance:
             QuotaExceeded: it does not fit.
         """
         if claim is not None:
-            prepared = prepared.with_id(derived_id(claim.generation, 0))
+            prepared = prepared.with_id(claim.message_ids[0])
         self._quota.reserve(prepared.amount, prepared.now)
         return prepared
 
@@ -159,31 +174,35 @@ class Acceptance:
         """
         message = prepared.message
         response = StoredResponse(text, message_ids=(message.message_id,), amount=prepared.amount)
-        queued_at = self.ports.monotonic()
+        queued_at, tried = self.ports.monotonic(), False
         try:
             self.ports.jobs.put(prepared.job(), prepared.mail)
             self._check_in_time(queued_at)
-            self.ports.messages.commit(message, claim, response)
+            tried = True
+            self.ports.messages.commit(message)
         except Exception:
-            if self._was_committed(message, claim):
+            committed, certain = self._settle(message) if tried else (False, True)
+            if committed:
                 return response
             self._quota.refund(prepared.amount, prepared.now)
+            if claim is not None and certain:
+                self.ports.claims.release(claim)
             raise
         return response
 
-    def accepted_before(self, claim: Claim | None, count: int) -> dict[int, Outcome]:
-        """Return what an owner of a claim for `count` messages accepted before it died.
-
-        It stays accepted.
-        """
-        if claim is None or not claim.resumed:
+    def accepted_before(self, claim: Claim | None) -> dict[int, Outcome]:
+        """Return what dead owners of a claim accepted, by position. It stays accepted."""
+        if claim is None or not claim.earlier:
             return {}
-        ids = [derived_id(claim.generation, position) for position in range(count)]
-        messages = self.ports.messages.get_all(claim.account_id, ids)
+        positions = {
+            message_id: position
+            for generation in claim.earlier
+            for position, message_id in enumerate(replace(claim, generation=generation).message_ids)
+        }
+        messages = self.ports.messages.get_all(claim.account_id, [*positions])
         return {
-            position: AcceptedMessage(message_id, messages[message_id].sender)
-            for position, message_id in enumerate(ids)
-            if message_id in messages
+            positions[message_id]: AcceptedMessage(message_id, message.sender)
+            for message_id, message in messages.items()
         }
 
     def reserve_all(
@@ -208,8 +227,9 @@ class Acceptance:
         """
         prepared = group.prepared
         if claim is not None:
+            ids = claim.message_ids
             for position, message in prepared.items():
-                prepared[position] = message.with_id(derived_id(claim.generation, position))
+                prepared[position] = message.with_id(ids[position])
         for _ in range(_QUOTA_TRIES):
             if not prepared:
                 return
@@ -256,29 +276,32 @@ class Acceptance:
         group.refuse(dict.fromkeys(lost, error))
         return queued_at
 
-    def commit_all(self, group: MessageGroup, queued_at: float) -> None:
-        """Put the records, all or none. If some took effect in spite of an error, they stay.
+    def commit_all(self, group: MessageGroup, queued_at: float, claim: Claim | None = None) -> None:
+        """Put the records. Some may fail: these are refunded, and the others stay accepted.
 
         Raises:
-            ServiceError: `service_unavailable`; what has no record is refunded.
+            ServiceError: `service_unavailable`, if all failed, or some that have a claim, whose
+                next owner finds the others.
         """
         messages = [message.message for message in group.prepared.values()]
+        ids = [message.message_id for message in messages]
+        error: Exception = Unavailable("service", "Another request with this key took over.")
         try:
             self._check_in_time(queued_at)
-            self.ports.messages.commit_all(messages)
-        except Exception:
-            account_id = self.principal.account.account_id
-            ids = [message.message_id for message in messages]
-            recorded = self.ports.messages.get_all(account_id, ids)
-            lost = [
-                message
-                for message in group.prepared.values()
-                if message.message.message_id not in recorded
-            ]
-            if lost:
-                self._refund(lost)
-                raise
+            withdrawn: Collection[UUID] = self.ports.messages.commit_all(messages)
+        except Exception as failure:  # noqa: BLE001  raised below, or the error of some messages
+            error, withdrawn = failure, set(ids) - self._settle_all(ids).keys()
+        lost = {
+            position: message
+            for position, message in group.prepared.items()
+            if message.message.message_id in withdrawn
+        }
+        self._refund(lost.values())
         group.outcomes.update({at: message.accepted for at, message in group.prepared.items()})
+        if lost:
+            if claim or len(lost) == len(messages) or not isinstance(error, ServiceError):
+                raise error
+            group.refuse(dict.fromkeys(lost, error))
 
     def finish(self, group: MessageGroup, claim: Claim | None, text: str) -> StoredResponse:
         """Store the text of the response to many messages in their claim, and return it."""
@@ -306,22 +329,31 @@ class Acceptance:
         if self.ports.monotonic() - queued_at > COMMIT_TIME.total_seconds():
             raise Unavailable("service", "The service stalled during this request; try again.")
 
-    def _was_committed(self, message: Message, claim: Claim | None) -> bool:
-        """Find out whether a commit that raised an error took effect."""
-        if claim is not None:
-            return self.ports.claims.release(claim) is not None
-        return self.ports.messages.get(message.account_id, message.message_id) is not None
+    def _settle(self, message: Message) -> tuple[bool, bool]:
+        """Return whether a message is accepted after an error, and whether that is certain.
+
+        If it is not, the message may be accepted later, so its key must stay in use. But its
+        quota is not lost: a table that takes no writes would use up the quota of its accounts.
+        """
+        account_id, message_id = message.account_id, message.message_id
+        try:
+            accepted = self.ports.messages.withdraw(account_id, [message_id], self.ports.clock())
+        except ServiceError:
+            return self.ports.messages.get(account_id, message_id) is not None, False
+        return bool(accepted), True
+
+    def _settle_all(self, message_ids: Sequence[UUID]) -> Mapping[UUID, Message]:
+        """Return the messages that are accepted after an error."""
+        account_id = self.principal.account.account_id
+        try:
+            return self.ports.messages.withdraw(account_id, message_ids, self.ports.clock())
+        except ServiceError:
+            return self.ports.messages.get_all(account_id, message_ids)
 
     def _refund(self, prepared: Collection[PreparedMessage]) -> None:
         moments = [message.now for message in prepared]
         if moments:
             self._quota.refund(_amount(prepared), moments[0])
-
-
-def replay_of_one(response: StoredResponse) -> StoredResponse:
-    """Return the stored response to one message with the id of the message."""
-    ids = (derived_id(response.generation, 0),) if response.generation else ()
-    return replace(response, message_ids=ids)
 
 
 def _amount(prepared: Iterable[PreparedMessage]) -> Amount:

@@ -70,15 +70,15 @@ class BatchSend:
         with RequestCost(ports, self.seen, principal, admitted.records) as cost:
             principal.check_confirmed(over_mcp=route is SendRoute.MCP, confirmed=confirmed)
             acceptance = Acceptance(ports, principal)
-            claim = acceptance.claim(idempotency_digest, admitted.batch.body_hash)
+            count, body_hash = admitted.batch.count, admitted.batch.body_hash
+            claim = acceptance.claim(idempotency_digest, body_hash, count=count)
             if isinstance(claim, StoredResponse):
                 response = claim
             else:
-                # An earlier owner may have accepted a part, or may be about to. Its successor must
-                # find the same ids, so a claim that was taken over expires instead.
-                is_new = claim is not None and not claim.resumed
+                # Only the claim says under which ids dead owners accepted a part.
+                is_new = claim is not None and not claim.earlier
                 with acceptance.released_on_error(claim if is_new else None):
-                    before = acceptance.accepted_before(claim, admitted.batch.count)
+                    before = acceptance.accepted_before(claim)
                     group = self._prepare(admitted, before, Caller(principal, route, request_id))
                     group.outcomes.update(before)
                     whole = admitted.batch.whole and not before
@@ -89,7 +89,7 @@ class BatchSend:
                     )
                     queued_at = acceptance.queue_all(group)
                 # An error from here on leaves the claim pending: the next owner finds the records.
-                acceptance.commit_all(group, queued_at)
+                acceptance.commit_all(group, queued_at, claim)
                 text = write_response(group.in_order)
                 response = acceptance.finish(group, claim, text)
                 cost.accepted = any(response.message_ids)

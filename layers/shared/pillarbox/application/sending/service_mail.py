@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
+from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.errors import Json
@@ -68,5 +68,4 @@ class ServiceMail:
             prepared = prepared.with_id(message_id)
         job = prepared.job()
         self.jobs.put(replace(job, deadline=deadline or job.deadline), mail)
-        response = StoredResponse("", message_ids=(prepared.message.message_id,))
-        self.messages.commit(prepared.message, None, response)
+        self.messages.commit(prepared.message)

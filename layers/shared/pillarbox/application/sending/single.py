@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sender_quota import quota_state
-from pillarbox.application.sending.acceptance import Acceptance, SendingPorts, replay_of_one
+from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
 from pillarbox.application.sending.costly_requests import (
     RequestCost,
     check_quota,
@@ -70,9 +70,10 @@ class SingleSend:
             principal.check_confirmed(over_mcp=route is SendRoute.MCP, confirmed=confirmed)
             principal.check_request(admitted.request, ports.preview)
             acceptance = Acceptance(ports, principal)
-            claim = acceptance.claim(idempotency_digest, admitted.request.body_hash)
+            body_hash = admitted.request.body_hash
+            claim = acceptance.claim(idempotency_digest, body_hash, write_response)
             if isinstance(claim, StoredResponse):
-                response = replay_of_one(claim)
+                response = claim
             else:
                 with acceptance.released_on_error(claim):
                     prepared = self._prepare(admitted, Caller(principal, route, request_id))

@@ -5,13 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pillarbox.application.authentication import ParsedKey, SeenKeys, SenderLookup, parse_key
-from pillarbox.application.ports import DirectoryResult, StoredResponse
-from pillarbox.application.sending.acceptance import (
-    Acceptance,
-    MessageGroup,
-    SendingPorts,
-    replay_of_one,
-)
+from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
+from pillarbox.application.sending.acceptance import Acceptance, MessageGroup, SendingPorts
 from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.paused import check_paused, find_paused
 from pillarbox.application.sending.prepare import PreparedMessage
@@ -74,17 +69,16 @@ class SmtpSubmission:
         digest = principal.key.digest
         with self._remembering(digest, QuotaExceeded):
             acceptance = Acceptance(self.ports, principal)
-            claim = acceptance.claim(message.idempotency_digest, message.body_hash)
+            claim = acceptance.claim(message.idempotency_digest, message.body_hash, _id_of)
             if isinstance(claim, StoredResponse):
-                response = replay_of_one(claim)
+                response = claim
             else:
                 with acceptance.released_on_error(claim):
                     prepared = self._prepare(principal, directory, message)
                     prepared = acceptance.reserve(prepared, claim)
-                text = str(prepared.message.message_id)
-                response = acceptance.commit(prepared, claim, text)
+                response = acceptance.commit(prepared, claim, _id_of(prepared.accepted))
         self.seen.refused.discard(digest)
-        return str(response.message_ids[0])
+        return response.body
 
     def submit_all(
         self, key_text: str, messages: Sequence[SmtpMessage]
@@ -164,3 +158,8 @@ class SmtpSubmission:
         plan = principal.account.plan
         if principal.policy.starters_only or (self.paid_plans_only and not plan.paid):
             raise self.ports.preview.upgrade_required("The SMTP relay is not open to this key.")
+
+
+def _id_of(accepted: AcceptedMessage) -> str:
+    """Write the response to a message: its id."""
+    return str(accepted.message_id)

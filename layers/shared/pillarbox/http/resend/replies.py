@@ -19,6 +19,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "recipient_not_allowed": (403, "restricted_api_key"),
     "confirmation_required": (403, "restricted_api_key"),
     "account_suspended": (403, "restricted_api_key"),
+    "sending_paused": (403, "restricted_api_key"),
     "no_verified_sender": (403, "validation_error"),
     "missing_field": (422, "missing_required_field"),
     "multiple_modes": (422, "validation_error"),

@@ -12,7 +12,7 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.records import message_of
+from pillarbox.adapters.dynamodb.records import accepted_message
 from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
@@ -48,17 +48,17 @@ class DynamoMessageLog(Store):
             return chain([*islice(items, 1)], items)  # with the first page read
 
         in_shards = in_parallel(read_shard, range(shards))
-        return map(message_of, merge(*in_shards, key=itemgetter("sk"), reverse=True))
+        return _messages_in(merge(*in_shards, key=itemgetter("sk"), reverse=True))
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Read records by their ids, up to a hundred in a call."""
         message_keys = [keys.message(account_id, message_id) for message_id in message_ids]
-        return map(message_of, self._table.get_all(message_keys))
+        return _messages_in(self._table.get_all(message_keys))
 
     def in_accounts(self, account_ids: Iterable[str], message_id: UUID) -> Iterable[Message]:
         """Read the message with an id in some accounts, up to a hundred; only one can have it."""
         message_keys = [keys.message(account_id, message_id) for account_id in account_ids]
-        return map(message_of, self._table.get_all(message_keys))
+        return _messages_in(self._table.get_all(message_keys))
 
     def pending(
         self, account_id: str, since: int, until: int, cursor: str | None
@@ -75,11 +75,15 @@ class DynamoMessageLog(Store):
             equal=("status", Status.PENDING.value),
             cursor=place or None,
         )
-        messages = [*map(message_of, items)]
+        messages = [*_messages_in(items)]
         if following is not None:
             return ScanPage(messages, f"{shard}:{following}")
         is_last = shard + 1 >= count_shards(self._table, account_id)
         return ScanPage(messages, None if is_last else f"{shard + 1}:")
+
+
+def _messages_in(items: Iterable[Mapping[str, Any]]) -> Iterable[Message]:
+    return filter(None, map(accepted_message, items))
 
 
 def count_shards(table: Table, account_id: str) -> int:
@@ -89,7 +93,7 @@ def count_shards(table: Table, account_id: str) -> int:
 
 
 def read_change(record: Mapping[str, Any]) -> Message | None:
-    """Return the message in a record of the table's stream, or None for another kind of item.
+    """Return the message in a record of the table's stream, or None for anything else.
 
     Raises:
         UnreadableChange: The image is not one that this version of the service writes.
@@ -122,9 +126,9 @@ def read_search_change(
     return _message_in(old) if old else None, changed
 
 
-def _message_in(image: Item) -> Message:
+def _message_in(image: Item) -> Message | None:
     try:
-        return message_of(from_item(image))
+        return accepted_message(from_item(image))
     except (KeyError, TypeError, ValueError) as error:
         account_id, message_id = keys.message_ids(image)
         created = creation_time(message_id) if message_id else None
@@ -150,6 +154,8 @@ def count_changes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
             continue
         old = record["dynamodb"].get("OldImage", {})
         status = new.get("status", {}).get("S", "")
+        if not status:  # a tombstone
+            continue
         if not old:
             counts["accepted"] += 1
         elif status != old.get("status", {}).get("S"):

@@ -1,138 +1,92 @@
-"""Idempotency keys: claimed before slow work, replayed for 24 hours (contract 4.11)."""
+"""Idempotency keys: claimed before slow work, kept for 24 hours (contract 4.11)."""
 
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import (
-    Item,
-    to_item,
-)
+from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Parts
-from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import new_id, new_token
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Parts
+from pillarbox.application.ports import Claim, StoredClaim, StoredResponse
 from pillarbox.domain.timing import CLOCK_MARGIN, milliseconds
 
-#: An owner whose lease is over is dead, also by a clock that is ahead of its own. A function and a
-#: worker of the front end after 30 s at most; 5 s are for calls that are on their way by then.
-#: Only a batch needs this: its records and its quota do not depend on its claim. The relay sets
-#: no such limit, but its messages are single: one transaction commits the record and the claim.
+#: An owner whose lease is over is dead or about to end, also by a clock that is ahead of its own.
+#: A function and a worker of the front end after 30 s at most; 5 s are for calls that are on their
+#: way by then. One that lives longer, as in the relay, finds that its ids were withdrawn.
 LEASE: Final = timedelta(seconds=35) + CLOCK_MARGIN
 WINDOW: Final = timedelta(hours=24)
 
-#: In characters; the response to a single send is far shorter.
+#: In characters; the response to a batch is longer.
 _MAX_UNCOMPRESSED: Final = 500
 
 PENDING: Final = "P"
 DONE: Final = "D"
-_OURS: Final = "#state = :pending AND #owner = :owner"
+_OURS: Final = "#state = :state AND generation = :generation"
 
 
 class DynamoClaims(Store):
     """Implements `ports.Claims`."""
 
-    def acquire(
-        self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
-    ) -> Claim | StoredResponse:
-        """Claim a key, take it over from a dead owner, or return the stored response."""
-        claim = Claim(
-            account_id=account_id,
-            digest=digest,
-            owner=new_token(16),
-            body_hash=body_hash,
-            generation=new_id(now, shards),
-        )
+    def put(self, claim: Claim, now: datetime) -> StoredClaim | None:
+        """Put the claim if its key has none."""
         try:
-            # TTL deletes late, so an expired claim may still exist.
-            self._table.put(
-                _item(claim, now, _expiry(now)),
-                condition="attribute_not_exists(pk) OR expires_at <= :now",
-                values={":now": int(now.timestamp())},
-            )
+            self._put(claim, now, now + WINDOW, condition=NEW)
         except ConditionFailed as failure:
-            return self._resolve(claim, failure.item, now)
-        return claim
+            if failure.item is None:  # released between the check and its answer
+                return self.put(claim, now)
+            return _stored(claim, failure.item)
+        return None
+
+    def replace(self, stored: StoredClaim, claim: Claim, now: datetime) -> bool:
+        """Replace the claim if it has the same owner and state."""
+        expires_at = now + WINDOW
+        if stored.claim.body_hash == claim.body_hash and now < stored.expires_at:
+            expires_at = stored.expires_at
+        state = PENDING if stored.response is None else DONE
+        values = _values(stored.claim, state)
+        try:
+            self._put(claim, now, expires_at, condition=_OURS, values=values)
+        except ConditionFailed:
+            return False
+        return True
+
+    def _put(
+        self, claim: Claim, now: datetime, expires_at: datetime, **parts: Unpack[Parts]
+    ) -> None:
+        try:
+            self._table.put(_item(claim, now, expires_at), **parts)
+        except ConditionFailed as failure:
+            # The SDK may have repeated the write, and the first one succeeded.
+            if not failure.item or failure.item["generation"] != str(claim.generation):
+                raise
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
         """Store the response if the claim is pending and ours."""
-        expression, parts = finishing(claim, response)
-        with suppress(ConditionFailed):  # taken over: the successor returns the same response
-            self._table.update(keys.claim(claim.account_id, claim.digest), expression, **parts)
+        with suppress(ConditionFailed):  # taken over: the successor answers for the same records
+            self._table.update(
+                keys.claim(claim.account_id, claim.digest),
+                "SET #state = :done, answer = :response",
+                condition=_OURS,
+                values=_values(claim) | {":done": DONE, ":response": response_attribute(response)},
+            )
 
-    def release(self, claim: Claim) -> StoredResponse | None:
-        """Delete the claim if it is pending and ours; if we finished it, return its response."""
-        try:
+    def release(self, claim: Claim) -> None:
+        """Delete the claim if it is pending and ours."""
+        with suppress(ConditionFailed):
             self._table.delete(
                 keys.claim(claim.account_id, claim.digest),
                 condition=_OURS,
-                values={":pending": PENDING, ":owner": claim.owner},
+                values=_values(claim),
             )
-        except ConditionFailed as failure:
-            stored = failure.item
-            if stored and stored["state"] == DONE and stored["owner"] == claim.owner:
-                return response_of(stored["answer"])
-        return None
-
-    def _resolve(
-        self, claim: Claim, stored: dict[str, Any] | None, now: datetime
-    ) -> Claim | StoredResponse:
-        """Decide what the stored claim means for a new one."""
-        if stored is None:  # released between the check of the condition and its response
-            raise _in_flight()
-        if stored["owner"] == claim.owner:  # the SDK repeated the write; the first one succeeded
-            return claim
-        if stored["hash"] != claim.body_hash and (stored["state"] == DONE or _leased(stored, now)):
-            raise ServiceError(
-                "idempotency_key_mismatch",
-                "This Idempotency-Key was used with a different body.",
-            )
-        if stored["state"] == DONE:
-            response = response_of(stored["answer"])
-            return replace(response, replayed=True, generation=UUID(stored["generation"]))
-        if _leased(stored, now):
-            raise _in_flight()
-        return self._take_over(claim, stored, now)
-
-    def _take_over(self, claim: Claim, stored: dict[str, Any], now: datetime) -> Claim:
-        """Replace the claim of a dead owner.
-
-        The same request continues with the stored generation; another request gets a new one.
-        """
-        expiry = _expiry(now)
-        if stored["hash"] == claim.body_hash:
-            expiry = stored["expires_at"]
-            claim = replace(claim, generation=UUID(stored["generation"]), resumed=True)
-        try:
-            self._table.put(
-                _item(claim, now, expiry),
-                condition=_OURS,
-                values={":pending": PENDING, ":owner": stored["owner"]},
-            )
-        except ConditionFailed as failure:
-            if failure.item and failure.item["owner"] == claim.owner:
-                return claim
-            raise _in_flight() from failure
-        return claim
 
 
-def finishing(claim: Claim, response: StoredResponse) -> tuple[str, Parts]:
-    """Return the update that stores the response of a claim if it is pending and ours."""
-    return "SET #state = :done, answer = :response", {
-        "condition": _OURS,
-        "values": {
-            ":done": DONE,
-            ":pending": PENDING,
-            ":owner": claim.owner,
-            ":response": response_attribute(response),
-        },
-    }
+def _values(claim: Claim, state: str = PENDING) -> dict[str, object]:
+    return {":state": state, ":generation": str(claim.generation)}
 
 
 def response_attribute(response: StoredResponse) -> str | bytes:
@@ -149,30 +103,33 @@ def response_of(attribute: str | bytes) -> StoredResponse:
     return StoredResponse(zlib.decompress(attribute).decode())
 
 
-def _item(claim: Claim, now: datetime, expiry: int) -> Item:
+def _item(claim: Claim, now: datetime, expires_at: datetime) -> Item:
     return keys.claim(claim.account_id, claim.digest) | to_item(
         {
             "state": PENDING,
-            "owner": claim.owner,
             "hash": claim.body_hash,
             "generation": str(claim.generation),
+            "count": claim.count,
+            "earlier": [str(one) for one in claim.earlier] or None,
             "lease": milliseconds(now + LEASE),
-            "expires_at": expiry,
+            "expires_at": ceil(expires_at.timestamp()),
         }
     )
 
 
-def _expiry(now: datetime) -> int:
-    return ceil((now + WINDOW).timestamp())
-
-
-def _leased(stored: dict[str, Any], now: datetime) -> bool:
-    return bool(milliseconds(now) < stored["lease"])
-
-
-def _in_flight() -> ServiceError:
-    return ServiceError(
-        "idempotency_in_flight",
-        "A request with this Idempotency-Key is still being processed.",
-        headers={"Retry-After": "5"},
+def _stored(claim: Claim, item: Mapping[str, Any]) -> StoredClaim:
+    """Read the claim that the key of another claim has."""
+    stored = Claim(
+        account_id=claim.account_id,
+        digest=claim.digest,
+        body_hash=item["hash"],
+        generation=UUID(item["generation"]),
+        count=item["count"],
+        earlier=tuple(map(UUID, item.get("earlier", ()))),
+    )
+    return StoredClaim(
+        claim=stored,
+        leased_until=datetime.fromtimestamp(item["lease"] / 1000, UTC),
+        expires_at=datetime.fromtimestamp(item["expires_at"], UTC),
+        response=response_of(item["answer"]) if item["state"] == DONE else None,
     )

@@ -1,90 +1,83 @@
 """The records of accepted messages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import assigning
-from pillarbox.adapters.dynamodb.messages.claims import finishing
+from pillarbox.adapters.dynamodb.inserts import put_all_new
 from pillarbox.adapters.dynamodb.records import (
+    accepted_message,
     changing_attributes,
     lease_attribute,
     message_item,
     message_of,
+    tombstone_item,
 )
 from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import (
-    NEW,
-    ConditionFailed,
-    TransactionConditionsFailed,
-)
-from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
+from pillarbox.adapters.dynamodb.table import ConditionFailed
+from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
 #: Longer than SES may take to answer (23 s). When a lease is over, the provider's event decides.
 LEASE: Final = timedelta(seconds=30)
+#: Longer than a claim lives and an acceptor may stall.
+_TOMBSTONE_TIME: Final = timedelta(hours=48)
 
 
 class DynamoMessages(Store):
     """Implements `ports.Messages`."""
 
-    def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
-        """Put the record and, with a claim, the claim's response in the same transaction."""
-        if claim is None:
-            # The id is random, so an existing record is our own: the response to the write was
-            # lost, and the write was retried.
-            self._table.put_new(message_item(message))
-            return
-        expression, parts = finishing(claim, response)
-        finish = self._table.to_update(
-            keys.claim(claim.account_id, claim.digest), expression, **parts
-        )
-        if not self._table.try_transact(finish, self._put(message)):
+    def commit(self, message: Message) -> None:
+        """Put the record. One that exists is ours: its first write succeeded, and was repeated."""
+        stored = self._table.put_new(message_item(message))
+        if stored and accepted_message(stored) is None:
             raise Unavailable(
                 "data store",
                 "Another request with the same Idempotency-Key took over.",
                 aws_error="ConditionalCheckFailed",
             )
 
-    def commit_all(self, messages: Sequence[Message]) -> None:
-        """Put the records in one transaction, except those that an earlier try put."""
-        missing = list(messages)
-        while missing:
-            try:
-                self._table.transact([self._put(message) for message in missing])
-            except TransactionConditionsFailed as failure:
-                missing = [
-                    message
-                    for message, is_stored in zip(missing, failure.failed, strict=True)
-                    if not is_stored
-                ]
-            else:
-                return
+    def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
+        """Put the records, except those that an earlier try put."""
+        existing = put_all_new(self._table, list(map(message_item, messages)))
+        if not existing:
+            return frozenset()
+        account_id = messages[0].account_id
+        ids = {message.message_id for message in messages}
+        return frozenset(ids - self.get_all(account_id, list(ids)).keys())
+
+    def withdraw(
+        self, account_id: str, message_ids: Sequence[UUID], now: datetime
+    ) -> dict[UUID, Message]:
+        """Put the tombstones."""
+        tombstones = [
+            tombstone_item(account_id, message_id, now + _TOMBSTONE_TIME)
+            for message_id in message_ids
+        ]
+        if len(tombstones) == 1:
+            stored = self._table.put_new(tombstones[0])
+            return _by_id([stored] if stored else ())
+        existing = put_all_new(self._table, tombstones)
+        return self.get_all(account_id, message_ids) if existing else {}
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
         """Read several messages with strong consistency."""
         requested = [keys.message(account_id, message_id) for message_id in message_ids]
-        messages = map(message_of, self._table.get_all(requested))
-        return {message.message_id: message for message in messages}
-
-    def _put(self, message: Message) -> "TransactWriteItemTypeDef":
-        return self._table.to_put(message_item(message), condition=NEW)
+        return _by_id(self._table.get_all(requested))
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         """Read one message with strong consistency."""
         item = self._table.get(keys.message(account_id, message_id))
-        return message_of(item) if item else None
+        return accepted_message(item)
 
     def peek(self, account_id: str, message_id: UUID) -> Message | None:
         """Read one message with eventual consistency."""
         item = self._table.get(keys.message(account_id, message_id), consistent=False)
-        return message_of(item) if item else None
+        return accepted_message(item)
 
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
@@ -105,7 +98,7 @@ class DynamoMessages(Store):
                 },
             )
         except ConditionFailed as failure:
-            message = message_of(failure.item) if failure.item else None
+            message = accepted_message(failure.item)
             if message is not None and message.lease and message.lease.owner == owner:
                 return message  # the SDK repeated the write; the first one succeeded
             return LeaseRefusal(message)
@@ -121,3 +114,8 @@ class DynamoMessages(Store):
             values={**values, ":rev": message.revision, ":one": 1},
         )
         return item is not None
+
+
+def _by_id(items: Iterable[Mapping[str, Any]]) -> dict[UUID, Message]:
+    messages = filter(None, map(accepted_message, items))
+    return {message.message_id: message for message in messages}

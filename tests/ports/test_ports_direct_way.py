@@ -1,0 +1,223 @@
+"""Where the direct client connects, whom it trusts, and as whom it calls: as botocore does."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final
+from unittest import mock
+
+import botocore.session
+import pytest
+from botocore.exceptions import BotoCoreError
+
+from pillarbox.adapters.aws import WITHOUT_RETRIES, make_client, use_direct_client
+from pillarbox.adapters.direct import connection
+from pillarbox.adapters.direct.client import DirectClient
+from pillarbox.adapters.direct.connection import Endpoint
+from pillarbox.adapters.sdk import sdk_session
+from tests.integration.webhooks.receivers import Authority
+from tests.loops import for_each
+from tests.ports.direct_oracle import GET, REGION, Server, both_clients
+
+_KEY: Final = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"}
+
+
+@contextmanager
+def environment(variables: dict[str, str]) -> Iterator[None]:
+    """Use these variables of AWS and no others."""
+    others = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
+    with mock.patch.dict(
+        os.environ, others | {"AWS_DEFAULT_REGION": REGION} | variables, clear=True
+    ):
+        sdk_session.cache_clear()
+        yield
+    sdk_session.cache_clear()
+    use_direct_client(on=False)
+
+
+def test_each_region_has_the_endpoint_of_botocore() -> None:
+    """In every region of every partition the URL is botocore's, or botocore makes the call."""
+    session = botocore.session.get_session()
+    found = 0
+    for partition in session.get_available_partitions():
+        for service in ("dynamodb", "sqs"):
+            for region in session.get_available_regions(service, partition):
+                with environment({"AWS_DEFAULT_REGION": region}):
+                    endpoint = Endpoint.find(service)
+                resolver = session._get_internal_component("endpoint_resolver")  # type: ignore[attr-defined]
+                expected = resolver.construct_endpoint(service, region, partition)
+                assert expected is not None
+                hosts = {expected["hostname"], expected.get("sslCommonName", "")}
+                if endpoint is not None:
+                    assert endpoint.url.removeprefix("https://") in hosts, (service, region)
+                    found += 1
+    assert found > 60
+
+
+@for_each(
+    "variables",
+    [
+        {"AWS_PROFILE": "shop"},
+        {"AWS_DEFAULT_REGION": ""},
+        {"AWS_DEFAULT_REGION": "us-iso-east-1"},
+        {"AWS_DEFAULT_REGION": "eusc-de-east-1"},
+        {"AWS_USE_FIPS_ENDPOINT": "true"},
+        {"AWS_USE_DUALSTACK_ENDPOINT": "true"},
+        {"AWS_ACCOUNT_ID": "123456789012"},
+        {"HTTPS_PROXY": "http://proxy.example:3128"},
+        {"AWS_ENDPOINT_URL": "http://localhost:4566/path"},
+        {"AWS_ENDPOINT_URL_DYNAMODB": "http://[::1]:4566"},
+    ],
+)
+def test_what_only_botocore_knows_is_left_to_it(variables: dict[str, str]) -> None:
+    """With a profile, a proxy or another kind of endpoint there is no direct client."""
+    with environment(variables):
+        assert Endpoint.find("dynamodb") is None
+
+
+def test_the_switch_and_the_service_decide() -> None:
+    """The direct client is made if the setting says so, and only for two services."""
+    with environment(_KEY):
+        assert not isinstance(make_client("dynamodb"), DirectClient)
+        use_direct_client(on=True)
+        made = [
+            isinstance(make_client(service), DirectClient)
+            for service in ("dynamodb", "sqs", "sesv2")
+        ]
+        assert made == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "name", "error"),
+    [
+        (True, "localhost", None),
+        (True, "other.example", "SSLError"),
+        (False, "localhost", "SSLError"),
+    ],
+    ids=["good", "another name", "another authority"],
+)
+def test_a_certificate_is_verified_as_botocore_does(
+    tmp_path: Path, name: str, error: str | None, *, trusted: bool
+) -> None:
+    """A certificate of an unknown authority or for another name ends the call as in botocore."""
+    authority = Authority(tmp_path)
+    variables = {"AWS_CA_BUNDLE": str(authority.path)} if trusted else {}
+    server = Server(authority.issue(name))
+    url = {"AWS_ENDPOINT_URL": f"https://localhost:{server.port}"}
+    connection._tls.cache_clear()
+    results: list[str | None] = []
+    try:
+        with both_clients(url | variables, "dynamodb", WITHOUT_RETRIES) as both:
+            for kind in ("botocore", "direct"):
+                try:
+                    both[kind].get_item(**GET[1])
+                    results.append(None)
+                except BotoCoreError as failure:
+                    results.append(type(failure).__name__)
+    finally:
+        server.close()
+        connection._tls.cache_clear()
+    assert results == [error, error]
+    assert len(server.requests) == (0 if error else 2)
+
+
+class _Roles(BaseHTTPRequestHandler):
+    """Gives a container's role new keys at each request, if the token is right."""
+
+    expires_in = timedelta(hours=6)
+    given = 0
+
+    def do_GET(self) -> None:
+        assert self.headers["Authorization"] == "token of the container"
+        _Roles.given += 1
+        body = json.dumps(
+            {
+                "AccessKeyId": f"AKID{_Roles.given}",
+                "SecretAccessKey": "secret",
+                "Token": "session",
+                "Expiration": (datetime.now(UTC) + _Roles.expires_in).isoformat(),
+            }
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Write nothing."""
+
+
+@pytest.fixture
+def roles(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Run a container's endpoint for credentials; return the variables that name it."""
+    token = tmp_path / "token"
+    token.write_text("token of the container")
+    server = HTTPServer(("127.0.0.1", 0), _Roles)
+    thread = Thread(target=server.serve_forever, args=[0.01])
+    thread.start()
+    _Roles.given = 0
+    yield {
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://127.0.0.1:{server.server_port}/role",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(token),
+    }
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("expires_in", "keys"),
+    [(timedelta(hours=6), ["AKID1", "AKID1"]), (timedelta(minutes=5), ["AKID2", "AKID3"])],
+    ids=["for hours", "nearly over"],
+)
+def test_a_container_role_is_refreshed(
+    roles: dict[str, str], expires_in: timedelta, keys: list[str]
+) -> None:
+    """A container's calls have its role's keys, which are read again before they expire."""
+    with mock.patch.object(_Roles, "expires_in", expires_in):
+        assert _signers(roles) == [(key, "session") for key in keys]
+
+
+@for_each(
+    ("variables", "expected"),
+    [
+        (_KEY, [("AKIDEXAMPLE", None)] * 2),
+        (_KEY | {"AWS_SESSION_TOKEN": "lambda"}, [("AKIDEXAMPLE", "lambda")] * 2),
+        (_KEY | {"AWS_SECURITY_TOKEN": "older"}, [("AKIDEXAMPLE", "older")] * 2),
+        ({"AWS_EC2_METADATA_DISABLED": "true"}, ["NoCredentialsError"] * 2),
+        ({"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE"}, ["PartialCredentialsError"] * 2),
+    ],
+)
+def test_the_environment_names_the_caller(variables: dict[str, str], expected: list[Any]) -> None:
+    """Keys in the environment sign, with Lambda's token; without keys a call fails as before."""
+    assert _signers(variables) == expected
+
+
+def _signers(variables: dict[str, str]) -> list[Any]:
+    """Return key and token of two calls, or their errors."""
+    server = Server()
+    signers: list[Any] = []
+    try:
+        with environment(variables | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.port}"}):
+            use_direct_client(on=True)
+            client = make_client("dynamodb")
+            assert isinstance(client, DirectClient)
+            for _ in range(2):
+                try:
+                    client.get_item(**GET[1])
+                except BotoCoreError as error:
+                    signers.append(type(error).__name__)
+    finally:
+        server.close()
+    for request in server.requests:
+        lines = dict(
+            line.split(": ", 1) for line in request.decode().split("\r\n")[1:] if ": " in line
+        )
+        key = lines["authorization"].partition("Credential=")[2].partition("/")[0]
+        signers.append((key, lines.get("x-amz-security-token")))
+    return signers
