@@ -150,6 +150,7 @@ _STARTER: Final = {
 CALLER: Final = {
     "id": "key_qh4ybvcvbqzkkbkzysxg",
     "name": "web",
+    "ending": "0000",
     "type": "live",
     "preset": "send",
     "scopes": ["emails:read", "emails:send"],

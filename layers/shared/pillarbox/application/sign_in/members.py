@@ -113,7 +113,8 @@ class AccountMembers:
             base_url=base_url,
             link=link,
         ).send(self.strangers)
-        self._note(principal, AccountAction.MEMBER_INVITED, member, before and before.role, role)
+        former = before.role if before else None
+        self._note(principal, AccountAction.MEMBER_INVITED, member, former, role)
         return member
 
     def _put(self, member: Member, before: Member | None) -> bool:
