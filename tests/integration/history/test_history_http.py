@@ -208,7 +208,7 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
                 _hour("12", 2, _statuses(bounced=1, complained=1), [2, 1, 1, 1, 0]),
                 _hour("13", 1, _statuses(failed=1), [0, 0, 0, 0, 1]),
             ],
-            "topErrors": [{"code": "mailbox_full", "message": "Mailbox full.", "count": 3}],
+            "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 3}],
         }
         assert aggregate(account) == {"batchItemFailures": []}
 
