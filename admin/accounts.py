@@ -7,7 +7,7 @@ import typer
 
 from admin.connection import StackConnection, connected
 from admin.progress import progress
-from admin.tables import Record
+from admin.tables import Record, print_lines
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMail
 from pillarbox.domain.accounts.account_log import COMMAND
@@ -328,7 +328,8 @@ def list_all(ctx: typer.Context) -> None:
     connection = connected(ctx)
     with progress("Reading accounts"):
         items = [*_all(connection)]
-    connection.show_list(items, ("id", "name", "plan", "createdAt", "suspendedAt"))
+    columns = ("id", "name", "plan", "createdAt", "suspendedAt")
+    connection.show_list(items, columns, draw=print_lines)
 
 
 def _all(connection: StackConnection) -> Iterator[Record]:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,7 +18,7 @@ from admin.local_stack import read_local_stack
 from admin.tables import Record, print_list, print_record
 from admin.wiring import OperatorWiring
 from pillarbox.adapters.sdk import sdk_session
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.settings import PREFIX, Settings, read_stack
 
 #: Columns of a table that no terminal limits: wide enough to keep ids on one line.
@@ -69,7 +69,12 @@ class StackConnection:
             Console(stderr=True, highlight=False).print(Text(text, style="yellow"), soft_wrap=True)
 
     def show_list(
-        self, items: Sequence[Record], columns: Sequence[str], more: Record | None = None
+        self,
+        items: Sequence[Record],
+        columns: Sequence[str],
+        more: Record | None = None,
+        *,
+        draw: Callable[[Console, Sequence[Record], Sequence[str]], None] = print_list,
     ) -> None:
         """Show a list: whole in JSON, with `more` beside `items`; some columns in a table.
 
@@ -83,7 +88,7 @@ class StackConnection:
         if not items:
             Console(stderr=True).print("None.")
             return
-        print_list(_console(), items, columns)
+        draw(_console(), items, columns)
 
     def show_error(self, error: ServiceError) -> None:
         """Print an error on stderr."""
@@ -91,6 +96,9 @@ class StackConnection:
             typer.echo(json.dumps({"error": error.envelope()}, indent=2), err=True)
             return
         typer.echo(f"{error.message}{_cause(error)}", err=True)
+        if isinstance(error, ValidationFailed):
+            for other in error.errors[1:]:
+                typer.echo(f"{other.field}: {other.message}", err=True)
 
 
 def connected(ctx: typer.Context) -> StackConnection:

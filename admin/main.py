@@ -1,6 +1,5 @@
 """The operator's command line: `pillarbox`."""
 
-from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +32,7 @@ from admin import (
     webhooks,
 )
 from admin.connection import StackConnection
+from admin.entry import version as shown_version
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.settings import SettingError
 
@@ -72,7 +72,6 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -106,7 +105,7 @@ app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy
 
 def _show_version(requested: bool) -> None:  # noqa: FBT001  typer's form of a callback
     if requested:
-        typer.echo(f"pillarbox {metadata.version('pillarbox')}")
+        typer.echo(shown_version())
         raise typer.Exit
 
 
@@ -139,8 +138,3 @@ def pillarbox(
     Example: `pillarbox --local --json account create --name Shop --plan standard`
     """
     ctx.obj = StackConnection(stack_name=None if local else stack_name, json=json)
-
-
-def main() -> None:
-    """Run the command line."""
-    app(prog_name="pillarbox")

@@ -7,7 +7,7 @@ import typer
 
 from admin.connection import connected
 from admin.progress import progress
-from admin.tables import Record
+from admin.tables import Record, print_lines
 from admin.times import HELP, parse_time
 from admin.use_cases.messages import Search
 from pillarbox.application.accounts.keys import account_of_key_id
@@ -133,6 +133,7 @@ def find(  # noqa: PLR0913  one parameter for each option
         [_row(message) for message in result.found],
         ("messageId", "createdAt", "status", "recipients", "subject"),
         searched,
+        draw=print_lines,
     )
     connection.note(
         f"Read {result.read:,} messages from {end} back to {start}."

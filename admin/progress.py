@@ -6,12 +6,27 @@ from threading import Timer
 from typing import Final
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
 #: A command that ends before shows nothing, so that it does not flicker.
 _DELAY: Final = 2.0
 
 type Report = Callable[[int], None]
+
+
+class _Rate(ProgressColumn):
+    """How many units a second are done, as soon as two reports show it."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
 @contextmanager
@@ -36,6 +51,7 @@ def progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TextColumn(count if unit else ""),
+        _Rate(),
         TimeElapsedColumn(),
         console=console,
         transient=True,

@@ -9,6 +9,8 @@ import typer
 
 from admin.connection import connected
 from admin.progress import progress
+from admin.use_cases.suppression_files import SuppressionFile
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.http.accounts.replies import suppression_item
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
@@ -53,22 +55,63 @@ def import_file(
     ],
     *,
     account: Account,
+    skip_invalid: Annotated[
+        bool,
+        typer.Option(
+            "--skip-invalid",
+            help="Import the other lines if some are wrong, and write those to FILE.refused.csv.",
+        ),
+    ] = False,
+    announce: Annotated[
+        bool,
+        typer.Option("--announce", help="Post suppression.added to webhooks for each address."),
+    ] = False,
 ) -> None:
-    """Suppress the addresses of a file: one a line, or CSV as `suppression export` writes it.
+    """Suppress the addresses of a file: CSV, one address a line, or JSON.
 
-    In a CSV file only the column address is required; a reason is bounced, complained or manual.
-    If a line is wrong, nothing is imported. Addresses that are suppressed already keep their
+    It takes the exports of Pillarbox, and those of Postmark, Resend, SendGrid and SES as they are.
+    The address is in the column email, email address, recipient or address. Lines that begin with #
+    and columns that are not known are ignored. Addresses that are suppressed already keep their
     reason, so you can run the command again.
 
-    Example: `pillarbox suppression import --account qh4ybvcvbqzk unsubscribed.txt`
+    If a line is wrong, nothing is imported, unless you say --skip-invalid.
+
+    Example: `pillarbox suppression import --account qh4ybvcvbqzk unsubscribed.csv --skip-invalid`
     """
     connection = connected(ctx)
     files = connection.wiring.suppression_files
     with file.open(encoding="utf-8-sig", newline="") as opened:
-        entries = files.read(opened)
+        listed = files.read(opened)
+    shown: dict[str, Json] = {"accountId": account}
+    if not skip_invalid:
+        listed.check()
+    elif listed.refused:
+        refused_file = _write_refused(file, listed)
+        shown |= {"refused": len(listed.refused), "refusedFile": str(refused_file)}
+    entries = listed.entries
     with progress("Importing", "suppressions", total=len(entries)) as report:
-        result = files.store(account, entries, report)
-    connection.show({"accountId": account, "added": result.added, "known": result.known})
+        result = files.store(account, entries, report, announce=announce)
+    connection.show(shown | {"added": result.added, "known": result.known})
+
+
+def _write_refused(file: Path, listed: SuppressionFile) -> Path:
+    """Write the lines that are wrong beside their file.
+
+    Raises:
+        ValidationFailed: a file with other lines is there, which somebody may have corrected.
+    """
+    beside, text = file.with_name(f"{file.name}.refused.csv"), listed.refused_text()
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        if beside.read_bytes() != text.encode():
+            message = f"{beside} has lines of an earlier import: import or remove it first"
+            raise ValidationFailed(FieldError("", message, "invalid")) from error
+    except OSError as error:
+        message = f"{beside}: {error.strerror}"
+        raise ValidationFailed(FieldError("", message, "invalid")) from error
+    return beside
 
 
 @app.command("export")

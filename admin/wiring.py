@@ -27,7 +27,7 @@ from admin.use_cases.messages import MessageSearch
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
-from pillarbox.adapters.aws import in_parallel, operator_errors
+from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
@@ -123,7 +123,7 @@ class OperatorWiring(Wiring):
             records=self.suppression_store,
             accounts=self.account_store,
             clock=utc_now,
-            for_each=in_parallel,
+            pause=sleep,
         )
 
     @cached_property

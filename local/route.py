@@ -70,8 +70,12 @@ class Route:
 
         Raises:
             MethodNotAllowed: another method.
+            ServiceError: `route_not_found`: the path has the singular of a collection.
         """
         _, _, *segments = path.removesuffix("/").split("/")
+        if segments[:1] == ["v1"] and (meant := f"{''.join(segments[1:2])}s") in self._routes:
+            message = f"There is no such route; did you mean /api/v1/{meant}?"
+            raise ServiceError("route_not_found", message)
         allow = _find(self._routes, segments[1:]) if segments[:1] == ["v1"] else None
         if allow and method not in allow.split(", "):
             raise MethodNotAllowed(allow)

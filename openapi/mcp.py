@@ -57,6 +57,8 @@ class _Tool:
     shape: type[WireModel] | None = None
     others: Mapping[str, Any] | None = None
     required: tuple[str, ...] = ()
+    #: Fields that the shape requires and the tool does not.
+    optional: tuple[str, ...] = ()
     sends: bool = False
 
 
@@ -110,7 +112,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     ),
     "list_emails": _Tool(
         title="List emails",
-        description="List sent emails with their status, the newest first.",
+        description="List sent emails with their status, the newest first: 10 without `limit`.",
         shape=MessagesQuery,
     ),
     "get_email": _Tool(
@@ -123,8 +125,10 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
         title="Get figures",
         description="Count the emails of a time range by their status, and show the most frequent"
         " errors. `statuses` counts by the status now, the others by each status ever reached, with"
-        " permanent bounces only. At most 31 days by the hour, or 400 days by the day.",
+        " permanent bounces only. At most 31 days by the hour, or 400 days by the day. Without"
+        " `from` the time range begins 24 hours ago, and without `to` it ends now.",
         shape=AnalyticsQuery,
+        optional=("from", "to"),
     ),
     "check_domain": _Tool(
         title="Check a sending domain",
@@ -161,7 +165,8 @@ def tools() -> list[dict[str, Any]]:
 
 def _tool(name: str, tool: _Tool, schemas: Schemas) -> dict[str, Any]:
     shape = _simple(schemas.of(tool.shape), schemas) if tool.shape else {}
-    required = [*shape.get("required", ()), *tool.required]
+    required = [name for name in shape.get("required", ()) if name not in tool.optional]
+    required += tool.required
     return {
         "name": name,
         "title": tool.title,

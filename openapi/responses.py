@@ -1,15 +1,16 @@
 """The responses of operations: the success, and each error that the operation may answer with."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from openapi.errors import ERRORS, EVERYWHERE, OF_CREDENTIALS
+from openapi.errors import ERRORS, EVERYWHERE, OF_CREDENTIALS, example_of
 from openapi.operation import SESSION, Operation
 from openapi.parameters import not_found_of
 from openapi.schemas import Schemas
 from pillarbox.domain.sign_in.role import OPERATE
+from pillarbox.http.mcp.messages import rpc_code
 
 #: The headers of every response.
 _COMMON_HEADERS: Final = ("X-Request-Id", "Cache-Control")
@@ -47,6 +48,8 @@ def responses_of(operation: Operation, schemas: Schemas) -> dict[str, Any]:
             by_status.setdefault(status, [])
     errors = {str(status): _error(status, by_status[status]) for status in sorted(by_status)}
     if operation.rpc:
+        for error in errors.values():
+            _allow_rpc(error["content"]["application/json"], schemas.reference(operation.response))
         notified = {"description": "A notification: there is no response to it."}
         errors["202"] = notified | {"headers": _references(_COMMON_HEADERS)}
         for status, text in _RPC_ERRORS.items():
@@ -59,6 +62,17 @@ def responses_of(operation: Operation, schemas: Schemas) -> dict[str, Any]:
                 "content": {"application/json": content},
             }
     return {operation.success: success} | errors
+
+
+def _allow_rpc(content: dict[str, Any], reference: Mapping[str, Any]) -> None:
+    """Describe an error as JSON-RPC, as the function writes it, or the envelope of the gateway."""
+    content["schema"] = {"anyOf": [reference, content["schema"]]}
+    for code in content["examples"]:
+        example: dict[str, Any] = example_of(code)
+        error = example["value"]["error"]
+        shown = {"code": rpc_code(ERRORS[code].status), "message": error["message"], "data": error}
+        body = {"jsonrpc": "2.0", "id": None, "error": shown}
+        content["examples"][code] = example | {"value": body}
 
 
 def _success_headers(operation: Operation) -> Iterable[str]:

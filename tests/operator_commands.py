@@ -9,7 +9,8 @@ import os
 import sys
 import tempfile
 
-from admin import main
+import admin.main  # noqa: F401  its second of imports, once
+from admin.entry import main
 
 
 def run(arguments: list[str]) -> tuple[int, str, str]:
@@ -22,7 +23,7 @@ def run(arguments: list[str]) -> tuple[int, str, str]:
             sys.argv = ["pillarbox", *arguments]
             code = 1
             try:
-                main.main()
+                main()
             except SystemExit as end:
                 code = end.code if isinstance(end.code, int) else int(end.code is not None)
             finally:

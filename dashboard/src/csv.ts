@@ -2,15 +2,18 @@
 
 import type { Suppression } from "./schema";
 
-/** A spreadsheet takes a cell that begins like this as a formula, and one with a ' before as text. */
-const FORMULA = /^'*[=+\-@\t\r]/;
+/** A spreadsheet takes a cell that begins like this as a formula, and one with a ' before as text; # begins a comment. */
+const FORMULA = /^'*[=+\-@\t\r#]/;
+/** The columns of addresses in the lists of other services, without spaces, hyphens and underscores. */
+const ADDRESSES = ["email", "emailaddress", "recipient", "address"];
 const COLUMNS = ["address", "reason", "createdAt", "messageId"];
 
-/** Return the addresses of a file: its column `address`, or the first one without a header. */
+/** Return the addresses of a file: its column of `ADDRESSES`, or the first one without a header. */
 export function addressesOf(text: string): string[] {
-  const rows = parse(text.replace(/^\ufeff/, "")).filter((row) => row.some(Boolean));
-  const header = rows[0]?.map((cell) => cell.toLowerCase()) ?? [];
-  const column = header.indexOf("address");
+  const written = text.replace(/^\ufeff/, "").replace(/^[ \t]*#.*$/gm, "");
+  const rows = parse(written).filter((row) => row.some(Boolean));
+  const header = rows[0]?.map((cell) => cell.toLowerCase().replace(/[\s_-]/g, "")) ?? [];
+  const column = ADDRESSES.map((name) => header.indexOf(name)).find((at) => at >= 0) ?? -1;
   const cells = rows.slice(column < 0 ? 0 : 1).map((row) => row[Math.max(column, 0)] ?? "");
   return [...new Set(cells.filter(Boolean))];
 }

@@ -13,14 +13,15 @@ test("a file has addresses in a column of that name, or in its first one", () =>
   deepEqual(addressesOf('\ufeffName,"Address"\r\nAda,a@x.example\n"B, ob",b@x.example\n'), ["a@x.example", "b@x.example"]);
   deepEqual(addressesOf("a@x.example;Ada\n\nb@x.example\na@x.example"), ["a@x.example", "b@x.example"]);
   deepEqual(addressesOf("+a@x.example"), ["+a@x.example"]);
+  deepEqual(addressesOf("status,Email Address\n# none\n5.1.1,a@x.example\n"), ["a@x.example"]);
   deepEqual(addressesOf('"say ""hi""@x.example"'), ['say "hi"@x.example']);
 });
 
 test("a spreadsheet finds no formula in a file, and the file has the same addresses again", () => {
-  const addresses = ["'+", "'o", "''=", "+", "-", "=", "@"].map((start) => `${start}a@x.example`);
+  const addresses = ["#", "'+", "'o", "''=", "+", "-", "=", "@"].map((start) => `${start}a@x.example`);
   const text = toCsv(addresses.map(listed));
   const cells = text.trimEnd().split("\r\n").slice(1).map((line) => line.split(",")[0]);
-  deepEqual(cells, ["''+", "'o", "'''=", "'+", "'-", "'=", "'@"].map((start) => `${start}a@x.example`));
+  deepEqual(cells, ["'#", "''+", "'o", "'''=", "'+", "'-", "'=", "'@"].map((start) => `${start}a@x.example`));
   deepEqual(addressesOf(text), addresses);
 });
 

@@ -2,10 +2,11 @@
 
 from pillarbox import wiring
 from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.mcp.messages import reply_service_error
 from pillarbox.http.mcp.protocol import answer
 from pillarbox.http.messages.replies import Reply
 
-app = build_app()
+app = build_app(reply_service_error)
 
 
 @app.post("/v1/mcp")

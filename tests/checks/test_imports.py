@@ -186,7 +186,7 @@ def test_parts_import_what_lies_inward(part: str) -> None:
         ("pillarbox.application.ports", "pillarbox.application.sending.prepare.PreparedMessage"),
         ("pillarbox.application.delivery", "pillarbox.adapters.ses.mailer.SesMailer"),
         ("pillarbox.application.sign_in", "pillarbox.application.sending.prepare.PreparedMessage"),
-        ("pillarbox.wiring", "admin.main.main"),
+        ("pillarbox.wiring", "admin.main.app"),
         ("pillarbox.adapters", "local.stack"),
         ("pillarbox.http", "openapi.operations"),
         ("pillarbox.settings", "tools.release"),

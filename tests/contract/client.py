@@ -50,8 +50,13 @@ class ApiResponse:
 
     @property
     def code(self) -> str:
-        """The error's code; "" for a success, so that a failed comparison shows the codes."""
-        return str(self.json["error"]["code"]) if self.status >= 300 else ""
+        """The error's code; "" for a success, so that a failed comparison shows the codes.
+
+        An error of JSON-RPC has our code in its data.
+        """
+        if self.status < 300:
+            return ""
+        return str({**self.error, **self.error.get("data", {})}["code"])
 
     @property
     def errors(self) -> dict[str, str]:

@@ -45,8 +45,10 @@ def check_documented(
     content = response["content"]["application/json"]
     body = json.loads(text)
     _validator(json.dumps(content["schema"])).validate(body)
-    if status >= 400 and "jsonrpc" not in body:
-        error = body["error"]
+    error = body["error"] if status >= 400 else {}
+    if "jsonrpc" in body:
+        error = error.get("data", {})
+    if "type" in error:
         assert error["code"] in content["examples"], f"{error['code']} is not documented here"
         text_of = ERRORS[error["code"]]
         # An error may have fewer details than the example: a total has no filename.

@@ -324,6 +324,22 @@ def test_search_and_figures_of_a_subset(service: Service, account: str, agent: M
         assert agent.data("list_emails", subset)["total"] == count
 
 
+def test_a_first_call_needs_no_arguments(service: Service, account: str, agent: McpClient) -> None:
+    """Figures are those of the last 24 hours, also with only one end; a list has ten emails."""
+    now = wiring.utc_now()
+    for hours in (1, 25, 30):
+        with service.at(now - timedelta(hours=hours)):
+            agent.data("send_email", otp())
+    changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
+    handler("aggregate_stats")({"Records": changes}, Invocation())
+    for since, count in ((0, 1), (26, 2), (48, 3)):
+        start = {"from": (now - timedelta(hours=since)).isoformat()} if since else {}
+        assert agent.data("get_analytics", start)["totalMessages"] == count
+    listed = agent.data("list_emails")
+    assert (listed["total"], listed["limit"]) == (3, 10)
+    assert "required" not in agent.tools()["get_analytics"]["inputSchema"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [

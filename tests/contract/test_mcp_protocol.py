@@ -210,3 +210,12 @@ def test_the_key_comes_first(api: Api) -> None:
     """Without a valid key the response does not say what is wrong with a message."""
     assert Api().raw("POST", "/mcp", b"{").code == "missing_api_key"
     assert Api(f"{api.key}0").raw("POST", "/mcp", b"{").code == "invalid_api_key"
+
+
+def test_a_wrong_key_is_an_error_of_json_rpc(api: Api) -> None:
+    """Clients show the message of its body, which also has the error of the envelope."""
+    for caller, code in ((Api(), "missing_api_key"), (Api(f"{api.key}0"), "invalid_api_key")):
+        response = post(caller, LISTED)
+        assert refusal(response) == (401, -32600)
+        assert (response.json["id"], response.error["data"]["code"]) == (None, code)
+        assert response.error["message"] == response.error["data"]["message"]

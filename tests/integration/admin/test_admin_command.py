@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from admin.main import app
 from local.ses.store import MailStore
@@ -283,10 +284,34 @@ def test_the_error_says_why_aws_cannot_be_called(
 
 
 def test_the_version_needs_no_stack() -> None:
-    """--version prints the version of the package."""
-    result = Operator().plain("--version")
+    """--version prints the version of the package, alone without the import of an SDK."""
+    result = Operator().plain("--json", "--version")
     assert result.exit_code == 0
     assert result.stdout.split() == ["pillarbox", "0.1.0"]
+    program = (
+        "import sys; from admin.entry import main; sys.argv[1:] = ['--version']; main();"
+        " print(*sorted({'boto3', 'botocore', 'typer'} & {*sys.modules}))"
+    )
+    alone = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True, timeout=60
+    )
+    assert alone.stdout == f"{result.stdout}\n"
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    """The script that --install-completion installs gets the words that can follow."""
+    assert "--install-completion" in Operator().plain("--help").stdout
+
+    def completed(words: str) -> list[str]:
+        env = {
+            "_PILLARBOX_COMPLETE": "complete_bash",
+            "COMP_WORDS": f"pillarbox {words}",
+            "COMP_CWORD": str(len(words.split())),
+        }
+        return CliRunner().invoke(app, prog_name="pillarbox", env=env).stdout.split()
+
+    assert completed("suppr") == ["suppression"]
+    assert completed("suppression import --skip") == ["--skip-invalid"]
 
 
 def test_the_local_stack_must_be_running(tmp_path: Path) -> None:

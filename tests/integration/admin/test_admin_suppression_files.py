@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.admin.operator_command import CommandFailure, Operator
+from tests.integration.admin.operator_command import CommandFailure, Operator, failure
 
 
 def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: Path) -> None:
@@ -83,6 +83,31 @@ def test_a_wrong_line_imports_nothing(
     (error,) = failed.value.error["details"]["errors"]
     assert error["field"] == field
     assert run("suppression", "list", "--account", account) == {"items": []}
+
+
+def test_wrong_lines_are_left_beside_the_file(run: Operator, account: str, tmp_path: Path) -> None:
+    """With --skip-invalid the others are imported, and lines that somebody corrects are kept."""
+    file, beside = tmp_path / "list.csv", tmp_path / "list.csv.refused.csv"
+    file.write_text("Email Address,Reason\na@example.com,HardBounce\nnobody,SpamComplaint\n")
+    read = ("suppression", "import", "--account", account, "--skip-invalid")
+    shown = {"accountId": account, "refused": 1, "refusedFile": str(beside)}
+    assert run(*read, file) == shown | {"added": 1, "known": 0}
+    assert run(*read, file) == shown | {"added": 0, "known": 1}
+    beside.write_text(beside.read_text().replace("\nnobody", "\nb@example.com"))
+    assert run.refused(*read, file) == (1, "validation_failed")
+    assert run(*read, beside) == {"accountId": account, "added": 1, "known": 0}
+    listed = run("suppression", "list", "--account", account)["items"]
+    assert [entry["reason"] for entry in listed] == ["bounced", "complained"]
+
+
+def test_people_see_ten_wrong_lines(run: Operator, account: str, tmp_path: Path) -> None:
+    """The first says how many there are, and each has its number and reason."""
+    file = tmp_path / "list.txt"
+    file.write_text("nobody\n" * 30)
+    shown = failure(run.plain("--local", "suppression", "import", "--account", account, file))
+    lines = shown.splitlines()
+    assert (len(lines), "(and 29 more)" in lines[0]) == (10, True)
+    assert [line.split(":")[0] for line in lines] == [f"line {n}" for n in range(1, 11)]
 
 
 def test_a_file_that_is_not_text(run: Operator, account: str, tmp_path: Path) -> None:

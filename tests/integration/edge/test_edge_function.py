@@ -194,6 +194,18 @@ def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
     assert answer["headers"]["allow"] == {"value": refused.headers["Allow"]}
 
 
+@pytest.mark.parametrize("path", ["/api/v1/email", "/api/v1/v1/webhook/", "/api/v1/key/x/y"])
+def test_the_singular_of_a_collection_is_answered_with_its_name(path: str) -> None:
+    """Both edges say which path was meant, whatever the method; no route is such a singular."""
+    refused = refusal(ROUTE.check_method, "POST", ROUTE.canonical(path))
+    assert (refused.status, refused.code) == (404, "route_not_found")
+    name = path.strip("/").replace("/v1/v1/", "/v1/").split("/")[2]
+    assert refused.message == f"There is no such route; did you mean /api/v1/{name}s?"
+    for method in ("POST", "GET"):
+        assert error_of(route(2, method=method, uri=path)) == refused.envelope()
+    assert not [route for route in ROUTES if f"/v1/{route.split('/')[2]}s" in ROUTES]
+
+
 def test_both_edges_find_the_same_routes() -> None:
     """Every path of up to four of these segments has the same methods at both edges."""
     segments = ["", "emails", "batch", "templates", "drafts", "draft", "versions", "x"]

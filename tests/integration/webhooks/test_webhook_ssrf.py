@@ -222,6 +222,8 @@ def test_no_name_leads_to_an_address_that_is_not_public(
     reason = "must have a host name whose addresses are all public"
     assert poster.check(url) == reason
     assert poster.post(url, {}, b"{}").error == f"the URL {reason}"
+    local = HttpsWebhookPoster((dns_script.address,), allow_local=True).check(url) or ""
+    assert local.startswith(f"{reason}; for this stack's DNS hooks.shop.example is ")
     assert listener.close() == 0
 
 

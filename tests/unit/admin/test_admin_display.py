@@ -5,10 +5,11 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from admin.progress import progress
-from admin.tables import print_list
+from admin.tables import print_lines, print_list
 from admin.times import parse_time
 from pillarbox.domain.errors import Json, ValidationFailed
 from tests.stack import wait_for
@@ -77,6 +78,28 @@ def test_counts_are_a_table_at_80_columns() -> None:
     row: dict[str, Json] = {"accountId": KEY_ID[4:16], "name": "Shop", **dict.fromkeys(names, 1)}
     print_list(console, [row], [*row])
     assert "┃" in written(console).splitlines()[1]
+
+
+def test_a_list_of_lines_has_one_line_a_row() -> None:
+    """At 80 columns ids and short times are whole, and texts are cut; 60 columns get records."""
+    this_year, row = datetime.now(UTC).year, ROWS["messages"]
+    rows = [row | {"createdAt": f"{year}-03-14T15:09:26.535+00:00"} for year in (this_year, 2019)]
+    rows[1]["subject"] = "新しい注文" * 9
+
+    def drawn(width: int) -> list[str]:
+        console = Console(file=io.StringIO(), width=width, highlight=False)
+        print_lines(console, rows, [*row])
+        return written(console).splitlines()
+
+    heading, *lines = drawn(80)
+    assert heading.split() == ["Message", "id", "Created", "at", "Status", "To", "Subject"]
+    assert [line.split()[:3] for line in lines] == [
+        [ID, "03-14", "15:09"],
+        [ID, "2019-03-14", "delivered"],
+    ]
+    assert all(cell_len(line) <= 80 and line.count("…") == 2 for line in lines)
+    assert "for the order of last week, with all its items" in drawn(200)[1]
+    assert drawn(60)[0].split() == ["Message", "id", ID]
 
 
 def terminal() -> Console:

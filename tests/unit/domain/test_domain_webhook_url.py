@@ -85,6 +85,8 @@ def test_the_local_stack_accepts_its_own_machine() -> None:
     assert not parse_webhook_url("https://a.example/", allow_local=True).is_local
     with pytest.raises(WebhookUrlError, match="must begin with https://"):
         parse_webhook_url(url)
+    with pytest.raises(WebhookUrlError, match=r"must have the host 127\.0\.0\.1: localhost may"):
+        parse_webhook_url("http://localhost:3000", allow_local=True)
 
 
 @pytest.mark.parametrize(

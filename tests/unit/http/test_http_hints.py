@@ -20,12 +20,17 @@ from pillarbox.http.messages.wire import (
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.requests import read_api_key
 from pillarbox.http.validation import validate
+from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
 from pillarbox.http.wire import WireModel, fields_of
 from pillarbox.rendering.starters import SLUGS, get_starter
 from tests.refusals import refusal
 
 SHAPES = {shape.__name__: shape for shape in (SendEmailRequest, SendBatchRequest)} | {
-    shape.__name__: shape for shape in (AttachmentModel, RenderStarterRequest)
+    shape.__name__: shape
+    for shape in (
+        *(AttachmentModel, RenderStarterRequest),
+        *(CreateWebhookRequest, ChangeWebhookRequest),
+    )
 }
 
 
@@ -79,6 +84,17 @@ def test_a_field_of_an_attachment_names_the_alternative(name: str, hint: str) ->
     file: Json = {"filename": "a.pdf", "contentType": "a/b", "content": "", name: "x"}
     body: Json = {"to": "a@b.example", "html": "x", "subject": "x", "attachments": [file]}
     assert hint in messages(SendEmailRequest, body)[f"attachments.0.{name}"]
+
+
+@pytest.mark.parametrize("shape", [CreateWebhookRequest, ChangeWebhookRequest])
+def test_a_field_of_a_webhook_names_the_alternative(shape: type[WireModel]) -> None:
+    """Other services call the types of events `events`, and Resend the URL `endpoint`."""
+    body: dict[str, Json] = {"url": "https://a.example/", "types": ["email.sent"]}
+    for name in ("events", "enabled_events", "eventTypes"):
+        refused = messages(shape, body | {name: []})
+        assert refused == {name: "is not a field: the types of events go in types"}
+    refused = messages(CreateWebhookRequest, body | {"endpoint": "x"})
+    assert refused == {"endpoint": "is not a field: the address goes in url"}
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

@@ -150,10 +150,13 @@ class HttpsWebhookPoster:
         if not found:
             raise WebhookUrlError("must have a host name that has an address")
         if not all(is_public(ip_address(address)) for address in found):
-            raise WebhookUrlError(
-                "must have a host name whose addresses are all public"
-                + (", or be http://127.0.0.1:PORT/…" if self._allow_local else "")
+            # A tenant in AWS must not learn what the operator's name servers answer.
+            cause = (
+                f"; for this stack's DNS {url.host} is {found[0]}. Use http://127.0.0.1:PORT/…"
+                if self._allow_local
+                else ""
             )
+            raise WebhookUrlError(f"must have a host name whose addresses are all public{cause}")
         return found
 
     def _records(self, host: str, kind: str, left: _TimeLeft) -> list[str]:

@@ -20,6 +20,8 @@ _SENDER: Final = "the sender goes in from, as an address or as Name <address>"
 _REPLY_TO: Final = "one bare address goes in replyTo"
 _FILES: Final = "files go in attachments"
 _EMAILS: Final = "the emails of a batch go in messages"
+_EVENT_TYPES: Final = "the types of events go in types"
+_EVENT_TYPES_ELSEWHERE: Final = "events event eventtypes enabledevents triggers topics filtertypes"
 _CONTENT: Final = "the file itself goes in content, in base64"
 
 #: By the model: a hint, and the names that get it, in lower case and without - and _.
@@ -65,6 +67,11 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "the id goes in contentId, without < and >": "cid id",
         "content is always base64": "encoding contenttransferencoding",
     },
+    "CreateWebhookRequest": {
+        _EVENT_TYPES: _EVENT_TYPES_ELSEWHERE,
+        "the address goes in url": "endpoint target uri href webhookurl",
+    },
+    "ChangeWebhookRequest": {_EVENT_TYPES: _EVENT_TYPES_ELSEWHERE},
     "RenderStarterRequest": {
         _VALUES: "templatemodel templatedata data params values",
     },

@@ -5,7 +5,6 @@ SES reviews an AWS account at 5 % permanent bounces or 0.1 % complaints, and may
 seen: the lower end of the 90 % interval of Wilson (1927).
 """
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ from typing import Final
 
 from pillarbox.domain.accounts.pause import PauseCause, PauseLevel
 from pillarbox.domain.messages.recipient_counts import RecipientCounts
+from pillarbox.domain.wilson import lower_bound
 
-#: How many standard deviations 90 % of a normal distribution are within.
-_Z: Final = 1.6449
 #: The least recipients of which a rate of bounces is judged.
 LEAST_RECIPIENTS: Final = 20
 #: The same for complaints; of fewer recipients it is judged from so many complaints on.
@@ -33,16 +31,6 @@ class BreakerMode(StrEnum):
     #: The owners are told, and nothing is refused.
     WARN = "warn"
     ACT = "act"
-
-
-def lower_bound(events: int, recipients: int) -> float:
-    """Return the least rate that fits so many events of so many recipients."""
-    if recipients <= 0:
-        return 0.0
-    rate, square = min(events / recipients, 1.0), _Z * _Z
-    middle = rate + square / (2 * recipients)
-    spread = _Z * math.sqrt((rate * (1 - rate) + square / (4 * recipients)) / recipients)
-    return (middle - spread) / (1 + square / recipients)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ def parse_webhook_url(text: str, *, allow_local: bool = False) -> WebhookUrl:
 
 def _check_host(host: str, *, is_local: bool) -> None:
     if is_local:
+        if host == "localhost":
+            raise WebhookUrlError("must have the host 127.0.0.1: localhost may be another address")
         if host != _LOCAL_HOST:
             raise WebhookUrlError("must begin with https://, or with http://127.0.0.1:")
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
-from pillarbox.domain.errors import Json, ValidationFailed
+from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
 from pillarbox.http.requests import read_json
 
 if TYPE_CHECKING:
@@ -19,11 +19,13 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
 HEADER_MISMATCH: Final = -32020
 UNSUPPORTED_VERSION: Final = -32022
 
 _BAD_REQUEST: Final = 400
 _NOT_FOUND: Final = 404
+_SERVER_ERROR: Final = 500
 
 type RequestId = str | int
 
@@ -101,6 +103,26 @@ def reply_rpc_error(request_id: RequestId | None, error: RpcError, *, handshake:
     return _reply(status, {"id": request_id, "error": body})
 
 
-def _reply(status: int, body: Mapping[str, Json]) -> "Reply":
+def rpc_code(status: int) -> int:
+    """Return the code of JSON-RPC for an error that has none of its own."""
+    return INTERNAL_ERROR if status >= _SERVER_ERROR else INVALID_REQUEST
+
+
+def reply_service_error(error: ServiceError) -> "Reply":
+    """Reply with an error that came before the message was read, such as a wrong key.
+
+    Clients of MCP show their users the error of JSON-RPC. Its `data` is the error of the envelope.
+    """
+    body: Json = {
+        "code": rpc_code(error.status),
+        "message": error.message,
+        "data": error.envelope(),
+    }
+    return _reply(error.status, {"id": None, "error": body}, error.headers)
+
+
+def _reply(
+    status: int, body: Mapping[str, Json], headers: Mapping[str, str] | None = None
+) -> "Reply":
     text = json.dumps({"jsonrpc": "2.0", **body}, separators=(",", ":"))
-    return Response(status, "application/json", text)
+    return Response(status, "application/json", text, headers=dict(headers or {}))

@@ -1,6 +1,7 @@
 """The tools that only read."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from itertools import islice
 from typing import Final
 
@@ -26,6 +27,10 @@ from pillarbox.http.wire import WireModel, optional, required, text, whole_numbe
 
 #: The lines of a rendered template in a result.
 _PREVIEW_LINES: Final = 60
+#: The emails in a list without a limit: fewer than over HTTP, because a model reads them.
+_EMAILS: Final = 10
+#: The time range of figures without one.
+_FIGURES: Final = timedelta(hours=24)
 
 
 class MessageArguments(WireModel):
@@ -114,7 +119,8 @@ def _render_template(call: ToolCall) -> dict[str, Json]:
 
 
 def _list_emails(call: ToolCall) -> dict[str, Json]:
-    query, account = validate(MessagesQuery, call.arguments), call.principal.account
+    arguments = {"limit": _EMAILS, **call.arguments}
+    query, account = validate(MessagesQuery, arguments), call.principal.account
     page = call.services.history_queries.page(
         account.account_id, query.to_request(), account.shards
     )
@@ -128,7 +134,9 @@ def _get_email(call: ToolCall) -> dict[str, Json]:
 
 
 def _get_analytics(call: ToolCall) -> dict[str, Json]:
-    query, account = validate(AnalyticsQuery, call.arguments), call.principal.account
+    since = call.now - _FIGURES
+    arguments = {"from": since.isoformat(), "to": call.now.isoformat(), **call.arguments}
+    query, account = validate(AnalyticsQuery, arguments), call.principal.account
     figures = call.services.history_queries.analytics(
         account.account_id, *query.window, query.bucket, account.shards, subset=query.subset
     )

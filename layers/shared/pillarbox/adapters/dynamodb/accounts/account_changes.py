@@ -6,7 +6,7 @@ from typing import Any
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of
 from pillarbox.adapters.dynamodb.accounts.sender_domains import sender_domain_of
-from pillarbox.adapters.dynamodb.accounts.suppressions import suppression_of
+from pillarbox.adapters.dynamodb.accounts.suppressions import UNANNOUNCED, suppression_of
 from pillarbox.adapters.dynamodb.attributes import from_item, from_text
 from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.restored import is_restored
@@ -45,7 +45,7 @@ def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
         case "MSG":
             return new_events(message_of(old) if old else None, message_of(new))
         # The hash of an erased person tells the account's owner nothing.
-        case "SUP" if old is None and not is_hashed(str(new["sk"])):
+        case "SUP" if old is None and not is_hashed(str(new["sk"])) and UNANNOUNCED not in new:
             added = suppression_of(new)
             return [suppression_added(account_id, added.address, added.at, added.message_id)]
         case "ACCT":

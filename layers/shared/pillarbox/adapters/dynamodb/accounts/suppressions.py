@@ -8,6 +8,7 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
+from pillarbox.adapters.dynamodb.inserts import put_all_new
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.rows import UUID_TEXT, Row
@@ -16,6 +17,9 @@ from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 _SUPPRESSION: Final = Row(
     Suppression, "reason", at=("at", TIME), message_id=("message?", UUID_TEXT)
 )
+
+#: The column of a suppression that is no news to webhook endpoints.
+UNANNOUNCED: Final = "unannounced"
 
 
 class DynamoSuppressions(Store):
@@ -51,6 +55,17 @@ class DynamoSuppressions(Store):
     ) -> Sequence[Suppression]:
         """Put each in a request of its own: a batch cannot keep an earlier suppression."""
         return in_parallel(lambda one: self.add(account_id, one), suppressions)
+
+    def add_missing(
+        self, account_id: str, suppressions: Sequence[Suppression], *, announce: bool
+    ) -> None:
+        """Put them without a replacement, so that a bounce at the same time keeps its reason."""
+        marked = {} if announce else to_item({UNANNOUNCED: True})
+        items = [
+            keys.suppression(account_id, one.address) | to_item(_SUPPRESSION.write(one)) | marked
+            for one in suppressions
+        ]
+        put_all_new(self._table, items)
 
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""

@@ -1,0 +1,19 @@
+"""Start the command `pillarbox`; its version needs none of its imports, such as boto3's."""
+
+import sys
+from importlib import metadata
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        print(version())  # noqa: T201  typer is not loaded
+        return
+    from admin.main import app  # noqa: PLC0415  takes a second
+
+    app(prog_name="pillarbox")
+
+
+def version() -> str:
+    """Return what `--version` shows."""
+    return f"pillarbox {metadata.version('pillarbox')}"
