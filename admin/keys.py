@@ -140,7 +140,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     connection.show_list(
         [_view(key, last_uses.get(key.key_id)) for key in keys],
         (
-            *("id", "name", "type", "selfService", "preset", "scopes", "agent"),
+            *("id", "name", "ending", "type", "selfService", "preset", "scopes", "agent"),
             *("createdAt", "lastUsedAt", "revokedAt"),
         ),
     )

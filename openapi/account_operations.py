@@ -38,6 +38,7 @@ _SEND: Final = ["emails:read", "emails:send"]
 _KEY: Final = {
     "id": "key_qh4ybvcvbqzk4kq7x2m9",
     "name": "web",
+    "ending": "0000",
     "type": "live",
     "preset": "send",
     "scopes": _SEND,
@@ -217,7 +218,8 @@ MEMBERS: Final = (
         summary="Invite a member",
         description="Emails a link that signs the user in once, within seven days; later it signs"
         " in with a code. Then it is asked whether it joins the account. Until then the member is"
-        " `pending`, and has no rights.",
+        " `pending`, and has no rights. An address that is `pending` is invited again, as far as"
+        " the limits of invitations allow.",
         scope=MEMBERS_WRITE,
         body=InviteMemberRequest,
         body_examples=example(

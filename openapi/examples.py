@@ -73,6 +73,9 @@ _LISTED: Final = {
     "updatedAt": _LATER,
     "errorMessage": None,
     "tags": {"order": "10442"},
+    "keyId": "key_qh4ybvcvbqzk4kq7x2m9",
+    "starterTemplate": "otp",
+    "templateId": None,
 }
 MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
 MESSAGE: Final = _LISTED | {
@@ -83,9 +86,6 @@ MESSAGE: Final = _LISTED | {
     "cc": [],
     "bcc": [],
     "route": "http",
-    "keyId": "019a8f6c-2f10-7d6e-9a41-7e0f3c5b1a02",
-    "starterTemplate": "otp",
-    "templateId": None,
     "templateVersion": None,
     "requestId": "5b2f6c1e-93f4-4f0a-8d55-0c7c1f3a9b7e",
     "events": [
@@ -150,6 +150,7 @@ _STARTER: Final = {
 CALLER: Final = {
     "id": "key_qh4ybvcvbqzkkbkzysxg",
     "name": "web",
+    "ending": "0000",
     "type": "live",
     "preset": "send",
     "scopes": ["emails:read", "emails:send"],

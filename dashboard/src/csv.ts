@@ -1,4 +1,4 @@
-// CSV files of suppressions, with the columns of `pillarbox suppression export`.
+// CSV files (RFC 4180). That of suppressions has the columns of `pillarbox suppression export`.
 
 import type { Suppression } from "./schema";
 
@@ -20,7 +20,21 @@ export function addressesOf(text: string): string[] {
 
 export function toCsv(items: Suppression[]): string {
   const rows = items.map((one) => [one.address, one.reason, one.createdAt, one.messageId ?? ""]);
-  return [COLUMNS, ...rows].map((row) => `${row.map(quote).join(",")}\r\n`).join("");
+  return csv([COLUMNS, ...rows]);
+}
+
+/** Return rows as text. A cell that a spreadsheet would take as a formula has a ' before. */
+export function csv(rows: string[][]): string {
+  return rows.map((row) => `${row.map(quote).join(",")}\r\n`).join("");
+}
+
+/** Let the browser save a file. */
+export function save(name: string, file: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 function quote(cell: string): string {

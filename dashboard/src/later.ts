@@ -3,6 +3,8 @@
 export { default as Account } from "./pages/account";
 export { default as DomainPage } from "./pages/domain";
 export { default as Domains } from "./pages/domains";
+export { ExportWindow } from "./pages/export-window";
+export { default as Keys } from "./pages/keys";
 export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";
 export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";

@@ -4,7 +4,6 @@ import lazy from "preact-iso/lazy";
 
 import Activity from "./pages/activity";
 import Endpoint from "./pages/endpoint";
-import Keys from "./pages/keys";
 import Overview from "./pages/overview";
 import Webhooks from "./pages/webhooks";
 import type { IconName } from "./parts/icon";
@@ -51,7 +50,7 @@ export const ROUTES = [
   { path: "/app/webhooks", component: Webhooks },
   { path: "/app/webhooks/:id", component: Endpoint },
   { path: "/app/suppressions", component: later("Suppressions") },
-  { path: "/app/keys", component: Keys },
+  { path: "/app/keys", component: later("Keys") },
   { path: "/app/members", component: later("Members") },
   { path: "/app/account", component: later("Account") },
 ];

@@ -78,17 +78,26 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
 
 
 def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> None:
-    """Filters change the address, survive a reload and go with Back; an id opens its email."""
+    """Filters survive a reload, go with Back and choose what a file has; an id opens its email."""
     page = user.go(f"/app/activity/{emails['delivered']}")
-    link = drawer(page).get_by_role("link", name=re.compile("^key_"))
-    key_id = link.inner_text()
+    link = drawer(page).locator("a[href*='activity?key=']")
+    expect(link).not_to_have_text(re.compile("^key_"))  # once the names are there
+    key_name, key_id = link.inner_text(), str(link.get_attribute("href")).partition("=")[2]
     link.click()
     expect(page).to_have_url(f"{user.base}/app/activity?key={key_id}")
     key, template = (page.get_by_role("combobox", name=name) for name in ("API key", "Template"))
     expect(key).to_have_value(key_id)
-    expect(key.locator("option:checked")).not_to_have_text(key_id)
+    expect(key.locator("option:checked")).to_have_text(key_name)
     page = user.go(f"/app/activity?key={key_id}&tag=run:{RUN}")
     expect(rows(page)).to_have_count(2)
+    expect(page.locator(".emails .origin").first).to_contain_text(key_name)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    head, *lines = download.value.path().read_text("utf-8-sig").splitlines()
+    assert head.startswith("messageId,createdAt,")
+    assert {line.partition(",")[0] for line in lines} == {*emails.values()}
+    assert all(f",{key_name},{key_id},run:{RUN}" in line for line in lines)
+    page.get_by_role("button", name="Done").click()
     page.get_by_label("Status").select_option("bounced")
     expect(page.locator(".emails .who")).to_have_text([ADDRESSES["bounced"]])
     page.reload()

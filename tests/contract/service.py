@@ -36,6 +36,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
     account_of_key,
     digest_of_key,
+    ending_of_key,
     new_key_text,
 )
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
@@ -253,6 +254,7 @@ class Service:
             preset=preset,
             scopes=granted if scopes is None else scopes,
             digest=digest_of_key(text),
+            ending=ending_of_key(text),
             created_at=wiring.utc_now(),
             self_service=self_service,
             agent=agent,

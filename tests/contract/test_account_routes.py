@@ -66,6 +66,7 @@ def test_a_key_is_shown_once_and_sends(owner: Owner) -> None:
     (item,) = listed.json["items"]
     shown = {name: value for name, value in created.json.items() if name != "key"}
     assert item == shown | {"createdBy": _ADA}
+    assert item["ending"] == key[-4:]
     assert (item["name"], item["scopes"]) == (_HOSTILE, ["emails:read", "emails:send"])
     assert owner.api.raw("DELETE", f"/keys/{item['id']}").status == 204
     assert Api(key).send(otp()).code == "invalid_api_key"
@@ -318,6 +319,36 @@ def test_a_member_is_not_invited_twice(owner: Owner) -> None:
     assert [one["role"] for one in owner.items("/members")] == ["owner"]
     for body in ({"email": "x", "role": "viewer"}, {"email": _BOB, "role": "operator"}):
         assert owner.post("/members", body).code == "validation_failed"
+
+
+def test_who_has_not_agreed_is_invited_again_within_the_limits(
+    service: Service, owner: Owner
+) -> None:
+    """A week later: with a new link, role and time; sooner it is 429 and nothing changes."""
+    start, address = wiring.utc_now(), f"again-{owner.account}@shop.example"
+    with service.at(start):
+        first = owner.post("/members", {"email": address, "role": "viewer"}).json
+        early = owner.post("/members", {"email": address.upper(), "role": "owner"})
+        assert (early.status, early.code) == (429, "rate_limit_exceeded")
+        assert owner.items("/members")[1] == first
+    service.deliver()
+    already = len(service.ses.mails)
+    with service.at(start + timedelta(days=8)):
+        owner.api = Api(session=service.session(owner.account))
+        again = owner.post("/members", {"email": address, "role": "author"})
+        assert service.deliver() == []
+        (sent,) = service.ses.mails[already:]
+        mail = message_from_bytes(sent["raw"], policy=policy.default)
+        text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+        (link,) = re.findall(r"/app/sign-in#([0-9a-z]{32})", text)
+        assert [one for one in owner.items("/members") if one["pending"]] == [again.json]
+        assert again.json["createdAt"] > first["createdAt"]
+        assert again.json | {"createdAt": ""} == first | {"createdAt": "", "role": "author"}
+        token = Browser().post("", {"link": link}).json["token"]
+        joined = Api(session=token).raw("POST", f"/invitations/{owner.account}")
+        assert (joined.status, joined.json["role"]) == (200, "author")
+        known = owner.post("/members", {"email": address, "role": "owner"})
+        assert (known.status, known.code) == (409, "member_exists")
 
 
 def test_invitations_are_limited(owner: Owner) -> None:

@@ -31,6 +31,7 @@ def test_a_key_shows_itself_its_account_and_what_is_left(service: Service) -> No
         shown = me(api)
     assert shown.status == 200
     body = shown.json
+    assert body.pop("ending") == str(api.key)[-4:]
     assert body.pop("id").startswith(f"key_{account}")
     assert datetime.fromisoformat(body.pop("createdAt")).tzinfo is not None
     assert body == {

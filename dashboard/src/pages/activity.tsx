@@ -1,13 +1,14 @@
 // The emails of the account: searched, filtered, and one of them in a drawer.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import lazy from "preact-iso/lazy";
 import { useLocation, useRoute } from "preact-iso/router";
 
 import { search } from "../api";
 import { count, minute } from "../format";
 import { useKeys } from "../keys";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
-import { KeyChoice, TemplateChoice } from "../parts/choices";
+import { KeyChoice, TemplateChoice, useNames } from "../parts/choices";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Progress } from "../parts/notice";
@@ -16,13 +17,17 @@ import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
 import { held, isMessageId, isTime, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { MessageDrawer } from "./message";
+import { type Names, originOf } from "./origins";
 
+const ExportWindow = lazy(() => import("../later").then((pages) => pages.ExportWindow));
 const LIST = "/app/activity";
 /** Whether this page opened the drawer, so that Back leads to the list. */
 let opened = false;
 
 export default function Activity() {
   const { params } = useRoute();
+  const names = useNames();
+  const [exporting, setExporting] = useState(false);
   const { route, back } = useLocation();
   const [filters, change] = useFilters();
   const page = pageOf(filters);
@@ -43,8 +48,13 @@ export default function Activity() {
     change({ page: next === 1 ? "" : String(next) });
     scrollTo(0, 0);
   }
+  const out = (
+    <button type="button" class="button" disabled={!list.data?.total} onClick={() => setExporting(true)}>
+      Export
+    </button>
+  );
   return (
-    <Page title="Activity">
+    <Page title="Activity" actions={out}>
       <FilterBar filters={filters} onChange={(changes) => change({ ...changes, page: "" })} />
       <Progress of={list} />
       {list.data?.items.length === 0 && (
@@ -70,17 +80,18 @@ export default function Activity() {
             </button>
           )}
           <table class="list emails" data-held>
-            <Head columns={["Status", "To", "Subject", "Accepted"]} />
+            <Head columns={["Status", "To", "Subject", "Template and key", "Accepted"]} />
             <tbody>
               {items.map((message) => (
-                <Row key={message.messageId} message={message} query={search(filters)} onOpen={() => (opened = true)} />
+                <Row key={message.messageId} message={message} names={names} query={search(filters)} onOpen={() => (opened = true)} />
               ))}
             </tbody>
           </table>
           <Pager page={page} total={list.data.total} onChange={turn} />
         </div>
       )}
-      {id && <MessageDrawer id={id} newer={step(-1)} older={step(1)} onShow={show} onClose={close} />}
+      {exporting && <ExportWindow query={query} names={names} onClose={() => setExporting(false)} />}
+      {id && <MessageDrawer id={id} names={names} newer={step(-1)} older={step(1)} onShow={show} onClose={close} />}
     </Page>
   );
 }
@@ -99,12 +110,15 @@ function useHeld(now: Message[], of: string) {
 const ORDINARY: Status[] = ["pending", "sent", "delivered"];
 
 /** A row opens its email where one clicks, unless a text was selected: a link's text cannot be, so the address is none. */
-function Row({ message, query, onOpen }: { message: Message; query: string; onOpen: () => void }) {
+function Row({ message, names, query, onOpen }: { message: Message; names: Names; query: string; onOpen: () => void }) {
   const link = useRef<HTMLAnchorElement>(null);
   function open(event: MouseEvent) {
     const own = (event.target as Element).closest("a");
     if (!own && !String(getSelection())) link.current?.click();
   }
+  const origin = originOf(message, names);
+  const template = names.get(origin.template?.id ?? "");
+  const key = names.get(origin.key?.id ?? "");
   const subject = message.subject || "(no subject)";
   return (
     <tr onClick={open}>
@@ -117,6 +131,11 @@ function Row({ message, query, onOpen }: { message: Message; query: string; onOp
           {subject}
         </a>
         <Tags tags={message.tags} />
+      </td>
+      <td class="origin">
+        <div title={[template, key].filter(Boolean).join(", ")}>
+          {template && <span>{template}</span>} {key && <b>{key}</b>}
+        </div>
       </td>
       <td class="when">
         <Time at={message.createdAt} />

@@ -3,18 +3,25 @@
 import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
+import { keepAnswers } from "../answers";
 import { call } from "../api";
 import { curlWith } from "../command";
+import { count } from "../format";
 import { Ask } from "../parts/ask";
 import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Notice, Progress } from "../parts/notice";
-import { useResource } from "../resource";
+import { Find } from "../parts/search";
+import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateKeyRequest, Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
 import { session } from "../session";
+import { lastUses, MANY, matching, shortOf } from "./key-list";
+
+const SHOWN = 50;
+const uses = keepAnswers<Map<string, string>>();
 
 export default function Keys() {
   if (!may("keys")) {
@@ -33,7 +40,9 @@ function KeyPage() {
   const list = useResource("GET /v1/keys");
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
-  const keys = list.data?.items ?? [];
+  const [text, setText] = useState("");
+  const all = useUsed(list.data?.items ?? []);
+  const keys = matching(all, text);
   const revoked = keys.filter((key) => key.revokedAt);
   const create = (
     <button type="button" class="button primary" disabled={!list.data} onClick={() => setCreating(true)}>
@@ -44,14 +53,20 @@ function KeyPage() {
     <Page title="API keys" actions={create}>
       <p class="lead">Programs send with a key. Give each program its own, with no more than it needs.</p>
       <Progress of={list} />
-      {list.data && keys.length === revoked.length && (
+      {all.length > MANY && <Find placeholder="Name, creator, id, or a whole key" onFind={setText} />}
+      {list.data && text && keys.length === 0 && (
+        <Empty icon="search" title="No key matches">
+          <p>A key of another account is not in this list, nor one that was revoked long ago.</p>
+        </Empty>
+      )}
+      {list.data && all.every((key) => key.revokedAt) && (
         <Empty icon="keys" title="No keys yet">
           <p>Create a key to send your first email with it.</p>
         </Empty>
       )}
       <Table caption="Keys" keys={keys.filter((key) => !key.revokedAt)} onRevoke={setRevoking} />
       {revoked.length > 0 && (
-        <details class="more">
+        <details class="more" open={text !== ""}>
           <summary>Revoked keys: {revoked.length}</summary>
           <Table caption="Revoked keys" keys={revoked} />
         </details>
@@ -62,38 +77,56 @@ function KeyPage() {
   );
 }
 
+/** Return the keys with the last use that their emails show. */
+function useUsed(keys: Key[]): Key[] {
+  const recorded = keys.length > 0 ? keys.map(({ id, lastUsedAt }) => `${id} ${lastUsedAt}`).join() : null;
+  const current = useAnswers(uses, recorded, (signal) =>
+    lastUses(keys, async (query) => (await call("GET /v1/emails", { query, signal })).items),
+  );
+  return keys.map((key) => ({ ...key, lastUsedAt: current.data?.get(key.id) ?? key.lastUsedAt }));
+}
+
 function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRevoke?: (key: Key) => void }) {
+  const [whole, setWhole] = useState(false);
   if (keys.length === 0) return null;
+  const rest = whole ? 0 : Math.max(keys.length - SHOWN, 0);
   return (
-    <table class="list records">
-      <Head caption={caption} columns={["Name", "May do", "Last used", "Created", ...(onRevoke ? [] : ["Revoked"])]} action={onRevoke && "Revoke"} />
-      <tbody>
-        {keys.map((key) => (
-          <tr key={key.id}>
-            <td class="who">
-              <b>{key.name}</b> <small>{key.id}</small>
-            </td>
-            <td class="what">
-              {key.type === "preview" ? <Badge status="pending">preview</Badge> : <Badge status="sent">{key.preset ?? "custom"}</Badge>}{" "}
-              {key.agent && <Badge status="note">agent</Badge>} <small>{key.scopes.join(", ")}</small>
-            </td>
-            <td data-label="Last used">{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
-            <td data-label="Created">
-              <Time at={key.createdAt} /> {key.createdBy && <small>by {key.createdBy}</small>}
-            </td>
-            <td class="do">
-              {onRevoke ? (
-                <button type="button" class="button small danger" aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
-                  Revoke
-                </button>
-              ) : (
-                key.revokedAt && <Time at={key.revokedAt} />
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <table class="list records">
+        <Head caption={caption} columns={["Name", "May do", "Last used", "Created", ...(onRevoke ? [] : ["Revoked"])]} action={onRevoke && "Revoke"} />
+        <tbody>
+          {keys.slice(0, keys.length - rest).map((key) => (
+            <tr key={key.id}>
+              <td class="who">
+                <b>{key.name}</b> {key.ending && <small>{shortOf(key)}</small>} <small>{key.id}</small>
+              </td>
+              <td class="what">
+                {key.type === "preview" ? <Badge status="pending">preview</Badge> : <Badge status="sent">{key.preset ?? "custom"}</Badge>}{" "}
+                {key.agent && <Badge status="note">agent</Badge>} <small>{key.scopes.join(", ")}</small>
+              </td>
+              <td data-label="Last used">{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
+              <td data-label="Created">
+                <Time at={key.createdAt} /> {key.createdBy && <small>by {key.createdBy}</small>}
+              </td>
+              <td class="do">
+                {onRevoke ? (
+                  <button type="button" class="button small danger" aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
+                    Revoke
+                  </button>
+                ) : (
+                  key.revokedAt && <Time at={key.revokedAt} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rest > 0 && (
+        <button type="button" class="button" onClick={() => setWhole(true)}>
+          Show {count(rest)} more
+        </button>
+      )}
+    </>
   );
 }
 

@@ -14,6 +14,7 @@ import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Member, Role } from "../schema";
 import { renew } from "../session";
+import { hasExpired, removal } from "./invited";
 
 const ROLES: Record<Role, string> = {
   owner: "Everything, also members and the account.",
@@ -25,6 +26,7 @@ const ROLES: Record<Role, string> = {
 export default function Members() {
   const list = useResource("GET /v1/members");
   const [inviting, setInviting] = useState(false);
+  const [resending, setResending] = useState<Member>();
   const [removing, setRemoving] = useState<Member>();
   const writable = may("members");
   const invite = (
@@ -47,23 +49,25 @@ export default function Members() {
               <tr key={member.id}>
                 <td class="who">
                   {member.email} {member.current && <Badge status="pending">you</Badge>}
-                  {member.pending && <Badge status="pending">invited</Badge>}
+                  {member.pending && (hasExpired(member.createdAt) ? <Badge status="note">link expired</Badge> : <Badge status="pending">invited</Badge>)}
                 </td>
                 <td class="what">
                   <RoleOf member={member} onChanged={replace} />
                 </td>
-                <td data-label="Member since">
+                <td data-label={member.pending ? undefined : "Member since"}>
+                  {member.pending && "Invited "}
                   <Time at={member.createdAt} />
                 </td>
                 <td class="do">
-                  <button
-                    type="button"
-                    class="button small danger"
-                    disabled={!writable}
-                    aria-label={member.current ? "Leave the account" : `Remove ${member.email}`}
-                    onClick={() => setRemoving(member)}
-                  >
-                    {member.current ? "Leave" : "Remove"}
+                  {member.pending && (
+                    <>
+                      <button type="button" class="button small" disabled={!writable} aria-label={`Invite ${member.email} again`} onClick={() => setResending(member)}>
+                        Resend
+                      </button>{" "}
+                    </>
+                  )}
+                  <button type="button" class="button small danger" disabled={!writable} aria-label={removal(member).label} onClick={() => setRemoving(member)}>
+                    {removal(member).button}
                   </button>
                 </td>
               </tr>
@@ -73,6 +77,7 @@ export default function Members() {
       )}
       {list.data?.items.length === 1 && <p class="hint">You are the only member. Invite a second owner, so that the account stays reachable.</p>}
       {inviting && <Invite onClose={() => setInviting(false)} onInvited={list.reload} />}
+      {resending && <Resend to={resending} onClose={() => setResending(undefined)} onInvited={list.reload} />}
       {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onRemoved={list.reload} />}
     </Page>
   );
@@ -142,23 +147,37 @@ function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: () => 
   );
 }
 
+function Resend({ to: { email, role }, onClose, onInvited }: { to: Member; onClose: () => void; onInvited: () => void }) {
+  async function resend() {
+    await call("POST /v1/members", { body: { email, role } });
+    return "The invitation is on its way.";
+  }
+  return (
+    <Ask title={`Invite ${email} again?`} answer="Send the invitation" action={resend} onDone={onInvited} onClose={onClose}>
+      <p>The email has a new link, which signs in once, within 7 days. An account can write to an address once in a calendar week.</p>
+    </Ask>
+  );
+}
+
 function Remove({ of: member, onClose, onRemoved }: { of: Member; onClose: () => void; onRemoved: () => void }) {
   async function remove() {
     await call("DELETE /v1/members/{member_id}", { path: { member_id: member.id } });
     if (member.current) await renew();
     else onRemoved();
   }
-  const [title, answer, loser] = member.current
-    ? ["Leave this account?", "Leave the account", "You lose"]
-    : [`Remove ${member.email}?`, "Remove the member", "The member loses"];
-  const keys = useResource("GET /v1/keys");
+  const { title, answer, loser } = removal(member);
+  const keys = useResource(member.pending ? null : "GET /v1/keys");
   const theirs = keys.data?.items.filter((key) => key.createdBy === member.email && !key.revokedAt).length;
   return (
     <Ask danger title={title} answer={answer} action={remove} onClose={onClose}>
+      {member.pending ? (
+        <p>The link in the email still signs in, but nobody can join this account with it.</p>
+      ) : (
       <Notice kind="bad">
         {loser} {member.role === "owner" ? "access and the rights of an owner" : "access"} at once. API keys keep working
         {theirs ? <>, also the <b>{theirs === 1 ? "one key" : `${theirs} keys`}</b> that {member.email} created</> : null}: revoke those that are known.
       </Notice>
+      )}
     </Ask>
   );
 }

@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon";
 import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
+import { type Names, originOf } from "./origins";
 
 const EVENTS: Record<EventKind, string> = {
   accepted: "Accepted",
@@ -30,6 +31,7 @@ const ROUTES: Record<SendRoute, string> = {
 
 interface Properties {
   id: string;
+  names: Names;
   /** The emails beside it in the list. */
   newer?: string;
   older?: string;
@@ -37,14 +39,14 @@ interface Properties {
   onClose: () => void;
 }
 
-export function MessageDrawer({ id, newer, older, onShow, onClose }: Properties) {
+export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Properties) {
   const message = useResource("GET /v1/emails/{message_id}", { path: { message_id: id } }, true);
   const shown = message.data?.messageId === id ? message.data : undefined;
   const missing = message.error instanceof ApiError && message.error.status === 404;
   return (
     <Dialog drawer title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
       {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={{ ...message, data: shown }} />}
-      {shown && <Detail of={shown} />}
+      {shown && <Detail of={shown} names={names} />}
       {(newer || older) && (
         <p class="actions">
           <button type="button" class="button small" disabled={!newer} title="K or ↑" onClick={() => onShow(newer ?? "")}>
@@ -59,25 +61,25 @@ export function MessageDrawer({ id, newer, older, onShow, onClose }: Properties)
   );
 }
 
-function Detail({ of: message }: { of: MessageDetail }) {
+function Detail({ of: message, names }: { of: MessageDetail; names: Names }) {
   const { messageId, status, events } = message;
-  const from = template(message);
+  const { template, key } = originOf(message, names);
   const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
   const facts = {
     From: message.fromName ? `${message.fromName} <${message.from}>` : message.from,
     To: message.to.join(", "),
     Cc: message.cc.join(", "),
     Bcc: message.bcc.join(", "),
-    Template: from && (
+    Template: template && (
       <>
-        <a href={`/app/activity?template=${from.id}`}>{from.id}</a>
-        {from.note}
+        <a href={`/app/activity?template=${template.id}`}>{template.name}</a>
+        {note(message)}
       </>
     ),
     "Came by": message.route && ROUTES[message.route],
-    "API key": message.keyId && (
+    "API key": key && (
       <>
-        <a href={`/app/activity?key=${message.keyId}`}>{message.keyId}</a> (<a href={`/app/?key=${message.keyId}`}>figures</a>)
+        <a href={`/app/activity?key=${key.id}`}>{key.name}</a> (<a href={`/app/?key=${key.id}`}>figures</a>)
       </>
     ),
     Tags: Object.keys(message.tags).length > 0 && <Tags tags={message.tags} />,
@@ -122,8 +124,7 @@ function Event({ of: event }: { of: MessageEvent }) {
   );
 }
 
-/** Return what an email was made from, by the id that filters have. */
-function template({ starterTemplate, templateId, templateVersion }: MessageDetail): { id: string; note: string } | null {
-  if (starterTemplate) return { id: starterTemplate, note: " (starter)" };
-  return templateId ? { id: templateId, note: templateVersion ? `, version ${templateVersion}` : "" } : null;
+function note({ starterTemplate, templateVersion }: MessageDetail): string {
+  if (starterTemplate) return " (starter)";
+  return templateVersion ? `, version ${templateVersion}` : "";
 }

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { attempt, useAction } from "../action";
 import { call } from "../api";
-import { addressesOf, toCsv } from "../csv";
+import { addressesOf, save, toCsv } from "../csv";
 import { count } from "../format";
 import { Ask } from "../parts/ask";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
@@ -183,9 +183,5 @@ async function saveAll(): Promise<void> {
     items.push(...page.items);
     cursor = page.nextCursor ?? undefined;
   } while (cursor);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([toCsv(items)], { type: "text/csv" }));
-  link.download = "suppressions.csv";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  save("suppressions.csv", new Blob([toCsv(items)], { type: "text/csv" }));
 }

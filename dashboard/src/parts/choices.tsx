@@ -1,5 +1,6 @@
 // Menus of the account's templates and API keys.
 
+import { type Names, namesOf } from "../pages/origins";
 import { useResource } from "../resource";
 import { may } from "../rights";
 
@@ -16,12 +17,24 @@ interface Group {
   items: { id: string; name: string }[];
 }
 
-export function TemplateChoice(props: Props) {
+function useLists() {
   const starters = useResource("GET /v1/starter-templates");
   const saved = useResource("GET /v1/templates", { query: { limit: 100 } });
+  return { saved: saved.data?.items ?? [], starters: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) };
+}
+
+/** Return the names of templates and of keys that the user may list. */
+export function useNames(): Names {
+  const { saved, starters } = useLists();
+  const keys = useResource(may("keys") ? "GET /v1/keys" : null);
+  return namesOf(starters, saved, keys.data?.items);
+}
+
+export function TemplateChoice(props: Props) {
+  const { saved, starters } = useLists();
   const groups = [
-    { name: "Saved templates", items: saved.data?.items ?? [] },
-    { name: "Starter templates", items: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) },
+    { name: "Saved templates", items: saved },
+    { name: "Starter templates", items: starters },
   ];
   return <Choice label="Template" groups={groups} {...props} />;
 }

@@ -1,4 +1,4 @@
-// A field that searches a list when it is left or Enter is pressed.
+// Fields that search a list: of the service, or of what the page has.
 
 import { useRef } from "preact/hooks";
 
@@ -11,6 +11,7 @@ interface Properties {
   onSearch: (text: string) => void;
 }
 
+/** A field that asks the service when it is left or Enter is pressed. */
 export function Search({ value, placeholder, most, onSearch }: Properties) {
   const field = useRef<HTMLInputElement>(null);
   function submit(event: Event) {
@@ -24,5 +25,17 @@ export function Search({ value, placeholder, most, onSearch }: Properties) {
         <input ref={field} type="search" aria-label="Search" placeholder={placeholder} maxLength={most} key={value} defaultValue={value} onChange={submit} />
       </div>
     </form>
+  );
+}
+
+/** A field that narrows a list which the page has, with each letter. What is entered stays in the page. */
+export function Find({ placeholder, onFind }: { placeholder: string; onFind: (text: string) => void }) {
+  return (
+    <div class="filters" role="search">
+      <div class="search">
+        <Icon name="search" />
+        <input type="search" aria-label="Search" placeholder={placeholder} autocomplete="off" spellcheck={false} onInput={(event) => onFind(event.currentTarget.value)} />
+      </div>
+    </div>
   );
 }

@@ -83,7 +83,12 @@ def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None
         "updatedAt",
         "errorMessage",
         "tags",
+        "keyId",
+        "starterTemplate",
+        "templateId",
     }
+    assert (item["starterTemplate"], item["templateId"]) == ("otp", None)
+    assert listed(api, keyId=item["keyId"])["total"] == 3
     assert UUID(item["messageId"])
     assert item["status"] == "pending"
     assert item["errorMessage"] is None
@@ -203,7 +208,7 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
                 _hour("12", 2, _statuses(bounced=1, complained=1), [2, 1, 1, 1, 0]),
                 _hour("13", 1, _statuses(failed=1), [0, 0, 0, 0, 1]),
             ],
-            "topErrors": [{"code": "mailbox_full", "message": "Mailbox full.", "count": 3}],
+            "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 3}],
         }
         assert aggregate(account) == {"batchItemFailures": []}
 

@@ -77,7 +77,7 @@ _AGENT: Final = Row(
 )
 _KEY: Final = Row(
     ApiKey,
-    *("name", "digest", "created_by?"),
+    *("name", "digest", "created_by?", "ending?"),
     key_id="id",
     account_id="account",
     type=("type", one_of(KeyType)),

@@ -26,6 +26,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
     account_of_key,
     digest_of_key,
+    ending_of_key,
     new_key_text,
 )
 from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
@@ -160,6 +161,7 @@ class Keys:
             preset=preset,
             scopes=scopes,
             digest=digest_of_key(text),
+            ending=ending_of_key(text),
             created_at=self.clock(),
             self_service=self_service,
             agent=agent,

@@ -5,7 +5,7 @@ it agrees.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -70,7 +70,7 @@ class AccountMembers:
         return self.members.of_account(principal.account.account_id)
 
     def invite(self, principal: MemberPrincipal, address: str, role: Role) -> Member:
-        """Invite a user to be a member, by email.
+        """Invite a user to be a member, by email, or again if it has not agreed yet.
 
         The email has a one-time link, unless the user is an operator or in another account.
 
@@ -81,14 +81,17 @@ class AccountMembers:
         """
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
         present = self.members.of_account(account.account_id)
-        if mailbox_key(address) in {mailbox_key(one.address) for one in present}:
+        mailbox = mailbox_key(address)
+        before = next((one for one in present if mailbox_key(one.address) == mailbox), None)
+        if before and not before.pending:
             raise _member_exists()
-        if len(present) >= MAX_MEMBERS:
+        if before is None and len(present) >= MAX_MEMBERS:
             raise limit_exceeded("member_limit_exceeded", MAX_MEMBERS, "members")
         base_url = self.base_url()  # before any change, so that no member is left without an email
         self._count(account.account_id, address, now)
         user = self.users.add(new_user(address))
-        is_new = not user.operator and not self.members.of_user(user.user_id)
+        others = (one for one in self.members.of_user(user.user_id) if one != before)
+        is_new = not user.operator and not any(others)
         member = Member(
             account_id=account.account_id,
             user_id=user.user_id,
@@ -98,7 +101,7 @@ class AccountMembers:
             invited_by=principal.session.address,
             pending=True,
         )
-        if not self.members.add(member):
+        if not self._put(member, before):
             raise _member_exists()
         link = new_link() if is_new else ""
         if link:
@@ -110,8 +113,16 @@ class AccountMembers:
             base_url=base_url,
             link=link,
         ).send(self.strangers)
-        self._note(principal, AccountAction.MEMBER_INVITED, member, None, role)
+        former = before.role if before else None
+        self._note(principal, AccountAction.MEMBER_INVITED, member, former, role)
         return member
+
+    def _put(self, member: Member, before: Member | None) -> bool:
+        """Store an invitation, in place of the one before; return False if that is none now."""
+        if before is None:
+            return self.members.add(member)
+        # Whoever agrees at the same time keeps the role of the invitation before.
+        return bool(self.members.change(replace(member, role=before.role), member.role, None))
 
     def _count(self, account_id: str, address: str, now: datetime) -> None:
         """Count an invitation, and look up whether mail can reach its address."""

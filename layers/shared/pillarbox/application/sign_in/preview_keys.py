@@ -27,6 +27,7 @@ from pillarbox.domain.accounts.key import (
     ApiKey,
     KeyType,
     digest_of_key,
+    ending_of_key,
     new_key_text,
 )
 from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
@@ -226,6 +227,7 @@ class PreviewKeys:
             preset=None,
             scopes=PREVIEW_SCOPES,
             digest=digest_of_key(text),
+            ending=ending_of_key(text),
             created_at=now,
             self_service=True,
         )

@@ -15,6 +15,7 @@ from pillarbox.domain.ids import new_token
 ACCOUNT_ID_LENGTH: Final = 12
 _SECRET_LENGTH: Final = 32
 _CHECKSUM_LENGTH: Final = 8
+_ENDING_LENGTH: Final = 4
 
 EMAILS_SEND: Final = "emails:send"
 EMAILS_READ: Final = "emails:read"
@@ -76,7 +77,7 @@ KEY_ID: Final = rf"{KEY_ID_PREFIX}[0-9a-z]{{{ACCOUNT_ID_LENGTH + KEY_ID_LENGTH}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """The record of a key. It stores the SHA-256 digest of the key's text, not the text."""
+    """The record of a key. Of the key's text it stores the SHA-256 digest and the ending only."""
 
     key_id: str
     account_id: str
@@ -93,6 +94,8 @@ class ApiKey:
     agent: AgentSettings | None = None
     #: The address of the member who made it, or who else did (`account_log.LogEntry`).
     created_by: str | None = None
+    #: What `ending_of_key` returned; None for a key that was made before endings were stored.
+    ending: str | None = None
 
     @property
     def title(self) -> str:
@@ -120,6 +123,14 @@ def account_of_key(text: str) -> str | None:
 def digest_of_key(text: str) -> str:
     """Return the SHA-256 digest in hex. The secret is random, so it needs no salt."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def ending_of_key(text: str) -> str:
+    """Return the last four characters, by which people tell keys apart.
+
+    They are of the checksum, so they show no character of the secret, and at most 16 of its bits.
+    """
+    return text[-_ENDING_LENGTH:]
 
 
 def _checksum(body: str) -> str:

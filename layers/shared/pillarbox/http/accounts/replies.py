@@ -74,6 +74,7 @@ def key_item(key: ApiKey, used_at: datetime | None) -> account_types.KeyItem:
     return {
         "id": key.key_id,
         "name": key.name,
+        "ending": key.ending,
         "type": key.type,
         "preset": key.preset,
         "scopes": sorted(key.scopes),

@@ -34,6 +34,13 @@ class KeyItem(TypedDict):
 
     id: str
     name: str
+    ending: Annotated[
+        str | None,
+        Field(
+            description="The last four characters of its text, to tell keys apart; null for a key"
+            " that was made before they were stored."
+        ),
+    ]
     type: KeyType
     preset: Annotated[Preset | None, Field(description="Null for a preview key.")]
     scopes: Annotated[list[str], Field(description="The permissions of the key.")]
@@ -149,7 +156,7 @@ class MemberItem(TypedDict):
         Field(description="Whether it has yet to agree. Until then it has no rights."),
     ]
     current: Annotated[bool, Field(description="Whether it is the user of the request.")]
-    createdAt: Timestamp
+    createdAt: Annotated[Timestamp, Field(description="When it was invited last, or added.")]
 
 
 class MemberList(TypedDict):

@@ -135,7 +135,8 @@ def error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
 
 
 def message_list_item(message: Message) -> reply_types.MessageItem:
-    """Return a message as listed (contract 2.5). `tags` are ours."""
+    """Return a message as listed (contract 2.5), and after `errorMessage` what is ours."""
+    origin = message.origin
     return {
         "messageId": str(message.message_id),
         "recipientEmail": message.to[0],
@@ -144,7 +145,10 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
         "createdAt": timestamp(message.created_at),
         "updatedAt": timestamp(message.updated_at),
         "errorMessage": _error_message(message),
-        "tags": dict(message.origin.tags),
+        "tags": dict(origin.tags),
+        "keyId": origin.key_id,
+        "starterTemplate": origin.starter_template,
+        "templateId": origin.template_id,
     }
 
 

@@ -99,6 +99,8 @@ class ItemPage[Item](TypedDict):
 
 TagsOfMessage = Annotated[dict[str, str], Field(description="The tags of the send request.")]
 
+KeyOfMessage = Annotated[str | None, Field(description="The API key that sent the message.")]
+
 
 class MessageItem(TypedDict):
     """A message in a list."""
@@ -113,6 +115,9 @@ class MessageItem(TypedDict):
         str | None, Field(description="Why the message failed, bounced or led to a complaint.")
     ]
     tags: TagsOfMessage
+    keyId: KeyOfMessage
+    starterTemplate: str | None
+    templateId: Uuid | None
 
 
 class MessageEvent(TypedDict):
@@ -158,7 +163,7 @@ MessageDetail = TypedDict(
                 " that was accepted before they were recorded."
             ),
         ],
-        "keyId": Annotated[str | None, Field(description="The API key that sent the message.")],
+        "keyId": KeyOfMessage,
         "starterTemplate": str | None,
         "templateId": Uuid | None,
         "templateVersion": Annotated[
