@@ -87,10 +87,11 @@ class HistoryWiring(ServiceMailWiring):
         mode = BreakerMode(self.settings.breaker_mode)
         if mode is BreakerMode.OFF:
             return None
+        members = self.member_store
         mail = OwnerMail(
             owners_of=lambda account_id: [
                 member.address
-                for member in self.member_store.of_account(account_id)
+                for member in members.of_account(account_id)
                 if member.role is Role.OWNER
             ],
             messages=self.message_store,
