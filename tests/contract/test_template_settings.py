@@ -32,7 +32,7 @@ _VALUES: Final = {
     Settings.preview_recipients.variable: "own",
     Settings.aws_client.variable: "botocore",
     Settings.breaker_mode.variable: "act",
-    Settings.breaker_limits.variable: Settings.breaker_limits.default,
+    Settings.breaker_limits.variable: str(Settings.breaker_limits.default),
     Settings.shared_tenant.variable: "on",
 }
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
