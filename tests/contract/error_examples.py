@@ -309,7 +309,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "client_blocked": _edge(length=2, agent=None),
     "template_not_found": lambda s: s.live().send(otp(starterTemplate="magic-link")).json,
     "message_not_found": lambda s: s.live().get(_UNKNOWN).json,
-    "route_not_found": lambda s: s.live().raw("GET", "/email").json,
+    "route_not_found": lambda s: s.live().raw("GET", "/nothing").json,
     "method_not_allowed": lambda s: s.live().raw("PUT", f"/templates/{_UNKNOWN}", "{}").json,
     "webhook_not_found": lambda s: _everything(s).raw("GET", f"/webhooks/{_UNKNOWN}").json,
     "delivery_not_found": _no_delivery,

@@ -155,7 +155,7 @@ def hook_everything(service: Service) -> None:
     for operation in OPERATIONS:
         if not operation.path.startswith("/v1/webhooks"):
             continue
-        for fault in ("GetItem", "BatchExecuteStatement", "none"):
+        for fault in ("GetItem", "TransactWriteItems", "none"):
             webhook = service.webhook(account)
             ids = {"endpoint_id": webhook, "delivery_id": service.delivery(account, webhook)}
             path = operation.path.removeprefix("/v1").format_map(ids)
@@ -211,7 +211,7 @@ def sign_up_everywhere(service: Service) -> None:
     with service.signing_up("open"):
         api = user_without_account(service, f"new.{ADDRESS}")
         proof = proof_for(api)
-        for fault in ("GetItem", "PutItem", "BatchExecuteStatement", "none"):
+        for fault in ("GetItem", "PutItem", "TransactWriteItems", "none"):
             with failing(fault):
                 api.raw("GET", "/sign-up", query={CANARY: CANARY})
                 wrong = (dict.fromkeys(WRONG_PROOF, CANARY), WRONG_PROOF | {"salt": CANARY}, CANARY)
@@ -230,7 +230,7 @@ def visit_widget(service: Service) -> None:
     """Get a preview key with canaries in each field, also with failures; send, and report that."""
     address = f"visitor.{ADDRESS}"
     wrong = {"code": CANARY[:6], "flow": CANARY, "proof": CANARY, "token": CANARY}
-    for fault in ("GetItem", "PutItem", "UpdateItem", "BatchExecuteStatement", "none"):
+    for fault in ("GetItem", "PutItem", "UpdateItem", "TransactWriteItems", "none"):
         with failing(fault):
             for path in ("", "/challenges", "/codes", "/reports"):
                 widget.post(path, **{CANARY: CANARY})

@@ -65,10 +65,18 @@ def settings_of(function: str, stack: dict[str, Any]) -> dict[str, str]:
     variables = deployed["Globals"]["Function"]["Environment"]["Variables"] | own_variables
     defaults = {name: str(entry.get("Default")) for name, entry in deployed["Parameters"].items()}
     defaults["AWS::StackName"] = STACK_NAME
-    return {
-        name: value if isinstance(value, str) else defaults[value["Ref"]]
-        for name, value in variables.items()
-    }
+    return {name: _without_conditions(value, defaults) for name, value in variables.items()}
+
+
+def _without_conditions(value: Any, defaults: dict[str, str]) -> str:
+    """Return a variable as a stack has it in which no condition holds."""
+    if isinstance(value, str):
+        return value
+    return (
+        _without_conditions(value["Fn::If"][2], defaults)
+        if "Fn::If" in value
+        else defaults[value["Ref"]]
+    )
 
 
 def _emulator(
