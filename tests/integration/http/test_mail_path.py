@@ -79,9 +79,9 @@ def test_ses_is_given_the_envelope_and_the_tags(service: Service, account: str, 
 
 
 def test_html_arrives_as_it_was_written(service: Service, api: Api) -> None:
-    """Notes: html is sent as written; {{ }} in it is not touched, nor by variables."""
+    """Notes: html is sent as written; {{ }} in it is not touched."""
     html = "<p>{{ name }} {% if x %} &amp; é</p>\n<!-- kept -->"
-    api.send(raw_html(html=html, variables={"name": "Ada"}, brandName="B"))
+    api.send(raw_html(html=html, brandName="B"))
     service.deliver()
     part = parsed(service.ses.mails[0]).get_body(("html",))
     assert part is not None
