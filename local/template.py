@@ -7,7 +7,7 @@ that requests reach the functions as in AWS.
 import copy
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
@@ -265,7 +265,8 @@ def for_engine(translated: Template) -> Template:
     an event source, and does not support alarms on several metrics.
     The local edge, front and relay replace the distribution, the firewalls and the containers.
     The engine has no TLS, so policies that require TLS would deny every request.
-    It checks sqs:SendMessageBatch, which AWS does not have: there sqs:SendMessage covers batches.
+    It checks sqs:SendMessageBatch, which AWS does not have: there sqs:SendMessage covers batches. For
+    the same reason it gets dynamodb:BatchExecuteStatement, for which AWS checks PartiQLInsert.
     A secret is referred to by its name, which in AWS is its ARN.
     """
     arn = {_EDGE_SECRET: {"Fn::GetAtt": [_EDGE_SECRET, "Id"]}}
@@ -303,19 +304,26 @@ def for_engine(translated: Template) -> Template:
                     for one in document["Statement"]
                     if not ("Fn::If" in one and _names(one, _EXCLUDED_CONDITIONS))
                 ]
-                for statement in policy["PolicyDocument"]["Statement"]:
-                    if "Fn::If" in statement:  # none of these is about a queue
-                        continue
-                    actions = statement["Action"]
-                    actions = actions if isinstance(actions, list) else [actions]
-                    if "sqs:SendMessage" in actions:
-                        statement["Action"] = [*actions, "sqs:SendMessageBatch"]
+                document["Statement"] = [*_with_calls_of_many(document["Statement"])]
     outputs = {
         name: output
         for name, output in translated["Outputs"].items()
         if output.get("Condition") not in _EXCLUDED_CONDITIONS and '"Edge' not in json.dumps(output)
     }
     return translated | {"Resources": resources, "Outputs": outputs}
+
+
+def _with_calls_of_many(statements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the statements of a policy, also for the calls of many that the engine checks."""
+    for statement in statements:
+        actions = statement.get("Action", [])  # of a condition there is none about these calls
+        actions = actions if isinstance(actions, list) else [actions]
+        if "sqs:SendMessage" in actions:
+            statement["Action"] = [*actions, "sqs:SendMessageBatch"]
+        if "dynamodb:PartiQLInsert" in actions:
+            many = {"Action": "dynamodb:BatchExecuteStatement", "Resource": "*"}
+            yield {"Effect": "Allow"} | many
+        yield statement
 
 
 def _names(value: Any, conditions: AbstractSet[str]) -> bool:  # noqa: ANN401  JSON
