@@ -265,8 +265,8 @@ def for_engine(translated: Template) -> Template:
     an event source, and does not support alarms on several metrics.
     The local edge, front and relay replace the distribution, the firewalls and the containers.
     The engine has no TLS, so policies that require TLS would deny every request.
-    It checks sqs:SendMessageBatch, which AWS does not have: there sqs:SendMessage covers batches. In
-    the same way it checks dynamodb:BatchExecuteStatement, and AWS PartiQLInsert.
+    It checks sqs:SendMessageBatch, where AWS checks sqs:SendMessage, and likewise
+    dynamodb:BatchExecuteStatement, where AWS checks dynamodb:PartiQLInsert.
     A secret is referred to by its name, which in AWS is its ARN.
     """
     arn = {_EDGE_SECRET: {"Fn::GetAtt": [_EDGE_SECRET, "Id"]}}

@@ -25,6 +25,7 @@ def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
         "queues",
         "shards",
         "limits",
+        "strangers",
         "relay",
         "mail",
         "tenants",

@@ -1,6 +1,7 @@
 """`pillarbox deploy`, with a script in place of make and sam, and moto in place of AWS."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -201,7 +202,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     assert options == (
         ".venv-sam/bin/sam deploy --config-env default --no-fail-on-empty-changeset --guided"
     )
-    names = {pair.partition("=")[0] for pair in overrides.split()}
+    names = {pair.partition("=")[0] for pair in shlex.split(overrides)}
     assert names == project_template.load()["Parameters"].keys()
     assert {"LogLevel=DEBUG", "RequestsPerSecond=500", 'RelayImage=""'} <= {*overrides.split()}
     assert "pass account: AWS account 123456789012 in us-east-1" in log

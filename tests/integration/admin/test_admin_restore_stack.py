@@ -55,9 +55,10 @@ def kept(
 
 
 def former_address(stubs: Stubs) -> None:
-    """Prepare the end of the address of the table's former stack."""
-    key = {"pk": {"S": "ADDRESS"}, "sk": {"S": "-"}}
-    stubs.answer("dynamodb", "delete_item", {}, {"TableName": NAME, "Key": key})
+    """Prepare the end of the address and the shared tenant of the table's former stack."""
+    for kind in ("ADDRESS", "TENANT"):
+        key = {"pk": {"S": kind}, "sk": {"S": "-"}}
+        stubs.answer("dynamodb", "delete_item", {}, {"TableName": NAME, "Key": key})
 
 
 def imported(stubs: Stubs, *statuses: str) -> None:
