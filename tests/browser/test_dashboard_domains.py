@@ -117,7 +117,7 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
     limit = {"name": "month", "limit": 100, "used": 81, "remaining": 19, "resetsAt": AT}
     user.interfere = answering(
         domains=[DOMAIN | {"status": "failed", "records": [RECORD]}],
-        account={"id": "a", "name": "Acme", "plan": "free", "limits": [limit]},
+        account={"id": "a", "name": "Acme", "plan": "free", "limits": [limit], "pauses": []},
     )
     page = user.go("/app/")
     items = page.locator(".attention li")
