@@ -17,6 +17,8 @@ def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
     verdicts: dict[str, str] = {
         item["check"]: item["verdict"] for item in json.loads(process.stdout)["items"]
     }
+    # The tests of this stack share an account, and may have used most of its limits.
+    assert verdicts.pop("limits") in {"pass", "warn"}
     passed = {name for name, verdict in verdicts.items() if verdict == "pass"}
     assert passed == {
         "address",
@@ -24,7 +26,6 @@ def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
         "events",
         "queues",
         "shards",
-        "limits",
         "strangers",
         "relay",
         "mail",
