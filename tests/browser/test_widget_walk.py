@@ -86,7 +86,7 @@ def test_a_visitor_gets_mail_and_stops_it(
 
     answer = run(command)
     assert answer.is_success, answer.text
-    links = latest(dashboard, address, q="Stop and report")["links"]
+    links = latest(dashboard, address, subject="Welcome to")["links"]
     (report,) = {link for link in links if "/widget/report#" in link}
     page.goto(report)
     page.get_by_role("button", name="Stop and report").click()

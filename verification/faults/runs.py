@@ -116,11 +116,16 @@ def faults_on_path(
 
 def at_first_call(system: System, path: Path, call: str) -> Iterator[RunResult]:
     """Run a path with every fault at its first call of this name."""
-    for _ in range(2):  # the first run of a new client makes calls that later ones do not
-        yield run(system, path, UNDISTURBED)
+    yield from _with_warm_clients(system, path)
     position = [site.name for site in system.wire.calls].index(call)
     for fault in faults_of(call):
         yield run(system, path, {position: fault})
+
+
+def _with_warm_clients(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path twice, since the first run of a new client makes calls that later ones do not."""
+    for _ in range(2):
+        yield run(system, path, UNDISTURBED)
 
 
 def late_events(system: System, path: Path) -> Iterator[RunResult]:
@@ -168,8 +173,8 @@ def paused_writes(system: System, path: Path) -> Iterator[RunResult]:
 
     Later events are recorded during the pause.
     """
-    yield run(system, path, UNDISTURBED)
-    for position, site in enumerate(system.wire.calls):
+    yield from _with_warm_clients(system, path)
+    for position, site in enumerate([*system.wire.calls]):
         if site.name == "dynamodb.UpdateItem":
             yield run(system, path, UNDISTURBED, pause_at=position, arrivals=_IN_ORDER)
 
