@@ -134,10 +134,10 @@ local-image: dashboard ## build the local stack's image, for CI: needs Docker an
 lint-openapi: setup ## lint the OpenAPI documents with Redocly and Spectral: needs npm
 	$(RUN)python -m verification.clients.lint
 
-packages: setup ## build the wheels and the tarball of packages/, in dist: needs npm
+packages: setup ## build the wheels and tarballs of packages/, in dist: needs npm
 	@rm -rf dist
 	@for package in pillarbox pillarbox-testing; do $(UV) build --quiet --wheel --out-dir dist packages/$$package; done
-	@npm pack --silent --pack-destination dist ./packages/pillarbox-js
+	@npm pack --silent --pack-destination dist ./packages/pillarbox-js ./packages/pillarbox-testing-js
 
 clients: setup .venv-engine/made packages ## send with our client packages and with generated clients: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients

@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Final
 
 from verification.clients.node import ROOT, WORK, install, run, tool
-from verification.clients.packages import install_packages, run_guides, use_node, use_python
+from verification.clients.packages import (
+    install_packages,
+    run_guides,
+    run_recipe,
+    use_node,
+    use_python,
+)
 from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
@@ -30,11 +36,13 @@ def main() -> int:
     _generate_typescript()
     _generate_python()
     install_packages()
-    with running(ROOT / ".local" / "clients-stack") as stack:
+    state = ROOT / ".local" / "clients-stack"
+    with running(state) as stack:
         address = (stack["base_url"], stack["keys"]["live"])
         results = json.loads(run("node", "built/main.js", *address))
         results["openapi-python-client"] = _use_python_client(*address)
         run_guides(*address)
+        run_recipe(state)
         results["packages/pillarbox"] = json.loads(use_python(*address))
         results["packages/pillarbox-js"] = json.loads(use_node(*address))
     failed = [name for name, result in results.items() if not _is_right(result)]

@@ -14,11 +14,12 @@ _BUILT: Final = ROOT / "dist"
 _GUIDES: Final = ROOT / "docs" / "guides" / "code"
 _PYTHON: Final = WORK / "packages-python"
 _NODE: Final = WORK / "packages-node"
+_RECIPE: Final = WORK / "recipe"
 
 
 def install_packages() -> None:
     """Install the wheel and the tarball, and check the types of what uses them."""
-    for folder in (_PYTHON, _NODE):
+    for folder in (_PYTHON, _NODE, _RECIPE):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
     _install_wheel()
@@ -48,6 +49,16 @@ def run_guides(url: str, key: str) -> None:
         run(*program, "ada@customer.example", "INV-1001", PILLARBOX_URL=url, PILLARBOX_KEY=key)
 
 
+def run_recipe(state: Path) -> None:
+    """Run the recipe of Playwright with the tarball of pillarbox-testing; end ours if it fails."""
+    shutil.copytree(ROOT / "docs" / "recipes" / "playwright-js", _RECIPE, dirs_exist_ok=True)
+    (tarball,) = _BUILT.glob("pillarbox-testing-*.tgz")
+    run("npm", "install", "--prefix", str(_RECIPE), "--no-audit", "--no-fund", str(tarball))
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium") or ""
+    test = ("npm", "test", "--prefix", str(_RECIPE))
+    run(*test, PILLARBOX_STATE_DIR=str(state), CHROMIUM=chromium)
+
+
 def _install_wheel() -> None:
     environment = str(_PYTHON / "environment")
     (wheel,) = _BUILT.glob("pillarbox_client-*.whl")
@@ -61,7 +72,7 @@ def _install_wheel() -> None:
 
 
 def _install_tarball() -> None:
-    (tarball,) = _BUILT.glob("pillarbox-*.tgz")
+    (tarball,) = _BUILT.glob("pillarbox-[0-9]*.tgz")
     (_NODE / "package.json").write_text('{"private": true, "type": "module"}')
     run("npm", "install", "--prefix", str(_NODE), "--no-audit", "--no-fund", str(tarball))
     for source in ("with_package.ts", "tsconfig.json"):
