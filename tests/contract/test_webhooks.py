@@ -6,8 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
@@ -286,56 +284,3 @@ def test_another_method_is_refused(api: Api, path: str) -> None:
     response = call(api, "PUT", path.format(id=uuid4()), {})
     assert (response.status, response.code) == (405, "method_not_allowed")
     assert response.headers["allow"]
-
-
-junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=5,
-)
-almost = st.fixed_dictionaries(
-    {},
-    optional={
-        "url": st.sampled_from([URL, "https://[::1]/", "https://a\x00.example"]) | junk,
-        "types": st.lists(st.sampled_from(["*", "email.sent", "x"]), max_size=3) | junk,
-        "enabled": st.booleans() | junk,
-        "from": st.sampled_from(["2026-01-01", "9999-12-31T23:59:59-14:00"]) | junk,
-        "to": st.sampled_from(["2026-01-02", "0001-01-01T00:00:00+14:00"]) | junk,
-    },
-)
-
-
-paths = st.sampled_from(
-    [
-        "",
-        "/{}",
-        "/{}/test",
-        "/{}/replay",
-        "/{}/rotate",
-        "/{}/deliveries",
-        "/{}/deliveries/{}/replay",
-    ]
-)
-#: None stands for an endpoint of the account.
-names = st.none() | st.uuids().map(str) | st.text(max_size=60)
-
-
-@given(
-    method=st.sampled_from(["GET", "POST", "PATCH", "DELETE"]),
-    path=paths,
-    ids=st.tuples(names, names),
-    body=st.none() | almost | junk,
-)
-@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-def test_no_request_gives_a_5xx(
-    service: Service, method: str, path: str, ids: tuple[str | None, str | None], body: Any
-) -> None:
-    """9: any path, body and parameter is a success or a 4xx in the envelope."""
-    account = service.account()
-    own = service.webhook(account)
-    places = [own if name is None else name.replace("/", "%2F") or "x" for name in ids]
-    api = Api(service.key(account, Preset.CUSTOM, scopes=BOTH))
-    response = call(api, method, path.format(*places), body)
-    assert response.status < 500, response.text
-    if response.status >= 400:
-        assert response.error["code"]
