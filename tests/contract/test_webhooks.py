@@ -87,17 +87,6 @@ def test_a_wrong_endpoint_is_refused(api: Api, body: Any, errors: dict[str, str]
     assert call(api, "GET").json == {"items": []}
 
 
-def test_the_eleventh_endpoint_is_refused(api: Api) -> None:
-    """409 webhook_limit_exceeded; after a deletion there is room again."""
-    made = [create(api)["id"] for _ in range(10)]
-    refused = call(api, "POST", body={"url": URL, "types": ["*"]})
-    assert (refused.status, refused.code) == (409, "webhook_limit_exceeded")
-    assert refused.error["details"] == {"limit": 10}
-    assert [item["id"] for item in call(api, "GET").json["items"]] == made
-    assert call(api, "DELETE", f"/{made[3]}").status == 204
-    assert create(api)["id"] not in made
-
-
 def test_an_endpoint_is_changed(api: Api) -> None:
     """PATCH changes what it names, and null or an empty object changes nothing."""
     made = create(api)
@@ -220,22 +209,6 @@ def test_a_wrong_page_is_refused(api: Api, query: dict[str, str], errors: dict[s
     """422 names the parameter."""
     response = call(api, "GET", f"/{create(api)['id']}/deliveries", **query)
     assert (response.status, response.errors) == (422, errors)
-
-
-def test_a_flood_of_tests_is_refused_and_leaves_the_neighbour_alone(
-    service: Service, api: Api
-) -> None:
-    """Of 70 tests on two endpoints 60 are queued, and 10 are 429; another account can test."""
-    made = [create(api)["id"], create(api)["id"]]
-    neighbour = Api(service.key(service.account(), Preset.CUSTOM, scopes=BOTH))
-    neighbours_id = create(neighbour)["id"]
-    with service.at(datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)):
-        answers = [call(api, "POST", f"/{made[number % 2]}/test") for number in range(70)]
-        assert call(neighbour, "POST", f"/{neighbours_id}/test").status == 202
-    assert [answer.status for answer in answers] == [202] * 60 + [429] * 10
-    assert answers[-1].code == "rate_limit_exceeded"
-    assert answers[-1].headers["ratelimit-reset"] == "34"
-    assert len([task for task in service.webhook_tasks() if isinstance(task, WebhookEvent)]) == 61
 
 
 def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> None:
