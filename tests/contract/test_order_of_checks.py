@@ -48,6 +48,7 @@ FAULTS = [
     fault("invalid_recipient", to="nobody"),
     fault("recipient_suppressed", bcc=[SUPPRESSED]),
     fault("rate_limit_exceeded", account={"limits": Limits(per_minute=0, per_day=0, per_month=0)}),
+    fault("invalid_recipient", cc=["ada@nomx.example"]),
 ]
 
 

@@ -58,31 +58,6 @@ def test_everything_else_is_a_failure(code: int | None) -> None:
     assert delivery(world).next_at is not None
 
 
-def test_an_event_that_always_fails_ends_after_ten_attempts() -> None:
-    """After ten attempts within four days the delivery has failed."""
-    world = one_event(PostResult(status_code=500))
-    world.settle(timedelta(days=30))
-    assert delivery(world).state is DeliveryState.FAILED
-    attempts = [attempt.at for attempt in delivery(world).attempts]
-    assert len(attempts) == 10
-    assert timedelta(days=2) < attempts[-1] - attempts[0] < timedelta(days=4)
-
-
-def test_a_gone_endpoint_is_disabled() -> None:
-    """410 disables the endpoint; its event waits until the owner enables it, then arrives."""
-    world = one_event(PostResult(status_code=410))
-    world.settle()
-    assert health(world).disabled_for == "gone"
-    assert delivery(world).next_at is None
-    ((key, _),) = world.waiting.waiting
-    world.answer = lambda _url, _id: OK
-    world.healths.replace(*key, health(world), health(world).enabled_again(world.now))
-    world.deliver_again(EndpointDrain(*key))
-    world.settle()
-    assert delivery(world).state is DeliveryState.DELIVERED
-    assert not world.waiting.waiting
-
-
 def test_events_of_a_deleted_endpoint_end() -> None:
     """What waits for a deleted endpoint is not posted."""
     world = one_event(OK)
@@ -116,15 +91,6 @@ def test_a_test_has_one_attempt() -> None:
     assert delivery(world).state is DeliveryState.FAILED
     assert len(world.poster.posts) == 1
     assert health(world) == EndpointHealth()
-
-
-def test_retry_after_postpones_the_next_attempt() -> None:
-    """The next attempt is not before the time for which the endpoint asked."""
-    world = one_event(PostResult(status_code=429, retry_after=timedelta(hours=3)))
-    world.settle(timedelta(minutes=1))
-    first = delivery(world)
-    assert first.next_at is not None
-    assert first.next_at - first.attempts[0].at >= timedelta(hours=3)
 
 
 def test_a_repeated_task_is_not_posted() -> None:
@@ -187,13 +153,3 @@ def test_drained_events_arrive_in_their_order() -> None:
 
 def _time(waiting: WebhookEvent) -> str:
     return waiting.delivery_id
-
-
-def test_a_replayed_event_is_posted_again() -> None:
-    """An event that somebody asked for again is posted although it was delivered."""
-    world = one_event(OK)
-    world.settle(timedelta(minutes=1))
-    again = replace(delivery(world).event, replayed_at=world.now + timedelta(seconds=1))
-    world.deliver_again(again)
-    world.settle()
-    assert len(world.poster.posts) == 2
