@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import (
@@ -38,24 +36,6 @@ def delivery(world: WebhookWorld) -> WebhookDelivery:
 def health(world: WebhookWorld) -> EndpointHealth:
     (endpoint,) = world.endpoints.endpoints
     return world.healths.get(*endpoint)
-
-
-@pytest.mark.parametrize("code", [200, 201, 204, 299])
-def test_every_2xx_is_a_success(code: int) -> None:
-    """The status line alone decides."""
-    world = one_event(PostResult(status_code=code))
-    world.settle(timedelta(seconds=1))
-    assert delivery(world).state is DeliveryState.DELIVERED
-
-
-@pytest.mark.parametrize("code", [None, 301, 307, 400, 404, 500, 599, 700])
-def test_everything_else_is_a_failure(code: int | None) -> None:
-    """A redirect is not followed, and no answer is a failure too."""
-    world = one_event(PostResult(status_code=code, error=None if code else "timed out"))
-    world.settle(timedelta(seconds=1))
-    assert delivery(world).state is DeliveryState.WAITING
-    assert [attempt.status_code for attempt in delivery(world).attempts] == [code]
-    assert delivery(world).next_at is not None
 
 
 def test_events_of_a_deleted_endpoint_end() -> None:
