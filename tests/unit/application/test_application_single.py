@@ -38,12 +38,6 @@ def error_of(world: World, *given: Any, **named: Any) -> ServiceError:
     return refusal(world.send, *given, **named)
 
 
-def left_behind(world: World) -> tuple[object, ...]:
-    """Return the state that a refused request could have left; all parts should be empty."""
-    store = world.store
-    return (store.claims, store.messages, store.queue, store.spool, world.used() - {0})
-
-
 def test_an_unkeyed_send_makes_four_aws_calls(world: World) -> None:
     """Without a key a send reads the account, reserves quota, queues and commits, beside DNS."""
     answer = world.send()

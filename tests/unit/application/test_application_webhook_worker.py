@@ -99,18 +99,6 @@ def test_a_copy_of_a_retry_is_not_posted() -> None:
     assert len(delivery(world).attempts) == 3
 
 
-def test_a_task_without_a_number_is_posted() -> None:
-    """A retry that an earlier release queued is posted, unless the event was delivered."""
-    world = one_event(PostResult(status_code=503))
-    world.settle(timedelta(minutes=1))
-    for answer, posts in ((PostResult(status_code=503), 3), (OK, 4), (OK, 4)):
-        world.answer = lambda _url, _id, answer=answer: answer  # type: ignore[misc]
-        world.deliver_again(replace(delivery(world).event, attempts=None))
-        world.settle(timedelta(seconds=1))
-        assert len(world.poster.posts) == posts
-    assert delivery(world).state is DeliveryState.DELIVERED
-
-
 def test_drained_events_arrive_in_their_order() -> None:
     """When the circuit closes, the events that waited are posted oldest first."""
     world = WebhookWorld()
