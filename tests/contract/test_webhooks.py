@@ -98,7 +98,7 @@ def test_an_endpoint_is_changed(api: Api) -> None:
         assert call(api, "PATCH", f"/{made['id']}", body).json == changed.json
     for wrong, errors in (
         ({"enabled": 1}, {"enabled": "wrong_type"}),
-        ({"url": "http://10.0.0.1/"}, {"url": "invalid_url"}),
+        ({"url": "http://10.0.0.1/", "enabled": True}, {"url": "invalid_url"}),
         ({"secret": "whsec_x"}, {"secret": "unknown_field"}),
     ):
         assert call(api, "PATCH", f"/{made['id']}", wrong).errors == errors
