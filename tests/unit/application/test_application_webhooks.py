@@ -17,6 +17,7 @@ from pillarbox.application.webhooks.replays import (
     ReplayResult,
     WebhookReplays,
 )
+from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
@@ -130,6 +131,16 @@ def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) ->
         refusal(of.webhooks.delete, ACCOUNT, endpoint_id, by="operator").code == "webhook_not_found"
     )
     assert of.healths.healths == {}
+
+
+def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
+    """An account has at most ten endpoints; another account's do not count."""
+    for _ in range(MAX_ENDPOINTS):
+        of.create()
+    refused = refusal(of.create)
+    limit = {"limit": MAX_ENDPOINTS}
+    assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
+    assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
 
 
 @pytest.mark.parametrize(
