@@ -31,6 +31,7 @@ from local import template
 from pillarbox.adapters import sdk
 from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.direct import client
+from pillarbox.settings import Settings
 from pillarbox.wiring import services
 from tests.direct_dynamodb import direct_dynamodb, insert_all, transact
 from tests.emulated_connection import EmulatedConnection
@@ -176,6 +177,9 @@ def running_aws() -> Iterator[pytest.MonkeyPatch]:
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
+            # moto and the faults of tests strike inside botocore. `tests/ports` compares the
+            # direct client with it, and what runs on the local engine uses the direct one.
+            Settings.aws_client.variable: "botocore",
             "POWERTOOLS_SERVICE_NAME": "test",
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         }.items():
