@@ -22,7 +22,7 @@ from pillarbox.adapters.direct.connection import Endpoint
 from pillarbox.adapters.sdk import sdk_session
 from tests.integration.webhooks.receivers import Authority
 from tests.loops import for_each
-from tests.ports.direct_oracle import GET, REGION, Server, both_clients, close_idle
+from tests.ports.direct_oracle import GET, REGION, Server, both_clients
 
 _KEY: Final = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"}
 
@@ -122,7 +122,6 @@ def test_a_certificate_is_verified_as_botocore_does(
                     results.append(None)
                 except BotoCoreError as failure:
                     results.append(type(failure).__name__)
-            close_idle(both["direct"])
     finally:
         server.close()
         connection._tls.cache_clear()
@@ -216,7 +215,6 @@ def _signers(variables: dict[str, str]) -> list[Any]:
                     client.get_item(**GET[1])
                 except BotoCoreError as error:
                     signers.append(type(error).__name__)
-            close_idle(client)
     finally:
         server.close()
     for request in server.requests:

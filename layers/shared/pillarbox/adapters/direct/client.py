@@ -16,7 +16,7 @@ from uuid import uuid4
 from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
-from pillarbox.adapters.aws import CallLimits
+from pillarbox.adapters.aws import MAX_PARALLEL, CallLimits
 from pillarbox.adapters.direct.connection import AwsConnection, Endpoint, Response
 from pillarbox.adapters.direct.signature import AccessKey, Signer
 
@@ -41,7 +41,6 @@ _TEMPORARY_CODES: Final = (
 _TEMPORARY_STATUSES: Final = frozenset({500, 502, 503, 504})
 #: What a try costs of the quota of repetitions, and what a call gives back that needed none.
 _COST, _COST_OF_TIMEOUT, _GAIN = 5, 10, 1
-_MAX_IDLE: Final = 10
 _START: Final = "POST / HTTP/1.1\r\nuser-agent: pillarbox\r\naccept-encoding: identity\r\n"
 #: The last two say that the credentials in the environment expire, or are of an older form.
 _CREDENTIALS: Final = (
@@ -137,12 +136,10 @@ class DirectClient:
             while not (connection := self._idle.pop()).reusable:
                 connection.close()
             return connection
-        return AwsConnection(
-            self._endpoint, self._limits.connect_timeout, self._limits.read_timeout
-        )
+        return AwsConnection(self._endpoint, self._limits)
 
     def _keep(self, connection: AwsConnection) -> None:
-        if connection.reusable and len(self._idle) < _MAX_IDLE:
+        if connection.reusable and len(self._idle) < MAX_PARALLEL:
             self._idle.append(connection)
         else:
             connection.close()
@@ -176,8 +173,8 @@ def _find_credentials() -> Callable[[], AccessKey]:
 
     def current() -> AccessKey:
         if found := sdk_session().get_credentials():
-            frozen: Any = found.get_frozen_credentials()
-            return AccessKey(*frozen[:3])
+            # The stubs allow keys that are None.
+            return AccessKey(*found.get_frozen_credentials()[:3])  # type: ignore[arg-type]
         raise sdk.NoCredentialsError
 
     return current

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO, Final, NamedTuple, Self
 import botocore
 from botocore import exceptions as sdk
 
+from pillarbox.adapters.aws import CallLimits
+
 #: What botocore trusts, too.
 AUTHORITIES: Final = Path(botocore.__file__).with_name("cacert.pem")
 #: Variables with which only botocore finds the endpoint or the way to it.
@@ -71,26 +73,25 @@ class AwsConnection:
 
     Args:
         endpoint: where to connect.
-        connect_timeout: seconds until it is open.
-        read_timeout: seconds for each part of a response.
+        limits: how long it may take to open, and each part of a response.
 
     Raises:
         BotoCoreError: it did not come about.
     """
 
-    def __init__(self, endpoint: Endpoint, connect_timeout: float, read_timeout: float) -> None:
+    def __init__(self, endpoint: Endpoint, limits: CallLimits) -> None:
         self._url = endpoint.url
         scheme, _, address = endpoint.url.partition("://")
         host, _, port = address.partition(":")
         with _errors(self._url, sdk.ConnectTimeoutError, sdk.EndpointConnectionError):
             target = host, int(port or (443 if scheme == "https" else 80))
-            self._socket = socket.create_connection(target, connect_timeout)
+            self._socket = socket.create_connection(target, limits.connect_timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         if scheme == "https":
             with _errors(self._url, _LATE, _CLOSED):
                 self._socket = _tls().wrap_socket(self._socket, server_hostname=host)
-        self._socket.settimeout(read_timeout)
+        self._socket.settimeout(limits.read_timeout)
         self._readable = poll()
         self._readable.register(self._socket, POLLIN)
         self._reusable = True
@@ -103,6 +104,10 @@ class AwsConnection:
     def close(self) -> None:
         """Close it, whatever it waits for."""
         self._socket.close()
+
+    def __del__(self) -> None:  # of an idle one, if nobody has the client any more
+        with suppress(AttributeError):  # it did not come about
+            self.close()
 
     def exchange(self, request: bytes) -> Response:
         """Send a request once, and read the response.
