@@ -38,8 +38,8 @@ _LIFE_GB: Final = 0.5 + 0.5 + 0.25 + 1.0
 #: Seconds of an accept with a key at 512 MB, of the 1,769 MB that have a core: 27 ms of waits,
 #: modelled, and what is left of the 5.7 ms of a core that it took with botocore (accepting.md).
 _ACCEPTING: Final = 0.027 + 0.0057 * 0.36 * 1769 / 512
-#: Seconds of a delivery at 512 MB beside its waits: 30 ms, modelled, when its five calls of DynamoDB
-#: were botocore's; each call saves what each of an accept's five saves. SES's is still botocore's.
+#: Seconds of a delivery at 512 MB beside its waits: 30 ms, modelled, when its five calls of
+#: DynamoDB were botocore's; each saves what each of an accept's five saves. SES's still is.
 _DELIVERING: Final = 0.030 - 0.0057 * 0.64 * 1769 / 512
 #: The seconds that `EventsWindow=20` waits, and the most events of an invocation then.
 _EVENTS_WINDOW: Final = 20
