@@ -84,6 +84,9 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     locks, so two calls at once end in errors that AWS does not have.
 
     With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twelve times the price.
+
+    The service calls with botocore here, where moto and the faults of tests strike. `tests/ports`
+    compares the direct client with it, and what runs on the local engine uses the direct one.
     """
     alone = threading.RLock()
     process_request = BotocoreStubber.process_request
@@ -93,6 +96,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
             return process_request(stubber, request)
 
     with (
+        mock.patch.dict(os.environ, {Settings.aws_client.variable: "botocore"}),
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
         mock.patch.object(client, "AwsConnection", EmulatedConnection),
@@ -177,9 +181,6 @@ def running_aws() -> Iterator[pytest.MonkeyPatch]:
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
-            # moto and the faults of tests strike inside botocore. `tests/ports` compares the
-            # direct client with it, and what runs on the local engine uses the direct one.
-            Settings.aws_client.variable: "botocore",
             "POWERTOOLS_SERVICE_NAME": "test",
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         }.items():
