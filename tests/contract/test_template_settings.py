@@ -29,7 +29,7 @@ _VALUES: Final = {
     Settings.plan_of_new_accounts.variable: "free",
     Settings.widget_origins.variable: "https://shop.example",
     Settings.preview_recipients.variable: "own",
-    Settings.aws_client.variable: "botocore",
+    Settings.aws_client.variable: "direct",
     Settings.breaker_mode.variable: "act",
     Settings.breaker_limits.variable: str(Settings.breaker_limits.default),
     Settings.shared_tenant.variable: "on",
