@@ -64,6 +64,7 @@ class StackSettings:
     names: tuple[str, ...]
     ses_rate: int
     gateway: str
+    front: bool
     containers: bool
     keep: bool
     live_key: str = field(repr=False)
@@ -84,6 +85,7 @@ class StackSettings:
             names=settings.local_names,
             ses_rate=settings.local_ses_rate,
             gateway=settings.local_gateway,
+            front=settings.local_front == "on",
             containers=settings.containers,
             keep=settings.keep,
             live_key=settings.live_key,
@@ -194,7 +196,9 @@ async def _start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
-    edge = _edge(engine, outputs, front_origin, client, keys.texts["live"])
+    edge = _edge(
+        engine, outputs, front_origin if settings.front else None, client, keys.texts["live"]
+    )
     await start(serving(edge, sockets["edge"], settings.names))
     state = _state(urls, keys, environment, certificate) | seeded
     _write_environment(settings.state, state, keys.certificate.chain)
@@ -255,7 +259,7 @@ async def _seed(
 def _edge(
     engine: Engine,
     outputs: Mapping[str, str],
-    front_origin: Callable[[], Awaitable[FrontOrigin]],
+    front_origin: Callable[[], Awaitable[FrontOrigin]] | None,
     client: httpx.AsyncClient,
     key: str,
 ) -> App:

@@ -32,6 +32,7 @@ from pillarbox.http.accounts.wire import (
 )
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
+from pillarbox.http.messages.uploads import SHA256, UploadRequest
 from pillarbox.http.messages.wire import (
     RenderStarterRequest,
     SendBatchRequest,
@@ -266,7 +267,24 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " their user (RFC 8058). It needs an https: URL."
         },
     },
+    UploadRequest: {
+        "filename": {"description": "As in a send.", "pattern": FILENAME_PATTERN},
+        "contentType": {
+            "description": "As in a send; without it, the file's extension decides.",
+            **_ATTACHMENT_TYPE,
+        },
+        "size": {"description": "The number of the file's bytes, at most 5 MB."},
+        "sha256": {
+            "description": "The SHA-256 of the file's bytes, in hex.",
+            "pattern": SHA256,
+        },
+    },
     AttachmentModel: {
+        "attachmentId": {
+            "description": "The id of an uploaded file, from `POST /v1/attachments`. It replaces"
+            " `filename`, `contentType` and `content`.",
+            "format": "uuid",
+        },
         "filename": {
             "description": "A plain name: no path, no colon, no invisible character, no dot or"
             " blank at the end, no device of Windows such as CON, and no extension that SES refuses"
@@ -600,8 +618,32 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ),
     },
     AttachmentModel: {
-        "description": "A file in an email. It is not kept after the delivery.",
+        "description": "A file in an email, with its content or by the id of its upload. The"
+        " content is not kept after the delivery.",
         "allOf": [
+            {
+                "anyOf": [
+                    {
+                        "title": "with its content",
+                        "required": ["filename", "content"],
+                        "properties": {
+                            "attachmentId": {"type": "null"},
+                            "filename": {"type": "string"},
+                            "content": {"type": "string"},
+                        },
+                    },
+                    {
+                        "title": "uploaded before",
+                        "required": ["attachmentId"],
+                        "properties": {
+                            "attachmentId": {"type": "string"},
+                            "filename": {"type": "null"},
+                            "contentType": {"type": "null"},
+                            "content": {"type": "null"},
+                        },
+                    },
+                ]
+            },
             {
                 "anyOf": [
                     {
@@ -620,7 +662,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
                         },
                     },
                 ]
-            }
+            },
         ],
     },
     SendBatchRequest: {"description": "Up to 100 emails."},

@@ -29,6 +29,7 @@ from pillarbox.http.messages.parts import (
     AttachmentModel,
     UnsubscribeModel,
     header_safe,
+    references,
 )
 from pillarbox.http.wire import (
     Schema,
@@ -260,7 +261,10 @@ class SendEmailRequest(WireModel):
             reply_to=self.reply_to,
             brand_name=self.brand_name,
             logo_url=self.logo_url,
-            attachments=tuple(item.to_domain() for item in self.attachments or ()),
+            attachments=tuple(
+                item.to_domain() for item in self.attachments or () if not item.attachment_id
+            ),
+            uploads=references(self.attachments or ()),
             tags=self.tags or {},
             headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
             more_recipients=more_recipients,

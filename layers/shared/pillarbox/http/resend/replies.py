@@ -30,6 +30,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "attachment_type_not_allowed": (422, "invalid_attachment"),
     "attachment_too_large": (422, "invalid_attachment"),
     "too_many_attachments": (422, "invalid_attachment"),
+    "attachment_not_found": (422, "invalid_attachment"),
     "request_too_large": (422, "invalid_attachment"),
     "validation_failed": (422, "validation_error"),
     "idempotency_key_mismatch": (409, "invalid_idempotent_request"),
