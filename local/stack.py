@@ -181,7 +181,7 @@ async def _start(
     client = await start(
         httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
     )
-    front_origin = await start(front.serving(settings.state, client, environment))
+    serving_front = await start(front.serving(settings.state, client, environment))
     ses = JsonBodies(ses_app(mailbox, _events_to(engine, outputs["EventsQueueUrl"])))
     await start(serving(SignedRequests(ses, engine.access_key_id), sockets["ses"]))
     if settings.keep:
@@ -196,9 +196,8 @@ async def _start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
-    edge = _edge(
-        engine, outputs, front_origin if settings.front else None, client, keys.texts["live"]
-    )
+    front_origin = serving_front if settings.front else None
+    edge = _edge(engine, outputs, front_origin, client, keys.texts["live"])
     await start(serving(edge, sockets["edge"], settings.names))
     state = _state(urls, keys, environment, certificate) | seeded
     _write_environment(settings.state, state, keys.certificate.chain)

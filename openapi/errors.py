@@ -463,6 +463,8 @@ ERRORS: Final[Mapping[str, Error]] = {
                 "updatedAt": "2026-01-01T12:00:00.000+00:00",
                 "publishedVersion": None,
                 "source": "<p>Hello {{ name }}</p>",
+                "text": None,
+                "locales": {},
                 "samples": {},
             },
         },

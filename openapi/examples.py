@@ -216,6 +216,7 @@ _SAVED: Final = {
     "variables": ["order"],
     "createdAt": _AT,
     "updatedAt": _LATER,
+    "locales": ["de"],
 }
 TEMPLATES: Final = {"items": [_SAVED], "total": 1, "skip": 0, "limit": 20}
 TEMPLATE: Final = _SAVED | {"previewHtml": "<p>Total: [order.total]</p>"}

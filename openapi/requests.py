@@ -34,6 +34,8 @@ from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, Messages
 from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
 from pillarbox.http.messages.uploads import SHA256, UploadRequest
 from pillarbox.http.messages.wire import (
+    LOCALE_PATTERN,
+    MAX_LOCALE,
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
@@ -62,8 +64,10 @@ from pillarbox.http.sign_in.wire import (
     TokenRequest,
 )
 from pillarbox.http.templates.wire import (
+    MAX_LOCALES,
     MAX_SETS,
     CreateTemplateRequest,
+    LocaleModel,
     RenderTemplateRequest,
     RestoreVersionRequest,
     SaveDraftRequest,
@@ -231,6 +235,12 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "The text part, at most 1 MB in UTF-8. Without it, one is made from the"
             " HTML. It is sent as written, in all three modes. Not for keys that send tests.",
             "maxLength": MAX_TEXT,
+        },
+        "locale": {
+            "description": "Only with `templateId`: a language tag (RFC 5646). `de-CH` takes the"
+            " template's `de-CH`, else its `de`, else its default.",
+            "pattern": LOCALE_PATTERN,
+            "examples": ["de-CH"],
         },
         "cc": {"description": "Carbon copies.", **_ADDRESSES},
         "bcc": {"description": "Blind copies.", **_ADDRESSES},
@@ -518,6 +528,18 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "category": {"description": "A label for sorting."},
         "kind": {"description": "The language of `source`."},
         "source": {"description": "The body. It may have faults until it is published.", **_SOURCE},
+        "text": {
+            "description": "The text part, with plain references as in the subject. An empty one"
+            " removes it; without the field it stays.",
+            **_SOURCE,
+        },
+        "locales": {
+            "description": "Subject, body and text part for a locale, by its language tag in any"
+            " case. Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else"
+            " `de`, else the fields above.",
+            "maxProperties": MAX_LOCALES,
+            "propertyNames": {"pattern": LOCALE_PATTERN, "maxLength": MAX_LOCALE},
+        },
         "samples": {
             "description": "Values for previews, by the names of their sets: at most 64 KB.",
             "maxProperties": MAX_SETS,
@@ -525,11 +547,21 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "additionalProperties": {"type": "object"},
         },
     },
+    LocaleModel: {
+        "subject": {"description": "Text with plain references."},
+        "source": {"description": "The body, in the language of `kind`.", **_SOURCE},
+        "text": {"description": "The text part, with plain references.", **_SOURCE},
+    },
     RestoreVersionRequest: {"version": {"description": "The number of the version."}},
     RenderTemplateRequest: {
         "kind": {"description": "The language of `source`."},
         "subject": {"description": "Text with plain references."},
         "source": {"description": "The body.", **_SOURCE},
+        "text": {"description": "The text part, with plain references.", **_SOURCE},
+        "default": {
+            "description": "If this is for a locale, the template without one: variables that only"
+            " one of the two has are problems."
+        },
         "variables": {
             "description": "The values to show: at most 256 KB and 8 levels.",
             **_VARIABLES,
@@ -537,6 +569,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     TestTemplateRequest: {
         "to": {"description": "The address of a member of the account.", "format": "email"},
+        "locale": {
+            "description": "The locale of the draft to send, as in a send.",
+            "pattern": LOCALE_PATTERN,
+        },
         "variables": {
             "description": "The values to send: at most 256 KB and 8 levels.",
             **_VARIABLES,

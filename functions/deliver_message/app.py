@@ -65,8 +65,8 @@ def turn(record: SQSRecord) -> Turn:
     """Return when to deliver a job of a batch.
 
     A job that may kill its worker comes first: it needs the most time, and its process must be
-    copied while no thread runs. A mail in the spool is large, and so may uploaded files be: only one
-    at a time is in memory.
+    copied while no thread runs. A mail in the spool is large, and so may uploaded files be: only
+    one of them at a time is in memory.
     """
     try:
         _ = services().delivery  # made before threads use it

@@ -12,7 +12,7 @@ import boto3
 import pytest
 
 from pillarbox import wiring
-from pillarbox.domain.accounts.account import PLAN_LIMITS, Plan
+from pillarbox.domain.accounts.account import NO_LIMITS, PLAN_LIMITS, Plan
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.quota_counts import refusal_limit
 from pillarbox.domain.ids import new_id
@@ -182,7 +182,7 @@ def test_keys_that_send_tests_upload_nothing(service: Service) -> None:
 
 def test_uploads_of_an_account_are_limited(service: Service) -> None:
     """Each upload counts as a costly refusal, so a key that only uploads is stopped soon."""
-    api = service.live(Plan.FREE)
+    api = service.live(Plan.FREE, limits=NO_LIMITS)
     limit = refusal_limit(PLAN_LIMITS[Plan.FREE])
     assert limit
     with service.at(wiring.utc_now()):

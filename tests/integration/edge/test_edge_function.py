@@ -186,9 +186,10 @@ def test_both_edges_choose_the_same_origin(
     """The CloudFront function and the local edge choose the same origin for every request."""
     answer = route(length, method=method, uri=path)
     if origin is Origin.NONE:
-        details = json.loads(answer["body"])["error"]["details"]
         _, limit = ROUTE.origin(method, path, length)
-        assert (answer["statusCode"], details) == (413, {"limit_bytes": limit})
+        refused = ROUTE.too_large(method, path, length, limit)
+        assert answer["statusCode"] == refused.status
+        assert json.loads(answer["body"]) == {"error": refused.envelope()}
     else:
         assert answer["origin"] == origin.name.lower()
 

@@ -24,6 +24,7 @@ from pillarbox.domain.messages.upload import (
     SignedUpload,
     UploadedFile,
 )
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 
 class UploadSigner(Protocol):
@@ -78,5 +79,5 @@ class UploadStart:
             url=url,
             headers=headers,
             expires_at=now + UPLOAD_URL_TIME,
-            usable_until=now + UPLOAD_TIME,
+            usable_until=now + UPLOAD_TIME - CLOCK_MARGIN,
         )

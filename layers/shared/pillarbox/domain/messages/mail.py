@@ -45,6 +45,8 @@ class SendRequest:
     bcc: tuple[str, ...] = ()
     starter_template: str | None = None
     template_id: UUID | None = None
+    #: The locale of the saved template.
+    locale: str | None = None
     html: str | None = None
     #: The text part, in place of the one that is made from the HTML.
     text: str | None = None

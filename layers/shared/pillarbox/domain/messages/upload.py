@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: How long the signed URL takes the file.
 UPLOAD_URL_TIME: Final = timedelta(minutes=15)
@@ -20,6 +21,7 @@ UPLOAD_TIME: Final = timedelta(hours=24)
 #: How long the file is kept: `UPLOAD_TIME` and `mail.MAX_DELIVERY_TIME`. The lifecycle rule of the
 #: bucket deletes nothing earlier.
 UPLOAD_LIFE: Final = timedelta(hours=48)
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class SignedUpload:
 def is_usable(upload_id: UUID, now: datetime) -> bool:
     """Return whether an email may still name an upload, if there is such an upload."""
     made_at = upload_id.int >> 80  # any UUID may be asked for: some hold no time of a calendar
-    return now.timestamp() * 1000 - made_at < UPLOAD_TIME.total_seconds() * 1000
+    return now.timestamp() * 1000 - made_at < (UPLOAD_TIME - CLOCK_MARGIN) / _MILLISECOND
 
 
 def unknown_upload(upload_id: UUID) -> ServiceError:

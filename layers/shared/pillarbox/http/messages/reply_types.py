@@ -308,6 +308,7 @@ class TemplateItem(TypedDict):
     variables: Annotated[list[str], Field(description="The names that the template refers to.")]
     createdAt: Timestamp
     updatedAt: Timestamp
+    locales: Annotated[list[str], Field(description="The locales that it has beside the default.")]
 
 
 class TemplateDetail(TemplateItem):
