@@ -195,11 +195,11 @@ def test_the_record_of_a_plain_template_does_not_grow(account: str, user: Api) -
     published = publish(user, template_id, plain, 1)
     table = wiring.services().table
     key = keys.template(account, UUID(published["id"]))
-    assert {"text", "locales"}.isdisjoint(table.get(key))
+    assert {"text", "locales"}.isdisjoint(table.get(key) or {})
     publish(user, template_id, _DRAFT, 2)
-    assert {"text", "locales"} <= table.get(key).keys()
+    assert {"text", "locales"} <= (table.get(key) or {}).keys()
     authoring = wiring.services().template_authoring
     authoring.update(account, UUID(template_id), TemplateChanges(name="Renamed"))
-    assert {"text", "locales"} <= table.get(key).keys()
+    assert {"text", "locales"} <= (table.get(key) or {}).keys()
     publish(user, template_id, plain | {"text": "", "locales": {}}, 3)
-    assert {"text", "locales"}.isdisjoint(table.get(key))
+    assert {"text", "locales"}.isdisjoint(table.get(key) or {})

@@ -162,9 +162,9 @@ def test_a_subject_repeats_no_long_value() -> None:
 
 def test_a_text_part_keeps_its_lines_and_is_bounded() -> None:
     """Values go in as they are, references in values stay, and a result over the limit is none."""
-    values = {"a": "1\n{{ b }}", "b": {"c": "<&>"}}
+    values: dict[str, Json] = {"a": "1\n{{ b }}", "b": {"c": "<&>"}}
     assert fill_text("x\n {{ a }} {{ b.c }}{{ d }}\n", values, 100) == "x\n 1\n{{ b }} <&>\n"
-    large = {"v": "y" * 200_000}
+    large: dict[str, Json] = {"v": "y" * 200_000}
     text = "{{ v }}" * 50_000  # 10 GB: only counted
     assert fill_text(text, large, 1024 * 1024) is None
     assert fill_text("{{v}}", {"v": "yyy"}, 8) == "yyy"
