@@ -229,6 +229,7 @@ WEBHOOK: Final = {
     "url": "https://shop.example/hooks",
     "types": ["email.bounced", "email.complained"],
     "enabled": True,
+    "format": "pillarbox",
     "createdAt": _AT,
     "failingSince": None,
     "disabledAt": None,

@@ -107,6 +107,14 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
         "type": "string",
         "enum": [starter.slug for starter in all_starters()],
     },
+    "TemplateLocales": {
+        "description": "Subject, body and text part for each locale, by its language tag (RFC 5646)"
+        " in any case.",
+        "type": "object",
+        "maxProperties": MAX_LOCALES,
+        "propertyNames": {"pattern": LOCALE_PATTERN, "maxLength": MAX_LOCALE},
+        "additionalProperties": {"$ref": "#/components/schemas/LocaleModel"},
+    },
     "Tags": {
         "description": "Names and values by which you find an email again. They are not delivered."
         f" They have at most {MAX_TAGS_BYTES} bytes in all. A value has no blank at either end.",
@@ -138,10 +146,15 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
 _ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
+_LOCALES: Final = {"$ref": "#/components/schemas/TemplateLocales"}
 _TAGS: Final = {"$ref": "#/components/schemas/Tags"}
 _HEADERS: Final = {"$ref": "#/components/schemas/Headers"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 _SOURCE: Final = {"maxLength": MAX_SOURCE}
+_WEBHOOK_FORMAT: Final = {
+    "description": "The shape of the payloads: `resend` is that of Resend's webhooks, for receivers"
+    " that were written for it. The types are chosen by our names. The signature is the same."
+}
 _WEBHOOK_URL: Final = {
     "description": "An https: URL on a public host, with port 443 or one from 1024 on.",
     "format": "uri",
@@ -534,11 +547,9 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             **_SOURCE,
         },
         "locales": {
-            "description": "Subject, body and text part for a locale, by its language tag in any"
-            " case. Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else"
-            " `de`, else the fields above.",
-            "maxProperties": MAX_LOCALES,
-            "propertyNames": {"pattern": LOCALE_PATTERN, "maxLength": MAX_LOCALE},
+            "description": "Without the field they stay. A send with the locale `de-CH` takes"
+            " `de-CH`, else `de`, else the fields above.",
+            **_LOCALES,
         },
         "samples": {
             "description": "Values for previews, by the names of their sets: at most 64 KB.",
@@ -578,11 +589,16 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             **_VARIABLES,
         },
     },
-    CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
+    CreateWebhookRequest: {
+        "url": _WEBHOOK_URL,
+        "types": _WEBHOOK_TYPES,
+        "format": _WEBHOOK_FORMAT,
+    },
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
         "types": _WEBHOOK_TYPES,
         "enabled": {"description": "Whether events are sent."},
+        "format": _WEBHOOK_FORMAT,
     },
     ReplayWebhookRequest: {
         "from": {

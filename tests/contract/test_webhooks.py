@@ -48,7 +48,7 @@ def test_an_endpoint_is_created(api: Api) -> None:
     """201 has the documented fields with a secret, which no later response shows."""
     made = create(api, types=["email.bounced", "email.failed", "email.bounced"])
     assert set(made) == {
-        *("id", "url", "types", "secret", "enabled", "createdAt"),
+        *("id", "url", "types", "secret", "enabled", "format", "createdAt"),
         *("failingSince", "disabledAt", "disabledReason"),
     }
     assert made["types"] == ["email.bounced", "email.failed"]
@@ -339,3 +339,16 @@ def test_no_request_gives_a_5xx(
     assert response.status < 500, response.text
     if response.status >= 400:
         assert response.error["code"]
+
+
+def test_an_endpoint_has_a_format(api: Api) -> None:
+    """It is ours unless a request chooses Resend's, and may change; no other is accepted."""
+    assert create(api)["format"] == "pillarbox"
+    made = create(api, format="resend")
+    assert call(api, "GET", f"/{made['id']}").json["format"] == "resend"
+    kept = call(api, "PATCH", f"/{made['id']}", {"types": ["email.sent"]}).json
+    assert kept["format"] == "resend"
+    changed = call(api, "PATCH", f"/{made['id']}", {"format": "pillarbox"}).json
+    assert changed["format"] == "pillarbox"
+    wrong = call(api, "POST", body={"url": URL, "types": ["*"], "format": "svix"})
+    assert (wrong.status, [*wrong.errors]) == (422, ["format"])

@@ -118,6 +118,8 @@ export interface ChangeWebhookRequest {
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
   /** Whether events are sent. */
   enabled?: boolean | null;
+  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  format?: WebhookFormat | null;
 }
 
 /** Whether a person must confirm each send of a key. */
@@ -129,6 +131,8 @@ export interface CreateWebhookRequest {
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
+  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  format?: WebhookFormat;
 }
 
 /** Whether the event arrived, another attempt follows, or none does. */
@@ -591,6 +595,8 @@ export interface Webhook {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
+  /** The shape of its payloads: ours, or that of Resend. */
+  format: WebhookFormat;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -642,6 +648,9 @@ export interface WebhookError {
   permanent: boolean;
 }
 
+/** The shapes that payloads have. The signature is the same for all. */
+export type WebhookFormat = "pillarbox" | "resend";
+
 /** All endpoints of the account, the oldest first. */
 export interface WebhookList {
   items: Array<Webhook>;
@@ -666,6 +675,8 @@ export interface WebhookWithSecret {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
+  /** The shape of its payloads: ours, or that of Resend. */
+  format: WebhookFormat;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;

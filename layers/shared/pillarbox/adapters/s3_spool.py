@@ -57,8 +57,8 @@ class S3Spool:
         for stored in listed:
             message_id = stored["Key"].split("/")[1]
             is_upload = stored["Key"].endswith(_UPLOAD)
-            before = moment - UPLOAD_LIFE if is_upload else moment
-            if stored["LastModified"] < before and is_uuid(message_id):
+            until = moment - UPLOAD_LIFE if is_upload else moment
+            if stored["LastModified"] < until and is_uuid(message_id):
                 identifier = None if is_upload else UUID(message_id)
                 spooled.append(SpoolObject(stored["Key"], account_id, identifier))
         return ScanPage(spooled, listed[-1]["Key"] if page["IsTruncated"] else None)

@@ -105,6 +105,9 @@ bytes in all. A value has no blank at either end.
 Variables: TypeAlias = dict[str, Any]
 """Values for a template, by name."""
 
+WebhookFormat: TypeAlias = Literal["pillarbox", "resend"]
+"""The shapes that payloads have. The signature is the same for all."""
+
 WebhookType: TypeAlias = Literal[
     "email.accepted",
     "email.sent",
@@ -262,6 +265,10 @@ class ChangeWebhookRequest(TypedDict):
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
     enabled: NotRequired[bool | None]
     """Whether events are sent."""
+    format: NotRequired[WebhookFormat | None]
+    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
+    written for it. The types are chosen by our names. The signature is the same.
+    """
 
 
 class CreateWebhookRequest(TypedDict):
@@ -286,6 +293,10 @@ class CreateWebhookRequest(TypedDict):
         ]
     ]
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
+    format: NotRequired[WebhookFormat]
+    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
+    written for it. The types are chosen by our names. The signature is the same.
+    """
 
 
 class DomainData(TypedDict):
@@ -658,6 +669,8 @@ class Webhook(TypedDict):
     """The types of events that it receives: `["*"]`, or a list."""
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
+    format: WebhookFormat
+    """The shape of its payloads: ours, or that of Resend."""
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -737,6 +750,8 @@ class WebhookWithSecret(TypedDict):
     """The types of events that it receives: `["*"]`, or a list."""
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
+    format: WebhookFormat
+    """The shape of its payloads: ours, or that of Resend."""
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
