@@ -194,6 +194,9 @@ def _accept(service: Service) -> None:
         assert Api(key).raw("POST", path, json.dumps(body)).status in {200, 404}
     listed = front.raw("GET", "/emails", headers=bearer).json["data"]
     assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
+    reader = {"Authorization": f"Bearer {service.key(account, Preset.CUSTOM, scopes=SCOPES)}"}
+    for path in ("", f"/{template}"):
+        assert front.raw("GET", f"/templates{path}", headers=reader).status == 200
 
 
 @contextmanager

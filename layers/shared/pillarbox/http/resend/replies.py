@@ -14,6 +14,7 @@ from pillarbox.http.resend.requests import RENAMED
 ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "missing_api_key": (401, "missing_api_key"),
     "invalid_api_key": (403, "invalid_api_key"),
+    "session_required": (401, "restricted_api_key"),
     "scope_required": (401, "restricted_api_key"),
     "upgrade_required": (403, "restricted_api_key"),
     "recipient_not_allowed": (403, "restricted_api_key"),
