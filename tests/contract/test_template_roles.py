@@ -156,6 +156,10 @@ _SERVICE: Final = service.__name__
 _networks: Final = count()
 
 
+#: A mail with a file whose bytes have not arrived.
+_UPLOADED: Final = raw_html(attachments=[{"attachmentId": str(new_id(wiring.utc_now()))}])
+
+
 def _accept(service: Service) -> None:
     """Send mail and batches, small and large, with and without a key, also with failures."""
     account = service.account()
@@ -187,8 +191,13 @@ def _accept(service: Service) -> None:
         with _failing("UpdateItem"):
             once = sender | {"Idempotency-Key": str(uuid4())}
             assert api.raw("POST", path, text, once).status == 503
+    for path, body in (("/emails", _UPLOADED), ("/emails/batch", {"messages": [_UPLOADED]})):
+        assert Api(key).raw("POST", path, json.dumps(body)).status in {200, 404}
     listed = front.raw("GET", "/emails", headers=bearer).json["data"]
     assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
+    reader = {"Authorization": f"Bearer {service.key(account, Preset.CUSTOM, scopes=SCOPES)}"}
+    for path in ("", f"/{template}"):
+        assert front.raw("GET", f"/templates{path}", headers=reader).status == 200
 
 
 @contextmanager
@@ -403,6 +412,7 @@ def _call_tools(service: Service) -> None:
         if not tool["annotations"]["destructiveHint"]:
             needed = tool["inputSchema"].get("required", ())
             client.call(name, {argument: arguments[argument] for argument in needed})
+    client.call("send_email", _UPLOADED)
     for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
         client.call("list_emails", search)
     mails = (otp(), _LARGE, {"to": "ann@example.com", "templateId": saved})

@@ -46,7 +46,7 @@ def test_an_endpoint_is_created(api: Api) -> None:
     """201 has the documented fields with a secret, which no later response shows."""
     made = create(api, types=["email.bounced", "email.failed", "email.bounced"])
     assert set(made) == {
-        *("id", "url", "types", "secret", "enabled", "createdAt"),
+        *("id", "url", "types", "secret", "enabled", "format", "createdAt"),
         *("failingSince", "disabledAt", "disabledReason"),
     }
     assert made["types"] == ["email.bounced", "email.failed"]
@@ -257,3 +257,16 @@ def test_another_method_is_refused(api: Api, path: str) -> None:
     response = call(api, "PUT", path.format(id=uuid4()), {})
     assert (response.status, response.code) == (405, "method_not_allowed")
     assert response.headers["allow"]
+
+
+def test_an_endpoint_has_a_format(api: Api) -> None:
+    """It is ours unless a request chooses Resend's, and may change; no other is accepted."""
+    assert create(api)["format"] == "pillarbox"
+    made = create(api, format="resend")
+    assert call(api, "GET", f"/{made['id']}").json["format"] == "resend"
+    kept = call(api, "PATCH", f"/{made['id']}", {"types": ["email.sent"]}).json
+    assert kept["format"] == "resend"
+    changed = call(api, "PATCH", f"/{made['id']}", {"format": "pillarbox"}).json
+    assert changed["format"] == "pillarbox"
+    wrong = call(api, "POST", body={"url": URL, "types": ["*"], "format": "svix"})
+    assert (wrong.status, [*wrong.errors]) == (422, ["format"])

@@ -195,7 +195,7 @@ GOOD: dict[str, Any] = {
 FROM = {"from": "a@x.example", "subject": ""}
 WRONG: list[dict[str, Any]] = [
     {"version": 2},
-    {"version": 3},
+    {"version": 4},
     {"version": "1"},
     {"version": 2, "attempt": 1, "provider_id": None, "events": {"a": 1}},
     {"version": 2, "attempt": 1, "provider_id": None, "events": [{"kind": "flown"}]},

@@ -490,6 +490,13 @@ class Settings:
         default="api",
         variable="PILLARBOX_GATEWAY",
     )
+    local_front = Setting(
+        one_of("on", "off"),
+        "whether the local stack has a front, as a stack with WithFront",
+        _USER,
+        default="on",
+        variable="PILLARBOX_LOCAL_FRONT",
+    )
     local_host = Setting(
         str,
         "the address that API, inbox and SMTP listen on",
