@@ -37,7 +37,8 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two
 	  --test-reporter=dot 'test/*.test.ts'
 
 # A collection writes the byte code that six workers would otherwise each compile for themselves.
-test: dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made ## run every check and every test
+test: ## run every check and every test
+	@$(MAKE) --silent --jobs dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made
 	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only >/dev/null'
 	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING)' \
 	  '$(RUN)pytest --numprocesses 2 --dist worksteal --ignore tests/checks $(WAITING:%=--ignore %)'
