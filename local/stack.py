@@ -216,7 +216,6 @@ def _endpoints(urls: Mapping[str, str], name_server: str) -> dict[str, str]:
     """Return the variables of the stand-ins, which functions have too."""
     return {
         "AWS_ENDPOINT_URL_SESV2": urls["ses"],
-        Settings.aws_client.variable: "direct",
         Settings.dns_servers.variable: name_server,
         Settings.local_webhooks.variable: "true",
         Settings.relay.variable: urls["smtp"].rpartition("/")[2],

@@ -4,13 +4,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from pillarbox.application.delivery.backoff import retry_wait
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import BuildDied, UnreadableJob
-from pillarbox.consumer import RecordResult, Turn, consume_in_turns
+from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from pillarbox.consumer import RecordResult, consume_batch
+from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookTask
 from pillarbox.http.webhooks.formats import PAYLOADS
 from pillarbox.wiring import services

@@ -63,6 +63,7 @@ from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import QUEUES, message
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
+from tests.loops import for_each
 from tests.unit.http.test_function_url import url_event
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
@@ -581,7 +582,7 @@ def _granted(function: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("function", sorted(_FUNCTIONS))
+@for_each("function", sorted(_FUNCTIONS))
 def test_a_role_allows_what_its_function_calls(
     function: str, calls: Mapping[str, set[AwsRequest]]
 ) -> None:
@@ -590,7 +591,7 @@ def test_a_role_allows_what_its_function_calls(
     assert (used - granted, granted - used) == (set(), set())
 
 
-@pytest.mark.parametrize("function", sorted(_FUNCTIONS))
+@for_each("function", sorted(_FUNCTIONS))
 def test_iam_allows_each_recorded_call(function: str, calls: Mapping[str, set[AwsRequest]]) -> None:
     """Each call passes as a whole: one statement allows all items that it reads or writes."""
     policy = iam.statements(f"{_FUNCTIONS[function]}Role")

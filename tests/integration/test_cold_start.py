@@ -51,7 +51,7 @@ SESSIONS = {"pillarbox.domain.sign_in.session", "pillarbox.domain.sign_in.role"}
         ("operate", ENGINES | RESOLVERS),
         ("edit_templates", ENGINES | RESOLVERS | {"css_inline", "mrml"}),
         ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("deliver_message", {"dns"}),
+        ("deliver_message", ENGINES | {"asyncio", "aws_lambda_powertools.tracing"}),
         ("record_feedback", ENGINES),
     ],
 )

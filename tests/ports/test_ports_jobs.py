@@ -230,6 +230,15 @@ def test_other_text_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
         sqs_jobs.read(text)
 
 
+def test_a_job_of_a_later_version_is_left_to_newer_workers(sqs_jobs: SqsJobs) -> None:
+    """Only such a job is `newer`, and its message is known."""
+    for version, newer in ((3, True), (0, False), ("3", False)):
+        with pytest.raises(UnreadableJob) as unreadable:
+            sqs_jobs.read(json.dumps(GOOD | {"version": version}))
+        assert unreadable.value.newer is newer
+        assert str(unreadable.value.message_id) == GOOD["id"]
+
+
 def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:
     """Version 1 stays readable, because its jobs may still be in the queue."""
     job = sqs_jobs.read(json.dumps(GOOD))

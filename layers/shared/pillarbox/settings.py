@@ -360,8 +360,8 @@ class Settings:
     aws_client = Setting(
         one_of("direct", "botocore"),
         "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
-        _SENDING,
-        default="botocore",
+        ("functions", "relay", "front"),
+        default="direct",
     )
     shared_tenant = Setting(
         switch,

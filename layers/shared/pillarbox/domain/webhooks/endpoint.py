@@ -155,8 +155,8 @@ class WebhookEvent:
     pause: str | None = None
     #: When somebody last asked for the event again, which tells one replay from another.
     replayed_at: datetime | None = None
-    #: How many attempts there were when the task was queued; None if its message does not say.
-    attempts: int | None = 0
+    #: How many attempts there were when the task was queued.
+    attempts: int = 0
 
     @property
     def delivery_id(self) -> str:
