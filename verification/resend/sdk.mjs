@@ -23,6 +23,8 @@ const found = await resend.emails.get(sent.data.id);
 const batch = await resend.batch.send([email, { ...email, subject: "second" }]);
 const listed = await resend.emails.list({ limit: 2 });
 const refused = await resend.emails.send({ ...email, scheduledAt: "2030-01-01T00:00:00Z" });
+const templates = await resend.templates.list();
+const domains = await resend.domains.list();
 const wrong = await new Resend("bx_live_wrong").emails.send(email);
 console.log(
   JSON.stringify({
@@ -31,6 +33,8 @@ console.log(
     "a batch of two": batch.data?.data.length === 2,
     "a list": listed.data?.data.length === 2 && listed.data.has_more,
     "a refused field by name": refused.error?.name === "validation_error" && refused.error.message.includes("scheduled_at"),
+    "the templates": templates.data?.data.length > 0,
+    "a resource that keys do not manage": domains.error?.name === "restricted_api_key",
     "a wrong key": wrong.error?.name === "invalid_api_key",
   }),
 );
