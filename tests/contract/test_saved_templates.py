@@ -21,7 +21,6 @@ CALLS: dict[str, Callable[[Api, str], ApiResponse]] = {
     "get": lambda api, template_id: api.raw("GET", f"/templates/{template_id}"),
     "delete": lambda api, template_id: api.raw("DELETE", f"/templates/{template_id}"),
 }
-every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 get, delete = CALLS["get"], CALLS["delete"]
 
 

@@ -62,7 +62,7 @@ for path in sys.argv[1:]:
         ),
         (("edit_templates",), ENGINES | RESOLVERS | {"css_inline", "mrml"}),
         (("mail_code", "issue_preview_key", "record_feedback"), ENGINES),
-        (("deliver_message",), {"dns"}),
+        (("deliver_message",), ENGINES | {"asyncio", "aws_lambda_powertools.tracing"}),
     ],
 )
 def test_a_function_loads_what_it_needs(

@@ -246,7 +246,7 @@ def rendered_starter_item(rendered: RenderedStarter) -> reply_types.RenderedStar
 
 
 def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
-    """Return a saved template as listed (contract 2.7)."""
+    """Return a saved template as listed (contract 2.7), and `locales`, which is ours."""
     return {
         "id": template.template_id,
         "name": template.name,
@@ -255,6 +255,7 @@ def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
         "variables": list(template.variables),
         "createdAt": timestamp(template.created_at),
         "updatedAt": timestamp(template.updated_at),
+        "locales": list(template.locales),
     }
 
 
