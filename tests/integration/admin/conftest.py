@@ -70,8 +70,9 @@ def table() -> Iterator[Table]:
         AWS_DEFAULT_REGION="us-east-1",
     )
     with emulated_aws():
-        create_table(TABLE)
-        create_table(CREDENTIALS)
+        dynamodb = boto3.client("dynamodb")  # a client costs more than the tables
+        create_table(TABLE, dynamodb)
+        create_table(CREDENTIALS, dynamodb)
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
