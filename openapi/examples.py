@@ -216,10 +216,12 @@ _SAVED: Final = {
     "variables": ["order"],
     "createdAt": _AT,
     "updatedAt": _LATER,
-    "locales": ["de"],
 }
 TEMPLATES: Final = {"items": [_SAVED], "total": 1, "skip": 0, "limit": 20}
-TEMPLATE: Final = _SAVED | {"previewHtml": "<p>Total: [order.total]</p>"}
+TEMPLATE: Final = _SAVED | {
+    "previewHtml": "<p>Total: [order.total]</p>",
+    "locales": ["de"],
+}
 
 _ENDPOINT_ID: Final = "019b7998-4c00-7000-8000-000000000003"
 _EVENT_ID: Final = "5f2b7c1e-93f4-5f0a-8d55-0c7c1f3a9b7e"

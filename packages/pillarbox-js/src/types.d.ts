@@ -391,8 +391,6 @@ export interface SavedTemplate {
   variables: Array<string>;
   createdAt: string;
   updatedAt: string;
-  /** The locales that it has beside the default. */
-  locales: Array<string>;
 }
 
 /** A saved template with a preview. */
@@ -405,10 +403,10 @@ export interface SavedTemplateDetail {
   variables: Array<string>;
   createdAt: string;
   updatedAt: string;
-  /** The locales that it has beside the default. */
-  locales: Array<string>;
   /** The first 500 characters of the HTML, with names in place of values. */
   previewHtml: string;
+  /** The locales that it has beside the default. */
+  locales: Array<string>;
 }
 
 /** One page of a list. */

@@ -518,8 +518,6 @@ class SavedTemplate(TypedDict):
     """The names that the template refers to."""
     createdAt: str
     updatedAt: str
-    locales: list[str]
-    """The locales that it has beside the default."""
 
 
 class SavedTemplateDetail(TypedDict):
@@ -533,10 +531,10 @@ class SavedTemplateDetail(TypedDict):
     """The names that the template refers to."""
     createdAt: str
     updatedAt: str
-    locales: list[str]
-    """The locales that it has beside the default."""
     previewHtml: str
     """The first 500 characters of the HTML, with names in place of values."""
+    locales: list[str]
+    """The locales that it has beside the default."""
 
 
 class SavedTemplatePage(TypedDict):

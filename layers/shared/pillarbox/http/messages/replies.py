@@ -246,7 +246,7 @@ def rendered_starter_item(rendered: RenderedStarter) -> reply_types.RenderedStar
 
 
 def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
-    """Return a saved template as listed (contract 2.7), and `locales`, which is ours."""
+    """Return a saved template as listed (contract 2.7)."""
     return {
         "id": template.template_id,
         "name": template.name,
@@ -255,13 +255,16 @@ def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
         "variables": list(template.variables),
         "createdAt": timestamp(template.created_at),
         "updatedAt": timestamp(template.updated_at),
-        "locales": list(template.locales),
     }
 
 
 def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.TemplateDetail:
-    """Return a saved template with its preview (contract 2.7)."""
-    return {**template_item(template), "previewHtml": preview_html}
+    """Return a saved template with its preview (contract 2.7), and what is ours."""
+    return {
+        **template_item(template),
+        "previewHtml": preview_html,
+        "locales": list(template.locales),
+    }
 
 
 def timestamp(moment: datetime) -> str:

@@ -308,7 +308,6 @@ class TemplateItem(TypedDict):
     variables: Annotated[list[str], Field(description="The names that the template refers to.")]
     createdAt: Timestamp
     updatedAt: Timestamp
-    locales: Annotated[list[str], Field(description="The locales that it has beside the default.")]
 
 
 class TemplateDetail(TemplateItem):
@@ -321,3 +320,4 @@ class TemplateDetail(TemplateItem):
             description="The first 500 characters of the HTML, with names in place of values.",
         ),
     ]
+    locales: Annotated[list[str], Field(description="The locales that it has beside the default.")]
