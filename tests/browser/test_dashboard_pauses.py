@@ -12,7 +12,7 @@ from tests.browser.engines import PATIENCE
 pytestmark = pytest.mark.stack
 
 UNTIL: Final = "2026-01-02T12:00:00.000+00:00"
-STOPPED: Final = {
+STOPPED: Final[dict[str, Any]] = {
     "scope": "key",
     "id": "key_0000000000000000abcd",
     "level": "stop",
@@ -21,7 +21,7 @@ STOPPED: Final = {
     "until": UNTIL,
     "resumable": True,
 }
-WARNED: Final = {
+WARNED: Final[dict[str, Any]] = {
     "scope": "template",
     "id": "welcome",
     "level": "warn",

@@ -45,14 +45,16 @@ export interface AnalyticsRow {
   statuses: StatusCounts;
 }
 
-/** A file in an email. It is not kept after the delivery. */
+/** A file in an email, with its content or by the id of its upload. The content is not kept after the delivery. */
 export interface Attachment {
+  /** The id of an uploaded file, from `POST /v1/attachments`. It replaces `filename`, `contentType` and `content`. */
+  attachmentId?: string | null;
   /** A plain name: no path, no colon, no invisible character, no dot or blank at the end, no device of Windows such as CON, and no extension that SES refuses (.exe, .js, .bat, .lnk, .hta, …). */
-  filename: string;
+  filename?: string | null;
   /** The type of the file (RFC 6838), without parameters. Without it, the file's extension decides. */
   contentType?: AttachmentType | null;
   /** The file's bytes in base64 (RFC 4648 section 4), padded. */
-  content: string;
+  content?: string | null;
   /** Whether the HTML shows the file, as cid:<contentId>. False by default. */
   inline?: boolean;
   /** Required if `inline` is true, else not allowed. Unique in an email. */
@@ -116,6 +118,8 @@ export interface ChangeWebhookRequest {
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
   /** Whether events are sent. */
   enabled?: boolean | null;
+  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  format?: WebhookFormat | null;
 }
 
 /** Whether a person must confirm each send of a key. */
@@ -127,6 +131,8 @@ export interface CreateWebhookRequest {
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
+  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  format?: WebhookFormat;
 }
 
 /** Whether the event arrived, another attempt follows, or none does. */
@@ -399,6 +405,8 @@ export interface SavedTemplateDetail {
   updatedAt: string;
   /** The first 500 characters of the HTML, with names in place of values. */
   previewHtml: string;
+  /** The locales that it has beside the default. */
+  locales: Array<string>;
 }
 
 /** One page of a list. */
@@ -426,6 +434,8 @@ export interface SendEmailRequest {
   starterTemplate?: StarterSlug | null;
   /** A saved template. Not for preview keys. */
   templateId?: string | null;
+  /** Only with `templateId`: a language tag (RFC 5646). `de-CH` takes the template's `de-CH`, else its `de`, else its default. */
+  locale?: string | null;
   /** The HTML body, at most 2 MB in UTF-8. Requires `subject`. Not for preview keys. */
   html?: string | null;
   /** The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It is sent as written, in all three modes. Not for keys that send tests. */
@@ -546,6 +556,32 @@ export interface UnsubscribeModel {
   oneClick?: boolean;
 }
 
+/** The request with which to upload a file, and the id that a send names. */
+export interface UploadDetail {
+  attachmentId: string;
+  method: "PUT";
+  /** Where to send the file. The URL is a secret. */
+  url: string;
+  /** Send exactly these. Another type, size, hash or name is refused. */
+  headers: Record<string, string>;
+  /** Until when the URL takes the file. */
+  expiresAt: string;
+  /** Until when sends may name the file. */
+  usableUntil: string;
+}
+
+/** A file in words, without its bytes. */
+export interface UploadRequest {
+  /** As in a send. */
+  filename: string;
+  /** As in a send; without it, the file's extension decides. */
+  contentType?: AttachmentType | null;
+  /** The number of the file's bytes, at most 5 MB. */
+  size: number;
+  /** The SHA-256 of the file's bytes, in hex. */
+  sha256: string;
+}
+
 /** Values for a template, by name. */
 export type Variables = Record<string, unknown>;
 
@@ -557,6 +593,8 @@ export interface Webhook {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
+  /** The shape of its payloads: ours, or that of Resend. */
+  format: WebhookFormat;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -608,6 +646,9 @@ export interface WebhookError {
   permanent: boolean;
 }
 
+/** The shapes that payloads have. The signature is the same for all. */
+export type WebhookFormat = "pillarbox" | "resend";
+
 /** All endpoints of the account, the oldest first. */
 export interface WebhookList {
   items: Array<Webhook>;
@@ -632,6 +673,8 @@ export interface WebhookWithSecret {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
+  /** The shape of its payloads: ours, or that of Resend. */
+  format: WebhookFormat;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -666,6 +709,8 @@ export interface Operations {
   getAnalytics(query?: { from?: string; bucket?: Bucket; keyId?: string; template?: string; to?: string }, options?: RequestOptions): Promise<Analytics>;
   /** Send a batch: `POST /v1/emails/batch`. */
   sendBatch(body: SendBatchRequest, options?: SendOptions): Promise<BatchResult>;
+  /** Upload an attachment: `POST /v1/attachments`. */
+  createAttachment(body: UploadRequest, options?: RequestOptions): Promise<UploadDetail>;
   /** Get a message: `GET /v1/emails/{message_id}`. */
   getMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
   /** Get the API key of the request: `GET /v1/me`. */

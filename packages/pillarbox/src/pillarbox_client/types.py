@@ -105,6 +105,9 @@ bytes in all. A value has no blank at either end.
 Variables: TypeAlias = dict[str, Any]
 """Values for a template, by name."""
 
+WebhookFormat: TypeAlias = Literal["pillarbox", "resend"]
+"""The shapes that payloads have. The signature is the same for all."""
+
 WebhookType: TypeAlias = Literal[
     "email.accepted",
     "email.sent",
@@ -175,9 +178,15 @@ class AnalyticsRow(TypedDict):
 
 
 class Attachment(TypedDict):
-    """A file in an email. It is not kept after the delivery."""
+    """A file in an email, with its content or by the id of its upload. The content is not kept
+    after the delivery.
+    """
 
-    filename: str
+    attachmentId: NotRequired[str | None]
+    """The id of an uploaded file, from `POST /v1/attachments`. It replaces `filename`,
+    `contentType` and `content`.
+    """
+    filename: NotRequired[str | None]
     """A plain name: no path, no colon, no invisible character, no dot or blank at the end, no
     device of Windows such as CON, and no extension that SES refuses (.exe, .js, .bat, .lnk,
     .hta, …).
@@ -186,7 +195,7 @@ class Attachment(TypedDict):
     """The type of the file (RFC 6838), without parameters. Without it, the file's extension
     decides.
     """
-    content: str
+    content: NotRequired[str | None]
     """The file's bytes in base64 (RFC 4648 section 4), padded."""
     inline: NotRequired[bool]
     """Whether the HTML shows the file, as cid:<contentId>. False by default."""
@@ -256,6 +265,10 @@ class ChangeWebhookRequest(TypedDict):
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
     enabled: NotRequired[bool | None]
     """Whether events are sent."""
+    format: NotRequired[WebhookFormat | None]
+    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
+    written for it. The types are chosen by our names. The signature is the same.
+    """
 
 
 class CreateWebhookRequest(TypedDict):
@@ -280,6 +293,10 @@ class CreateWebhookRequest(TypedDict):
         ]
     ]
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
+    format: NotRequired[WebhookFormat]
+    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
+    written for it. The types are chosen by our names. The signature is the same.
+    """
 
 
 class DomainData(TypedDict):
@@ -516,6 +533,8 @@ class SavedTemplateDetail(TypedDict):
     updatedAt: str
     previewHtml: str
     """The first 500 characters of the HTML, with names in place of values."""
+    locales: list[str]
+    """The locales that it has beside the default."""
 
 
 class SavedTemplatePage(TypedDict):
@@ -611,6 +630,34 @@ class UnsubscribeModel(TypedDict):
     """
 
 
+class UploadDetail(TypedDict):
+    """The request with which to upload a file, and the id that a send names."""
+
+    attachmentId: str
+    method: Literal["PUT"]
+    url: str
+    """Where to send the file. The URL is a secret."""
+    headers: dict[str, str]
+    """Send exactly these. Another type, size, hash or name is refused."""
+    expiresAt: str
+    """Until when the URL takes the file."""
+    usableUntil: str
+    """Until when sends may name the file."""
+
+
+class UploadRequest(TypedDict):
+    """A file in words, without its bytes."""
+
+    filename: str
+    """As in a send."""
+    contentType: NotRequired[AttachmentType | None]
+    """As in a send; without it, the file's extension decides."""
+    size: int
+    """The number of the file's bytes, at most 5 MB."""
+    sha256: str
+    """The SHA-256 of the file's bytes, in hex."""
+
+
 class Webhook(TypedDict):
     """An endpoint: an address of your application that receives events."""
 
@@ -620,6 +667,8 @@ class Webhook(TypedDict):
     """The types of events that it receives: `["*"]`, or a list."""
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
+    format: WebhookFormat
+    """The shape of its payloads: ours, or that of Resend."""
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -699,6 +748,8 @@ class WebhookWithSecret(TypedDict):
     """The types of events that it receives: `["*"]`, or a list."""
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
+    format: WebhookFormat
+    """The shape of its payloads: ours, or that of Resend."""
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -780,6 +831,7 @@ SendEmailRequest = TypedDict(
         "to": str | list[str],
         "starterTemplate": NotRequired[StarterSlug | None],
         "templateId": NotRequired[str | None],
+        "locale": NotRequired[str | None],
         "html": NotRequired[str | None],
         "text": NotRequired[str | None],
         "variables": NotRequired[Variables | None],
