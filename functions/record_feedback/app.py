@@ -22,7 +22,8 @@ def _event_record(record: SQSRecord) -> EventRecord:
 def _record_result(result: FeedbackResult) -> RecordResult:
     event = result.provider_event
     ids = {"account_id": event.account_id, "message_id": str(event.message_id)} if event else {}
-    return RecordResult(outcome=result.outcome, ids=ids)
+    counts = ("sending_paused",) if result.strangers_paused else ()
+    return RecordResult(outcome=result.outcome, ids=ids, counts=counts)
 
 
 # What an event changed is in the record of its message.

@@ -20,6 +20,7 @@ from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
+from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message
@@ -175,6 +176,19 @@ def test_only_a_repeated_hand_over_is_counted_as_one(
     with mock.patch.dict(vars(wiring.services()), delivery=delivery):
         assert work(receive(service, live)) == []
     assert ("ambiguous_resend" in capsys.readouterr().out) is resent
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_pause_of_mail_to_strangers_is_counted(
+    service: Service, capsys: pytest.CaptureFixture[str], *, paused: bool
+) -> None:
+    """The alarm counts a bounce that pauses the service's own mail, and no other bounce."""
+    feedback = mock.Mock()
+    result = FeedbackResult(FeedbackOutcome.CHANGED, strangers_paused=paused)
+    feedback.record.return_value = [result]
+    with mock.patch.dict(vars(wiring.services()), feedback=feedback):
+        assert service.report({}) == []
+    assert ("sending_paused" in capsys.readouterr().out) is paused
 
 
 def test_the_log_says_why_email_waits(

@@ -126,21 +126,21 @@ class Strangers(World):
     def invite(self, address: str, role: Role = Role.VIEWER) -> None:
         self.account_members.invite(self.boss, address, role)
 
-    def bounce(self) -> None:
-        """Report a permanent bounce of the newest message, twice."""
+    def bounce(self) -> bool:
+        """Report a permanent bounce of the newest message, twice; return whether mail pauses."""
         message = [*self.store.messages.values()][-1]
         bounced = event(EventKind.BOUNCED, 5, message.to[0])
-        for _ in range(2):
-            self.record(
-                ProviderEvent(
-                    account_id=message.account_id,
-                    message_id=message.message_id,
-                    at=bounced.at,
-                    events=(bounced,),
-                    suppress=((message.to[0], "bounced"),),
-                    provider_message_id="ses-1",
-                )
-            )
+        provider_event = ProviderEvent(
+            account_id=message.account_id,
+            message_id=message.message_id,
+            at=bounced.at,
+            events=(bounced,),
+            suppress=((message.to[0], "bounced"),),
+            provider_message_id="ses-1",
+        )
+        first, again = (self.record(provider_event)[0] for _ in range(2))
+        assert first.strangers_paused == again.strangers_paused
+        return first.strangers_paused
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -182,6 +182,17 @@ def test_bounces_stop_mail_to_strangers_at_the_twentieth(world: Strangers) -> No
     )
     assert len(world.store.messages) == mailed
     assert world.request(USER)  # who is no stranger
+
+
+def test_the_bounce_that_pauses_mail_to_strangers_is_told(world: Strangers) -> None:
+    """The twentieth of 20 that bounced raises the alarm; a bounce of mail to a user never does."""
+    told = []
+    for number in range(20):
+        world.request(f"nobody{number}@gmail.example")
+        told.append(world.bounce())
+    assert told == [False] * 19 + [True]
+    world.request(USER)
+    assert not world.bounce()
 
 
 def test_the_pause_ends(world: Strangers) -> None:

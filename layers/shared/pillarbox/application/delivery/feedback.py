@@ -4,7 +4,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,7 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.sign_in.strangers import STRANGER_TAG
+from pillarbox.domain.sign_in.strangers import STRANGER_TAG, first_day, paused_until
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -53,6 +53,8 @@ class FeedbackResult:
 
     outcome: FeedbackOutcome
     provider_event: ProviderEvent | None = None
+    #: The service's own mail to strangers pauses, because of this event or an earlier one.
+    strangers_paused: bool = False
 
 
 class MessageContention(Exception):
@@ -109,7 +111,7 @@ class Feedback:
             done = self._record_together([*events.values()])
             for position, event in events.items():
                 results[position] = (
-                    done if isinstance(done, Exception) else FeedbackResult(done, event)
+                    done if isinstance(done, Exception) else replace(done, provider_event=event)
                 )
         return results
 
@@ -124,18 +126,19 @@ class Feedback:
         with suppress(Exception):
             self.seen_events.put_all({*filter(None, repeated)}, self.clock())
 
-    def _record_together(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome | Exception:
+    def _record_together(self, events: Sequence[ProviderEvent]) -> FeedbackResult | Exception:
+        strangers_paused = False
         try:
             outcome, message = self._merge(events)
             if message is not None:
                 self._suppress(events, message)
-                self._note_stranger(events, message)
+                strangers_paused = self._note_stranger(events, message)
             # Only now, because it tells workers that events of this time are recorded. A mailbox
             # provider dates its complaints itself, perhaps in the future.
             self.heartbeat.record(min(max(event.at for event in events), self.clock()))
         except Exception as error:  # noqa: BLE001  the caller logs it; other messages go on
             return error
-        return outcome
+        return FeedbackResult(outcome, strangers_paused=strangers_paused)
 
     def _merge(self, events: Sequence[ProviderEvent]) -> "tuple[FeedbackOutcome, Message | None]":
         account_id, message_id = events[0].account_id, events[0].message_id
@@ -176,9 +179,15 @@ class Feedback:
                     suspension = Suspension(self.clock(), "a recipient complained")
                     self.suspend_preview(event.account_id, suspension)
 
-    def _note_stranger(self, events: Sequence[ProviderEvent], message: "Message") -> None:
-        """Note a permanent bounce of the service's own mail to somebody who has not agreed."""
+    def _note_stranger(self, events: Sequence[ProviderEvent], message: "Message") -> bool:
+        """Note a permanent bounce of the service's own mail to somebody who has not agreed.
+
+        Returns whether such mail now pauses; False if this is no such bounce.
+        """
         is_own = message.account_id == SERVICE_ACCOUNT_ID and message.origin.tags == STRANGER_TAG
         kinds = {event.kind for each in events for event in each.events}
-        if is_own and EventKind.BOUNCED in kinds:
-            self.strangers.add_bounced(message.created_at.date(), message.message_id)
+        if not is_own or EventKind.BOUNCED not in kinds:
+            return False
+        self.strangers.add_bounced(message.created_at.date(), message.message_id)
+        now = self.clock()
+        return paused_until(self.strangers.since(first_day(now)), now) is not None
