@@ -27,9 +27,11 @@ from botocore.endpoint import Endpoint
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
 from botocore.retries.quota import RetryQuota
 
+from pillarbox.adapters.aws import WITH_RETRIES
 from pillarbox.adapters.direct import client as direct
 from pillarbox.adapters.direct.client import DirectClient
 from pillarbox.adapters.direct.connection import AwsConnection, Response
+from pillarbox.adapters.direct.connection import Endpoint as DirectEndpoint
 
 type When = Literal["before", "after"]
 
@@ -236,7 +238,11 @@ class Wire:
             request = _prepared(connection._url, octets)
 
             def send_prepared() -> AWSResponse:
-                status, headers, body = send(connection, _octets(request))
+                # What takes effect later finds the connection of its try closed.
+                closed = connection._socket.fileno() < 0
+                place = DirectEndpoint("", "", connection._url)
+                way = AwsConnection(place, WITH_RETRIES) if closed else connection
+                status, headers, body = send(way, _octets(request))
                 return response(request.url, status, body, dict(headers))
 
             try:
