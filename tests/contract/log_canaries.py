@@ -299,8 +299,8 @@ def batch_everything(service: Service) -> None:
     for text in (f'{{"{CANARY}', json.dumps({"messages": [otp(to=ADDRESS)] * 101})):
         api.raw("POST", "/emails/batch", text)
     file = {"filename": f"{CANARY}.pdf", "size": 9, "sha256": sha256(b"x").hexdigest()}
-    for body in (file, file | {CANARY: CANARY}, file | {"sha256": CANARY}):
-        api.raw("POST", "/attachments", json.dumps(body), {CANARY: CANARY})
+    for upload in (file, file | {CANARY: CANARY}, file | {"sha256": CANARY}):
+        api.raw("POST", "/attachments", json.dumps(upload), {CANARY: CANARY})
         api.raw("POST", "/starter-templates/otp/preview", text)
 
 
