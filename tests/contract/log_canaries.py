@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 from unittest import mock
 
@@ -297,6 +298,9 @@ def batch_everything(service: Service) -> None:
         api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), {})
     for text in (f'{{"{CANARY}', json.dumps({"messages": [otp(to=ADDRESS)] * 101})):
         api.raw("POST", "/emails/batch", text)
+    file = {"filename": f"{CANARY}.pdf", "size": 9, "sha256": sha256(b"x").hexdigest()}
+    for upload in (file, file | {CANARY: CANARY}, file | {"sha256": CANARY}):
+        api.raw("POST", "/attachments", json.dumps(upload), {CANARY: CANARY})
         api.raw("POST", "/starter-templates/otp/preview", text)
 
 
