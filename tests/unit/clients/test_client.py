@@ -203,10 +203,8 @@ def test_key_and_address_may_come_from_the_environment(monkeypatch: pytest.Monke
         pass
 
 
-def signed(
-    body: bytes, at: float | None = None, secret: bytes = b"0123456789abcdef01234567"
-) -> Any:
-    moment = str(int(time.time() if at is None else at))
+def signed(body: bytes, *, late: int = 0, secret: bytes = b"0123456789abcdef01234567") -> Any:
+    moment = str(int(time.time()) - late)
     digest = hmac.digest(secret, b"e1." + moment.encode() + b"." + body, hashlib.sha256)
     signature = f"v1,{base64.b64encode(digest).decode()}"
     return {"Webhook-Id": "e1", "Webhook-Timestamp": moment, "Webhook-Signature": signature}
@@ -220,19 +218,17 @@ def test_a_webhook_of_the_holder_of_the_secret_is_read() -> None:
     assert verify_webhook(body, headers, SECRET)["type"] == "webhook.test"
 
 
-@pytest.mark.parametrize(
-    ("headers", "body"),
-    [
-        (signed(b"{}"), b"{ }"),
-        (signed(b"{}", secret=b"another"), b"{}"),
-        (signed(b"{}", at=time.time() - 400), b"{}"),
-        (signed(b"{}", at=time.time() + 400), b"{}"),
-        (signed(b"{}") | {"Webhook-Signature": "v2,é"}, b"{}"),
-        (signed(b"{}") | {"Webhook-Timestamp": "²"}, b"{}"),
-        ({}, b"{}"),
-    ],
-)
-def test_another_webhook_is_refused(headers: dict[str, str], body: bytes) -> None:
+def test_another_webhook_is_refused() -> None:
     """A changed body, another secret, an old or future time, and missing headers are refused."""
-    with pytest.raises(InvalidSignature):
-        verify_webhook(body, headers, SECRET)
+    right = signed(b"{}")
+    for headers, body in (
+        (right, b"{ }"),
+        (signed(b"{}", secret=b"another"), b"{}"),
+        (signed(b"{}", late=400), b"{}"),
+        (signed(b"{}", late=-400), b"{}"),
+        (right | {"Webhook-Signature": "v2,é"}, b"{}"),
+        (right | {"Webhook-Timestamp": "²"}, b"{}"),
+        ({}, b"{}"),
+    ):
+        with pytest.raises(InvalidSignature):
+            verify_webhook(body, headers, SECRET)
