@@ -15,10 +15,16 @@ from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.wiring import services, utc_now
 from tests.contract.client import Api, ApiResponse
-from tests.contract.operations import OPERATIONS, Operation
+from tests.contract.operations import MANAGED, OPERATIONS, Operation
 from tests.contract.service import Service
 
-_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
+_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4())) | {
+    "key_id": f"key_{'0' * 20}",
+    "member_id": "0" * 12,
+    "address": "nobody@customer.example",
+    "domain": "gone.example",
+    "sender": "gone@news.example",
+}
 
 
 def request(operation: Operation) -> Callable[[Api], ApiResponse]:
@@ -26,8 +32,9 @@ def request(operation: Operation) -> Callable[[Api], ApiResponse]:
     return lambda api: operation.request(api, _IDS)
 
 
+_ALL: Final = [*OPERATIONS, *MANAGED]
 every_route = pytest.mark.parametrize(
-    "call", [request(one) for one in OPERATIONS], ids=[one.id for one in OPERATIONS]
+    "call", [request(one) for one in _ALL], ids=[one.id for one in _ALL]
 )
 
 

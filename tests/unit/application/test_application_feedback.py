@@ -321,7 +321,7 @@ def test_workers_that_contend_pause_before_the_next_try(
 
 def test_invalid_keys_get_the_same_error(world: World) -> None:
     """A revoked key, an unknown one and a deleted account's key are all invalid_api_key."""
-    authentication = Authentication(stores.FakeDirectory(world.store))
+    authentication = Authentication(stores.FakeDirectory(world.store), world.ports.key_check)
     digest = digest_of_key(world.live)
     errors = []
 

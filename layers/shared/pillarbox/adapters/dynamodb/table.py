@@ -311,6 +311,10 @@ class Table:
         """Return the part of a transaction that deletes an item."""
         return {"Delete": self._request({"Key": key}, parts)}
 
+    def to_check(self, key: Item, **parts: Unpack[Parts]) -> "TransactWriteItemTypeDef":
+        """Return the part of a transaction that changes nothing, and has a condition."""
+        return {"ConditionCheck": self._request({"Key": key}, parts)}
+
     def try_transact(self, *writes: "TransactWriteItemTypeDef") -> bool:
         """Make all writes; return False, and make none, if a condition fails."""
         try:
