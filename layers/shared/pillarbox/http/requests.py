@@ -76,7 +76,7 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
 
 def request_origin(event: APIGatewayProxyEvent) -> ClientOrigin:
     """Return where a request came from."""
-    identity = event.raw_event["requestContext"].get("identity") or {}
+    identity = event.raw_event.get("requestContext", {}).get("identity") or {}
     return ClientOrigin(
         str(identity.get("sourceIp", "")),
         "".join(header_values(event, "x-pillarbox-client")[-1:]),

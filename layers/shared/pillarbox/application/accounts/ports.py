@@ -140,16 +140,13 @@ class KeyRecords(Protocol):
         """Read the ids of the keys that a key created, in whichever account."""
 
     def forget_child(self, key_id: str, child_id: str) -> None:
-        """Delete the entry of a child, with its revocation."""
+        """Delete the entry of a revoked child."""
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, including revoked ones."""
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
-        """Revoke a key for good; return None if there is no such key.
-
-        If the key was revoked before, the first time stays.
-        """
+        """Revoke a key for good, from the first such time; None if there is no such key."""
 
     def forget(self, key: ApiKey) -> None:
         """Delete the record of a revoked key. One that is not revoked stays."""
@@ -167,10 +164,7 @@ class SenderIdentities(Protocol):
 
 
 class Tenants(Protocol):
-    """The tenants of the provider, each with a reputation and a suppression list of its own.
-
-    Every method may be repeated. All raise `service_unavailable` if the provider does not answer.
-    """
+    """The tenants of the provider, each with its own reputation. Every method may be repeated."""
 
     def create(self, name: str, isolation: Isolation) -> None:
         """Create a tenant unless it exists, and set by which policy the provider pauses it."""
