@@ -15,7 +15,7 @@ PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test
 WAITING := $(addprefix tests/,browser e2e integration packaging)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi clients resend-sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients resend-sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -32,9 +32,10 @@ fresh: ## forget the local stack's keys, certificate and kept messages
 dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: needs npm's registry once
 	@$(RUN)python -m dashboard.build
 
-dashboard-tests: dashboard ## run the unit tests of the dashboard's sources: two seconds
+dashboard-tests: dashboard ## run the unit tests of the dashboard and of packages/pillarbox-js: two seconds
 	@cd dashboard && ../.venv-node/bin/node --import ./test/setup.mjs --test --test-isolation=none \
 	  --test-reporter=dot 'test/*.test.ts'
+	@.venv-node/bin/node --test --test-reporter=dot 'packages/pillarbox-js/test/*.test.js'
 
 # A collection writes the byte code that six workers would otherwise each compile for themselves.
 test: dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made ## run every check and every test
@@ -133,7 +134,12 @@ local-image: dashboard ## build the local stack's image, for CI: needs Docker an
 lint-openapi: setup ## lint the OpenAPI documents with Redocly and Spectral: needs npm
 	$(RUN)python -m verification.clients.lint
 
-clients: setup .venv-engine/made ## generate three clients and send with them: needs Node and npm
+packages: setup ## build the wheels and tarballs of packages/, in dist: needs npm
+	@rm -rf dist
+	@for package in pillarbox pillarbox-testing; do $(UV) build --quiet --wheel --out-dir dist packages/$$package; done
+	@npm pack --silent --pack-destination dist ./packages/pillarbox-js ./packages/pillarbox-testing-js
+
+clients: setup .venv-engine/made packages ## send with our client packages and with generated clients: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
 
 resend-sdks: setup .venv-engine/made ## send with Resend's SDK for Node and django-anymail: needs Node and npm

@@ -72,8 +72,9 @@ ACCEPTORS: Final = 0.06
 WORKERS: Final = 0.05
 #: SES's rate, for each email of a second.
 _SES_RATE: Final = 1.1
-#: The share of messages whose last event comes hours later.
-LATE: Final = 0.007
+#: The share of messages that get a complaint hours later: at more, the breaker stops the sender
+#: (domain/accounts/reputation.py).
+LATE: Final = 0.003
 HOURS_BEFORE: Final = 3
 _RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-7000-8000-0000"}')
 _DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from openapi.clients import javascript, python
 from openapi.document import document
 from openapi.errors import ERRORS, example_of
 from openapi.guides import GUIDES, with_code
@@ -25,6 +26,11 @@ def _openapi(_: str) -> str:
 
 def _openapi_of_keys(_: str) -> str:
     return _text_of(of_keys(document()))
+
+
+def _client(part: Callable[[Mapping[str, Any]], str]) -> Callable[[str], str]:
+    """Return what makes a generated module of a client package."""
+    return lambda _: part(of_keys(document()))
 
 
 def _text_of(whole: Mapping[str, Any]) -> str:
@@ -181,6 +187,10 @@ GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "layers/shared/pillarbox/domain/errors.py": _codes,
     "layers/shared/pillarbox/http/mcp/tools.json": _tools,
     "layers/shared/pillarbox/http/routes.py": _routes,
+    "packages/pillarbox/src/pillarbox_client/operations.py": _client(python.operations),
+    "packages/pillarbox/src/pillarbox_client/types.py": _client(python.types),
+    "packages/pillarbox-js/src/operations.js": _client(javascript.operations),
+    "packages/pillarbox-js/src/types.d.ts": _client(javascript.types),
     "relay/replies.py": _refusals,
     "stacks/edge.yaml": _edge,
 } | {str(guide.relative_to(ROOT)): with_code for guide in sorted(GUIDES.glob("*.md"))}

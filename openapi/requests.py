@@ -483,7 +483,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "The `id` of the pause, as `GET /v1/account` shows it; not for the"
             " account."
         },
-        "cause": {"description": "What was wrong and is corrected. The account's log shows it."},
+        "cause": {
+            "description": "What was wrong and is corrected. The account's log shows it.",
+            "pattern": HEADER_TEXT,
+        },
     },
     ChangeMemberRequest: {"role": {"description": "The new role in the account."}},
     ChangeAccountRequest: {

@@ -136,6 +136,8 @@ def test_the_recipe_of_jest(stack: dict[str, Any]) -> None:
         if subprocess.run(install, cwd=folder, check=False, timeout=300).returncode:
             missing("Jest cannot be installed here")
         installed.write_text(wanted)
+    package = folder / "node_modules" / "pillarbox-testing"
+    shutil.copytree(ROOT / "packages" / "pillarbox-testing-js", package, dirs_exist_ok=True)
     (folder / "env").write_text(environment_file(stack, STATE / "authorities.pem"))
     output = run(folder, "bash", "-c", f"source ./env && {npm} test --silent", PILLARBOX_WAIT="60")
     assert "1 passed" in output

@@ -1,9 +1,9 @@
 # ruff: noqa: T201  a program that is run by hand prints its results
-"""Generate three clients, check their types, and use them on a running stack: `make clients`.
+"""Use our two client packages and three generated clients on a running stack: `make clients`.
 
-Each client sends an email, repeats the request, asks for two bodies at once, and lists. The type
-checkers must accept what is right. TypeScript's must also refuse the two bodies, which the sources
-say with `@ts-expect-error`.
+Our packages are built and installed into empty folders first. Each client sends an email, repeats
+the request, asks for two bodies at once, and lists. The type checkers must accept what is right.
+TypeScript's must also refuse what is wrong, which the sources mark with `@ts-expect-error`.
 """
 
 import json
@@ -16,6 +16,13 @@ from pathlib import Path
 from typing import Final
 
 from verification.clients.node import ROOT, WORK, install, run, tool
+from verification.clients.packages import (
+    install_packages,
+    run_guides,
+    run_recipe,
+    use_node,
+    use_python,
+)
 from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
@@ -28,10 +35,16 @@ def main() -> int:
     install()
     _generate_typescript()
     _generate_python()
-    with running(ROOT / ".local" / "clients-stack") as stack:
+    install_packages()
+    state = ROOT / ".local" / "clients-stack"
+    with running(state) as stack:
         address = (stack["base_url"], stack["keys"]["live"])
         results = json.loads(run("node", "built/main.js", *address))
         results["openapi-python-client"] = _use_python_client(*address)
+        run_guides(*address)
+        run_recipe(state)
+        results["packages/pillarbox"] = json.loads(use_python(*address))
+        results["packages/pillarbox-js"] = json.loads(use_node(*address))
     failed = [name for name, result in results.items() if not _is_right(result)]
     for name, result in results.items():
         print(f"{name}: {'FAILED' if name in failed else 'passed'} {result}")
@@ -39,7 +52,8 @@ def main() -> int:
 
 
 def _generate_typescript() -> None:
-    for source in (*_HERE.glob("*.ts"), _HERE / "tsconfig.json"):
+    sources = {*_HERE.glob("*.ts")} - {_HERE / "with_package.ts"}
+    for source in (*sources, _HERE / "tsconfig.json"):
         shutil.copy(source, WORK)
     tool("openapi-typescript", _DOCUMENT, "--output", "pillarbox.d.ts")
     tool("openapi-ts", "--input", _DOCUMENT, "--output", "hey-api")
@@ -50,12 +64,12 @@ def _generate_typescript() -> None:
 
 def _generate_python() -> None:
     shutil.rmtree(_PYTHON, ignore_errors=True)
-    folder = str(_PYTHON / "pillarbox_client")
+    folder = str(_PYTHON / "generated_client")
     run(
         *(sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none"),
         *("--path", _DOCUMENT, "--output-path", folder),
     )
-    for module in (_PYTHON / "pillarbox_client" / "models").glob("*.py"):
+    for module in (_PYTHON / "generated_client" / "models").glob("*.py"):
         _refuse_numbered_names(module.read_text(encoding="utf-8"))
     shutil.copy(_HERE / "python_client.py", _PYTHON)
     run(

@@ -1,5 +1,6 @@
 """The linters and generators of package.json, installed outside the sources."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,10 +33,13 @@ def install() -> None:
         raise
 
 
-def run(*command: str) -> str:
+def run(*command: str, **variables: str) -> str:
     """Return the output of a program that runs in the work folder; end ours if it fails."""
+    environment = os.environ | variables
     try:
-        done = subprocess.run(command, cwd=WORK, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=WORK, env=environment, capture_output=True, text=True, check=False
+        )
     except FileNotFoundError as error:
         sys.exit(f"{error.filename} is not installed.")
     if done.returncode:

@@ -5,9 +5,9 @@ import json
 import sys
 from uuid import uuid4
 
-from pillarbox_client import AuthenticatedClient
-from pillarbox_client.api.emails import list_messages, send_email
-from pillarbox_client.models import (
+from generated_client import AuthenticatedClient
+from generated_client.api.emails import list_messages, send_email
+from generated_client.models import (
     Attachment,
     AttachmentType,
     ErrorResponse,
