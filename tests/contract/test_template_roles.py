@@ -158,13 +158,15 @@ _SERVICE: Final = service.__name__
 _networks: Final = count()
 
 
+#: The sources of keys with which each function asks who vouches for a client's address.
+_EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
 _OF_OPERATORS: Final = {OPERATE, *OPERATOR_SCOPES}
 
 
 def _accept(service: Service) -> None:
     """Send mail and batches, small and large, with and without a key, also with failures."""
     account = service.account()
-    key = service.key(account)
+    key = service.key(account, sources=_EVERYWHERE)
     template = service.template(account, "<p>x</p>")
     saved = {"to": "ann@example.com", "templateId": template}
     by_id = {"from": SENDER, "to": "ann@example.com", "template": {"id": template}}
@@ -234,8 +236,7 @@ def _sending_rate() -> Iterator[None]:
 def _read(service: Service) -> None:
     """Call every operation of the document; a new route needs no line here."""
     account = service.account()
-    everywhere = ("0.0.0.0/0", "::/0")  # so that each function asks who vouches for the address
-    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES, sources=everywhere))
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES, sources=_EVERYWHERE))
     sent = api.send(otp()).json["messageId"]
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
     saved = wiring.services().template_authoring.create(account, source, internal=False).template_id
@@ -381,7 +382,7 @@ def _manage(service: Service) -> None:
     own = wiring.services().accounts.create("Operator", Plan.ENTERPRISE).account_id
     wiring.services().accounts.update(own, AccountChanges(operates=True))
     scopes = SCOPES | OPERATOR_SCOPES
-    limits = KeyLimits(sources=("0.0.0.0/0", "::/0"))
+    limits = KeyLimits(sources=_EVERYWHERE)
     api_keys = wiring.services().api_keys
     text = api_keys.issue_live(own, "ci", Preset.CUSTOM, scopes, limits=limits).text
     api, account = Api(text), service.account()
