@@ -15,9 +15,10 @@ from admin.connection import connected
 from admin.use_cases.provision_file import read_provision_file
 from admin.use_cases.provisioning import Provisioning
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.settings import Settings
 
 #: Where the management key is: never on the command line, which others can read.
-KEY_VARIABLE: Final = "PILLARBOX_MANAGEMENT_KEY"
+KEY_VARIABLE: Final = Settings.management_key.variable
 _CHANGES: Final = 2
 
 
@@ -38,7 +39,7 @@ def apply(
         str | None, typer.Option(help="The service's address; without it, the stack's.")
     ] = None,
 ) -> None:
-    """Make accounts have what a file says, with the management key in PILLARBOX_MANAGEMENT_KEY.
+    """Make accounts have what a file says, with the management key of the environment.
 
     The lines begin with + for what is added, ~ changed, - removed, and ? for what only you can do.
     Run it again after an interruption.

@@ -16,24 +16,24 @@ _DESTINATION: Final = (
 _DESTINATIONS: Final = r"^(file|secretsmanager|ssm):.+$"
 
 
-class _Entry(BaseModel):
+class _Described(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
 
-class DomainEntry(_Entry):
+class DomainEntry(_Described):
     """A domain to send from."""
 
     name: str
 
 
-class SenderEntry(_Entry):
+class SenderEntry(_Described):
     """An address to send from. It is added once DNS has the records of its domain."""
 
     address: str
     default: bool = False
 
 
-class TemplateEntry(_Entry):
+class TemplateEntry(_Described):
     """A saved template, from a file with HTML or, if its name ends with `.mjml`, MJML."""
 
     name: str
@@ -43,7 +43,7 @@ class TemplateEntry(_Entry):
     category: str
 
 
-class WebhookEntry(_Entry):
+class WebhookEntry(_Described):
     """A webhook endpoint. Its URL identifies it."""
 
     url: str
@@ -51,7 +51,7 @@ class WebhookEntry(_Entry):
     secret_to: str = Field(description=_DESTINATION, pattern=_DESTINATIONS)
 
 
-class KeyEntry(_Entry):
+class KeyEntry(_Described):
     """An API key. One that differs from this entry, or whose value is lost, is replaced."""
 
     name: str
@@ -73,7 +73,7 @@ class KeyEntry(_Entry):
         return self
 
 
-class BrandEntry(_Entry):
+class BrandEntry(_Described):
     """The brand that starter templates show."""
 
     name: str | None = None
@@ -82,13 +82,13 @@ class BrandEntry(_Entry):
     from_name: str | None = None
 
 
-class SuppressionsEntry(_Entry):
+class SuppressionsEntry(_Described):
     """Addresses that the account must not send to. None is ever removed."""
 
     file: str = Field(description="A CSV file: its first column, or the one named `address`.")
 
 
-class AccountEntry(_Entry):
+class AccountEntry(_Described):
     """An account. Another plan or a new account needs an operator's key."""
 
     name: str
@@ -120,7 +120,7 @@ class AccountEntry(_Entry):
         return self
 
 
-class ProvisionFile(_Entry):
+class ProvisionFile(_Described):
     """What the accounts of a service should have. What it does not name stays."""
 
     version: Literal[1]
