@@ -90,7 +90,7 @@ class KeyCheck:
 
     def works(self, key: ApiKey, text: str) -> bool:
         """Return whether a key works that was presented as `text`."""
-        if not key.works(self.clock()):
+        if not key.works(self.clock):
             return False
         if not key.sources:
             return True
