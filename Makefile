@@ -11,6 +11,9 @@ HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 # What a route, a setting or an error still needs, as far as it shows in a second or two.
 PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test_openapi.py)
 
+# They need a linter of templates, whose import takes two seconds: one process runs them all.
+CHECKS := $(addprefix tests/,checks integration/templates)
+
 # They wait for browsers, processes and queues, so four workers share one core. The others compute.
 WAITING := $(addprefix tests/,browser e2e integration packaging)
 
@@ -38,10 +41,11 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 	@.venv-node/bin/node --test --test-reporter=dot 'packages/pillarbox-js/test/*.test.js'
 
 # A collection writes the byte code that six workers would otherwise each compile for themselves.
-test: dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made ## run every check and every test
-	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only >/dev/null'
-	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING)' \
-	  '$(RUN)pytest --numprocesses 2 --dist worksteal --ignore tests/checks $(WAITING:%=--ignore %)'
+test: ## run every check and every test
+	@$(MAKE) --silent --jobs dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made
+	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
+	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
+	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
@@ -89,7 +93,7 @@ fuzz: setup .venv-engine/made ## try properties with many examples, and requests
 
 check: setup dashboard .venv-sam/made .venv-checkov/made ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  'make --silent dashboard-tests' '$(RUN)pytest -n0 tests/checks' \
+	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' \
 	  '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
 	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
 

@@ -44,8 +44,8 @@ def erase(
     run it again.
 
     These stay: backups of the table for 35 days, the queues for up to 14 days, large emails in the
-    spool for 2 days, idempotency keys for 24 hours, lists of recipients of agents' keys, and the
-    suppression list of SES itself.
+    spool and uploaded attachments for 3 days, idempotency keys for 24 hours, lists of recipients of
+    agents' keys, and the suppression list of SES itself.
 
     Example: `pillarbox recipient erase ann@example.com --suppress`
     """

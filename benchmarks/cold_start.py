@@ -96,7 +96,6 @@ SETTINGS: Final = builders.environment() | {
     "AWS_DEFAULT_REGION": "eu-west-1",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
-    "PILLARBOX_AWS_CLIENT": "direct",
     "PILLARBOX_WEBHOOKS": "on",
     "PILLARBOX_SIGN_UP": "open",
     "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": "free",

@@ -50,7 +50,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.search_index import SearchIndexing
-from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.application.ports import Claim
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Amount
@@ -62,8 +62,6 @@ from pillarbox.domain.webhooks.endpoint import DeliveryAttempt, DeliveryState, W
 from pillarbox.domain.webhooks.events import new_events
 
 MAX_WRITES, MAX_READS = 1000, 3000
-#: The largest item that DynamoDB stores.
-MAX_ITEM: Final = 400 * 1024
 START: Final = datetime(2026, 3, 20, 16, 59, 40, tzinfo=UTC)
 #: Containers of `record_feedback`, each of which moves the heartbeat about once a minute.
 PROCESSES: Final = 200
@@ -76,7 +74,6 @@ _SES_RATE: Final = 1.1
 #: (domain/accounts/reputation.py).
 LATE: Final = 0.003
 HOURS_BEFORE: Final = 3
-_RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-7000-8000-0000"}')
 _DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})
 #: What a call takes at least, in milliseconds. The calls of a batch follow each other.
 _CALL: Final = 4

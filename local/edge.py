@@ -116,7 +116,7 @@ class Edge:
         self,
         template: Template,
         stage: StageOrigin,
-        front: Callable[[], Awaitable[FrontOrigin]],
+        front: Callable[[], Awaitable[FrontOrigin]] | None,
         client: httpx.AsyncClient,
         send: SendOrigin | None = None,
     ) -> None:
@@ -125,12 +125,13 @@ class Edge:
         Args:
             template: what `template.inlined` returns.
             stage: answers every other request.
-            front: returns what answers sends that are too large for Lambda, once it runs.
+            front: returns what answers sends that are too large for Lambda, once it runs; None if
+                the stack has none.
             client: sends requests to all of them; the caller closes it.
             send: answers single sends, with `Gateway=url`.
         """
         self._gateway = GatewayResponses(template)
-        self._route = Route(template, send_url=send is not None)
+        self._route = Route(template, send_url=send is not None, front=front is not None)
         self._send = send
         self._stage = httpx.URL(stage.url)
         self._access_key_id = stage.access_key_id
@@ -157,7 +158,7 @@ class Edge:
         origin, limit = self._route.origin(request.method, path, size, keys)
         body = await _read(request, limit)
         if origin is Origin.NONE or (body is None and origin is Origin.FRONT):
-            return refusal(_too_large(limit))
+            return refusal(self._route.too_large(request.method, path, size, limit))
         if body is None:
             return self._gateway.response("REQUEST_TOO_LARGE")
         try:
@@ -176,6 +177,7 @@ class Edge:
             elif origin is Origin.SEND and self._send:
                 sent = self._to_function(self._send, request, path, body)
             else:
+                assert self._front, "without a front no request goes there"  # noqa: S101  the type
                 sent = self._to_front(await self._front(), request, path, body)
             received = await self._client.send(sent, stream=True)
             content = b"".join([part async for part in received.aiter_raw()])
@@ -286,12 +288,6 @@ def refusal(error: ServiceError) -> Response:
         error.status,
         headers={"cache-control": "no-store"} | dict(error.headers),
         media_type="application/json",
-    )
-
-
-def _too_large(limit: int) -> ServiceError:
-    return ServiceError(
-        "request_too_large", "The request is too large.", details={"limit_bytes": limit}
     )
 
 

@@ -26,12 +26,13 @@ class Origin(Enum):
 
 
 class Route:
-    """The rules of a deployed edge that has a front."""
+    """The rules of a deployed edge."""
 
-    def __init__(self, template: Template, *, send_url: bool = False) -> None:
+    def __init__(self, template: Template, *, send_url: bool = False, front: bool = True) -> None:
         """Read the rules from the function.
 
-        With `send_url` they are those of `Gateway=url`.
+        With `send_url` they are those of `Gateway=url`, without `front` those of a stack that has
+        none.
 
         Raises:
             KeyError, TypeError: the template lacks the function or one of its constants.
@@ -40,6 +41,8 @@ class Route:
         self.lambda_bytes = int(_constant(code, "LAMBDA_BYTES"))
         self.front_bytes = int(_constant(code, "FRONT_BYTES"))
         self._sends = _pattern(code, "SENDS")
+        self._single = _pattern(code, "SINGLE")
+        self._front = front
         self._send = _constant(code, "SEND").strip("'")
         self._send_url = send_url
         self._literal = _pattern(code, "LITERAL")
@@ -87,7 +90,7 @@ class Route:
 
         `length` is None without a Content-Length. `keys` is how many Idempotency-Keys there are.
         """
-        large = method == "POST" and self._sends.fullmatch(path) is not None
+        large = self._front and method == "POST" and self._sends.fullmatch(path) is not None
         limit = self.front_bytes if large else self.lambda_bytes
         if (length or 0) > limit:
             return Origin.NONE, limit
@@ -97,6 +100,18 @@ class Route:
         if self._send_url and is_send and length and keys <= 1:
             return Origin.SEND, limit
         return Origin.API, limit
+
+    def too_large(self, method: str, path: str, length: int | None, limit: int) -> ServiceError:
+        """Return the error of a body over a limit; `length` is None if it was not announced."""
+        if (length or 0) > limit and method == "POST" and self._single.fullmatch(path):
+            return ServiceError(
+                "attachment_too_large",
+                f"The body is larger than {limit} bytes."
+                " Upload the files first, with POST /v1/attachments.",
+                details={"scope": "total", "size_bytes": length, "limit_bytes": limit},
+            )
+        message = "The request is too large."
+        return ServiceError("request_too_large", message, details={"limit_bytes": limit})
 
 
 def _find(routes: Mapping[str, Any], segments: Sequence[str]) -> str | None:

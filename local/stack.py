@@ -64,6 +64,7 @@ class StackSettings:
     names: tuple[str, ...]
     ses_rate: int
     gateway: str
+    front: bool
     containers: bool
     keep: bool
     live_key: str = field(repr=False)
@@ -84,6 +85,7 @@ class StackSettings:
             names=settings.local_names,
             ses_rate=settings.local_ses_rate,
             gateway=settings.local_gateway,
+            front=settings.local_front == "on",
             containers=settings.containers,
             keep=settings.keep,
             live_key=settings.live_key,
@@ -179,7 +181,7 @@ async def _start(
     client = await start(
         httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
     )
-    front_origin = await start(front.serving(settings.state, client, environment))
+    serving_front = await start(front.serving(settings.state, client, environment))
     ses = JsonBodies(ses_app(mailbox, _events_to(engine, outputs["EventsQueueUrl"])))
     await start(serving(SignedRequests(ses, engine.access_key_id), sockets["ses"]))
     if settings.keep:
@@ -194,6 +196,7 @@ async def _start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
+    front_origin = serving_front if settings.front else None
     edge = _edge(engine, outputs, front_origin, client, keys.texts["live"])
     await start(serving(edge, sockets["edge"], settings.names))
     state = _state(urls, keys, environment, certificate) | seeded
@@ -213,7 +216,6 @@ def _endpoints(urls: Mapping[str, str], name_server: str) -> dict[str, str]:
     """Return the variables of the stand-ins, which functions have too."""
     return {
         "AWS_ENDPOINT_URL_SESV2": urls["ses"],
-        Settings.aws_client.variable: "direct",
         Settings.dns_servers.variable: name_server,
         Settings.local_webhooks.variable: "true",
         Settings.relay.variable: urls["smtp"].rpartition("/")[2],
@@ -255,7 +257,7 @@ async def _seed(
 def _edge(
     engine: Engine,
     outputs: Mapping[str, str],
-    front_origin: Callable[[], Awaitable[FrontOrigin]],
+    front_origin: Callable[[], Awaitable[FrontOrigin]] | None,
     client: httpx.AsyncClient,
     key: str,
 ) -> App:

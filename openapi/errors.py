@@ -153,10 +153,13 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "attachment_too_large": Error(
         400,
-        when="A decoded file is over 5 MB, or all files together are over 10 MB.",
+        when="A decoded file is over 5 MB, all files together are over 10 MB, or the body of a"
+        " single send is longer than the API takes, which only its files can cause.",
         about_details="`details.scope` is `per_attachment` (with `filename`) or `total`;"
-        " `details` also has `size_bytes` and `limit_bytes`.",
-        remedy="Send a link.",
+        " `details` also has `size_bytes` and `limit_bytes`. For a body that is too long they are"
+        " those of the body.",
+        remedy="If `limit_bytes` is that of the body, upload the files first with"
+        " `POST /v1/attachments`. Otherwise send a link.",
         message="invoice.pdf is larger than 5242880 bytes.",
         details={
             "scope": "per_attachment",
@@ -320,6 +323,15 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Ask the operator of the service for a key.",
         message="This service gives no preview keys to visitors. Ask its operator for one.",
     ),
+    "attachment_not_found": Error(
+        404,
+        when="There is no uploaded file with the `attachmentId` in this account: none was made, its"
+        " bytes have not arrived, or it is over 24 hours old.",
+        about_details="`details.attachment_id` is the id.",
+        remedy="Upload the file with `POST /v1/attachments` and a PUT to its `url`.",
+        message="There is no uploaded file with this attachmentId, or it is over 24 hours old.",
+        details={"attachment_id": "0198c2a0-7b7e-7c3a-9f5e-2f6d1c0b8a95"},
+    ),
     "template_not_found": Error(
         404,
         when="No starter template has the slug, or the account has no template with the id.",
@@ -453,6 +465,8 @@ ERRORS: Final[Mapping[str, Error]] = {
                 "updatedAt": "2026-01-01T12:00:00.000+00:00",
                 "publishedVersion": None,
                 "source": "<p>Hello {{ name }}</p>",
+                "text": None,
+                "locales": {},
                 "samples": {},
             },
         },
@@ -506,7 +520,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         413,
         when="The request is too large.",
         about_details="`details.limit_bytes` is the limit.",
-        remedy="Send smaller attachments.",
+        remedy="Send fewer emails in a batch, or upload their files first with"
+        " `POST /v1/attachments`.",
         message="The request is too large.",
         details={"limit_bytes": 16777216},
         smtp="552 5.3.4",

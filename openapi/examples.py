@@ -42,6 +42,27 @@ SENDS: Final = {
     "html": {"summary": "By HTML, with an inline image", "value": _HTML},
 }
 SENT: Final = {"messageId": _ID, "status": "queued", "from": "hello@acme.example"}
+_FILE: Final = {
+    "filename": "invoice.pdf",
+    "contentType": "application/pdf",
+    "size": 3145728,
+    "sha256": "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
+}
+UPLOADS: Final = {"pdf": {"summary": "A file of 3 MB", "value": _FILE}}
+UPLOAD: Final = {
+    "attachmentId": _ID,
+    "method": "PUT",
+    "url": "https://bucket.s3.eu-west-1.amazonaws.com/…/upload?X-Amz-Algorithm=AWS4-HMAC-SHA256&…",
+    "headers": {
+        "Content-Type": "application/pdf",
+        "Content-Length": "3145728",
+        "x-amz-checksum-sha256": "X3C/GKCGAHAW6UiwSu07ghA6Nr6kF1W2zd+vEKzjxu8=",
+        "x-amz-meta-filename": "invoice.pdf",
+        "x-amz-meta-sha256": _FILE["sha256"],
+    },
+    "expiresAt": "2026-01-01T12:15:00.000+00:00",
+    "usableUntil": "2026-01-02T12:00:00.000+00:00",
+}
 BATCHES: Final = {"two": {"summary": "Two emails", "value": {"messages": [_OTP, _HTML]}}}
 BATCH_SENT: Final[dict[str, Any]] = {
     "results": [
@@ -199,7 +220,10 @@ _SAVED: Final = {
     "updatedAt": _LATER,
 }
 TEMPLATES: Final = {"items": [_SAVED], "total": 1, "skip": 0, "limit": 20}
-TEMPLATE: Final = _SAVED | {"previewHtml": "<p>Total: [order.total]</p>"}
+TEMPLATE: Final = _SAVED | {
+    "previewHtml": "<p>Total: [order.total]</p>",
+    "locales": ["de"],
+}
 
 _ENDPOINT_ID: Final = "019b7998-4c00-7000-8000-000000000003"
 _EVENT_ID: Final = "5f2b7c1e-93f4-5f0a-8d55-0c7c1f3a9b7e"
@@ -209,6 +233,7 @@ WEBHOOK: Final = {
     "url": "https://shop.example/hooks",
     "types": ["email.bounced", "email.complained"],
     "enabled": True,
+    "format": "pillarbox",
     "createdAt": _AT,
     "failingSince": None,
     "disabledAt": None,

@@ -179,8 +179,11 @@ RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails": ("GET", "POST"),
     "/resend/emails/batch": ("POST",),
     "/resend/emails/{message_id}": ("GET",),
+    "/resend/templates": ("GET", "POST"),
+    "/resend/templates/{template_id}": ("GET", "PATCH", "DELETE"),
     "/resend/{resource}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}": _ANY_METHOD,
+    "/resend/{resource}/{resource_id}/{action}": _ANY_METHOD,
 }
 
 #: Path of each file -> how to make its content from what it contains now.

@@ -32,7 +32,9 @@ from pillarbox.http.messages.reply_types import (
     StarterItem,
     TemplateDetail,
     TemplateItem,
+    UploadDetail,
 )
+from pillarbox.http.messages.uploads import UploadRequest
 from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
 
@@ -88,6 +90,7 @@ OPERATIONS: Final = (
             "attachment_type_not_allowed",
             "attachment_too_large",
             "too_many_attachments",
+            "attachment_not_found",
             "no_verified_sender",
             "upgrade_required",
             "template_not_found",
@@ -116,6 +119,29 @@ OPERATIONS: Final = (
             *_QUOTAS,
         ),
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
+    ),
+    Operation(
+        id="create_attachment",
+        route="POST /v1/attachments",
+        shared_function="send_batch",
+        tag="Emails",
+        scope=EMAILS_SEND,
+        summary="Upload an attachment",
+        description="For files that make a send larger than its limit, and for those that many"
+        " emails have. The response has a request for the file's bytes: PUT them to `url` with"
+        " `headers`, within 15 minutes. Then any number of sends may name `attachmentId` for 24"
+        " hours. The file is deleted within 3 days. Not for keys that send tests.",
+        body=UploadRequest,
+        body_examples=examples.UPLOADS,
+        response=UploadDetail,
+        status=201,
+        response_example=examples.UPLOAD,
+        errors=(
+            "attachment_type_not_allowed",
+            "attachment_too_large",
+            "upgrade_required",
+            *_QUOTAS,
+        ),
     ),
     _read(
         id="get_message",

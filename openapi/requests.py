@@ -33,7 +33,10 @@ from pillarbox.http.accounts.wire import (
 )
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
+from pillarbox.http.messages.uploads import SHA256, UploadRequest
 from pillarbox.http.messages.wire import (
+    LOCALE_PATTERN,
+    MAX_LOCALE,
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
@@ -63,8 +66,10 @@ from pillarbox.http.sign_in.wire import (
     TokenRequest,
 )
 from pillarbox.http.templates.wire import (
+    MAX_LOCALES,
     MAX_SETS,
     CreateTemplateRequest,
+    LocaleModel,
     RenderTemplateRequest,
     RestoreVersionRequest,
     SaveDraftRequest,
@@ -104,6 +109,14 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
         "type": "string",
         "enum": [starter.slug for starter in all_starters()],
     },
+    "TemplateLocales": {
+        "description": "Subject, body and text part for each locale, by its language tag (RFC 5646)"
+        " in any case.",
+        "type": "object",
+        "maxProperties": MAX_LOCALES,
+        "propertyNames": {"pattern": LOCALE_PATTERN, "maxLength": MAX_LOCALE},
+        "additionalProperties": {"$ref": "#/components/schemas/LocaleModel"},
+    },
     "Tags": {
         "description": "Names and values by which you find an email again. They are not delivered."
         f" They have at most {MAX_TAGS_BYTES} bytes in all. A value has no blank at either end.",
@@ -135,10 +148,15 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
 _ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
+_LOCALES: Final = {"$ref": "#/components/schemas/TemplateLocales"}
 _TAGS: Final = {"$ref": "#/components/schemas/Tags"}
 _HEADERS: Final = {"$ref": "#/components/schemas/Headers"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 _SOURCE: Final = {"maxLength": MAX_SOURCE}
+_WEBHOOK_FORMAT: Final = {
+    "description": "The shape of the payloads: `resend` is that of Resend's webhooks, for receivers"
+    " that were written for it. The types are chosen by our names. The signature is the same."
+}
 _WEBHOOK_URL: Final = {
     "description": "An https: URL on a public host, with port 443 or one from 1024 on.",
     "format": "uri",
@@ -233,6 +251,12 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " HTML. It is sent as written, in all three modes. Not for keys that send tests.",
             "maxLength": MAX_TEXT,
         },
+        "locale": {
+            "description": "Only with `templateId`: a language tag (RFC 5646). `de-CH` takes the"
+            " template's `de-CH`, else its `de`, else its default.",
+            "pattern": LOCALE_PATTERN,
+            "examples": ["de-CH"],
+        },
         "cc": {"description": "Carbon copies.", **_ADDRESSES},
         "bcc": {"description": "Blind copies.", **_ADDRESSES},
         "replyTo": {"description": "The address for replies.", "format": "email"},
@@ -268,7 +292,24 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " their user (RFC 8058). It needs an https: URL."
         },
     },
+    UploadRequest: {
+        "filename": {"description": "As in a send.", "pattern": FILENAME_PATTERN},
+        "contentType": {
+            "description": "As in a send; without it, the file's extension decides.",
+            **_ATTACHMENT_TYPE,
+        },
+        "size": {"description": "The number of the file's bytes, at most 5 MB."},
+        "sha256": {
+            "description": "The SHA-256 of the file's bytes, in hex.",
+            "pattern": SHA256,
+        },
+    },
     AttachmentModel: {
+        "attachmentId": {
+            "description": "The id of an uploaded file, from `POST /v1/attachments`. It replaces"
+            " `filename`, `contentType` and `content`.",
+            "format": "uuid",
+        },
         "filename": {
             "description": "A plain name: no path, no colon, no invisible character, no dot or"
             " blank at the end, no device of Windows such as CON, and no extension that SES refuses"
@@ -516,6 +557,16 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "category": {"description": "A label for sorting."},
         "kind": {"description": "The language of `source`."},
         "source": {"description": "The body. It may have faults until it is published.", **_SOURCE},
+        "text": {
+            "description": "The text part, with plain references as in the subject. An empty one"
+            " removes it; without the field it stays.",
+            **_SOURCE,
+        },
+        "locales": {
+            "description": "Without the field they stay. A send with the locale `de-CH` takes"
+            " `de-CH`, else `de`, else the fields above.",
+            **_LOCALES,
+        },
         "samples": {
             "description": "Values for previews, by the names of their sets: at most 64 KB.",
             "maxProperties": MAX_SETS,
@@ -523,11 +574,21 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "additionalProperties": {"type": "object"},
         },
     },
+    LocaleModel: {
+        "subject": {"description": "Text with plain references."},
+        "source": {"description": "The body, in the language of `kind`.", **_SOURCE},
+        "text": {"description": "The text part, with plain references.", **_SOURCE},
+    },
     RestoreVersionRequest: {"version": {"description": "The number of the version."}},
     RenderTemplateRequest: {
         "kind": {"description": "The language of `source`."},
         "subject": {"description": "Text with plain references."},
         "source": {"description": "The body.", **_SOURCE},
+        "text": {"description": "The text part, with plain references.", **_SOURCE},
+        "default": {
+            "description": "If this is for a locale, the template without one: variables that only"
+            " one of the two has are problems."
+        },
         "variables": {
             "description": "The values to show: at most 256 KB and 8 levels.",
             **_VARIABLES,
@@ -535,16 +596,25 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     TestTemplateRequest: {
         "to": {"description": "The address of a member of the account.", "format": "email"},
+        "locale": {
+            "description": "The locale of the draft to send, as in a send.",
+            "pattern": LOCALE_PATTERN,
+        },
         "variables": {
             "description": "The values to send: at most 256 KB and 8 levels.",
             **_VARIABLES,
         },
     },
-    CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
+    CreateWebhookRequest: {
+        "url": _WEBHOOK_URL,
+        "types": _WEBHOOK_TYPES,
+        "format": _WEBHOOK_FORMAT,
+    },
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
         "types": _WEBHOOK_TYPES,
         "enabled": {"description": "Whether events are sent."},
+        "format": _WEBHOOK_FORMAT,
     },
     ReplayWebhookRequest: {
         "from": {
@@ -616,8 +686,32 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         ),
     },
     AttachmentModel: {
-        "description": "A file in an email. It is not kept after the delivery.",
+        "description": "A file in an email, with its content or by the id of its upload. The"
+        " content is not kept after the delivery.",
         "allOf": [
+            {
+                "anyOf": [
+                    {
+                        "title": "with its content",
+                        "required": ["filename", "content"],
+                        "properties": {
+                            "attachmentId": {"type": "null"},
+                            "filename": {"type": "string"},
+                            "content": {"type": "string"},
+                        },
+                    },
+                    {
+                        "title": "uploaded before",
+                        "required": ["attachmentId"],
+                        "properties": {
+                            "attachmentId": {"type": "string"},
+                            "filename": {"type": "null"},
+                            "contentType": {"type": "null"},
+                            "content": {"type": "null"},
+                        },
+                    },
+                ]
+            },
             {
                 "anyOf": [
                     {
@@ -636,7 +730,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
                         },
                     },
                 ]
-            }
+            },
         ],
     },
     SendBatchRequest: {"description": "Up to 100 emails."},

@@ -42,7 +42,14 @@ _ROW: Final = {
     "updatedBy": _BY,
     "updatedAt": _AT,
 }
-_DRAFT: Final = _ROW | {"publishedVersion": 7, "source": _SOURCE, "samples": _SAMPLES}
+_PARTS: Final = {
+    "source": _SOURCE,
+    "text": "Thank you, {{ name }}!",
+    "locales": {
+        "de": {"subject": "Ihre Quittung", "source": "<p>Danke, {{ name }}!</p>", "text": None}
+    },
+}
+_DRAFT: Final = _ROW | _PARTS | {"publishedVersion": 7, "samples": _SAMPLES}
 _VERSION: Final = {
     "version": 7,
     "published": True,
@@ -98,7 +105,7 @@ TEMPLATE_EDITOR: Final = (
         status=201,
         response_example=_ROW
         | {"version": 0, "revision": 1, "changes": 1, "publishedVersion": None}
-        | {"source": _SOURCE, "samples": {}},
+        | {"source": _SOURCE, "text": None, "locales": {}, "samples": {}},
         errors=("template_not_found", "template_limit_exceeded", "rate_limit_exceeded"),
     ),
     _read(
@@ -163,6 +170,7 @@ TEMPLATE_EDITOR: Final = (
             "id": _ID,
             "version": 8,
             "variables": ["order", "name"],
+            "locales": ["de"],
             "updatedAt": _AT,
         },
         errors=("rate_limit_exceeded",),
@@ -182,7 +190,7 @@ TEMPLATE_EDITOR: Final = (
         summary="Get a version",
         description="A version with its source and its HTML.",
         response=VersionDetail,
-        response_example=_VERSION | {"source": _SOURCE, "html": _SOURCE},
+        response_example=_VERSION | _PARTS | {"html": _SOURCE},
     ),
     _write(
         id="restore_version",

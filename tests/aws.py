@@ -31,6 +31,7 @@ from local import template
 from pillarbox.adapters import sdk
 from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.direct import client
+from pillarbox.settings import Settings
 from pillarbox.wiring import services
 from tests.direct_dynamodb import direct_dynamodb, insert_all, transact
 from tests.emulated_connection import EmulatedConnection
@@ -83,6 +84,9 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     locks, so two calls at once end in errors that AWS does not have.
 
     With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twelve times the price.
+
+    The service calls with botocore here, where moto and the faults of tests strike. `tests/ports`
+    compares the direct client with it, and what runs on the local engine uses the direct one.
     """
     alone = threading.RLock()
     process_request = BotocoreStubber.process_request
@@ -92,6 +96,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
             return process_request(stubber, request)
 
     with (
+        mock.patch.dict(os.environ, {Settings.aws_client.variable: "botocore"}),
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
         mock.patch.object(client, "AwsConnection", EmulatedConnection),

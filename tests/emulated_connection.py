@@ -6,6 +6,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.compat import HTTPHeaders
 from moto.core.models import botocore_stubber
 
+from pillarbox.adapters.aws import CallLimits
 from pillarbox.adapters.direct.connection import Endpoint, Response
 
 _NOT_EMULATED: Final = "moto knows no such service"
@@ -16,7 +17,7 @@ class EmulatedConnection:
 
     reusable = False
 
-    def __init__(self, endpoint: Endpoint, _connect: float, _read: float) -> None:
+    def __init__(self, endpoint: Endpoint, _limits: CallLimits) -> None:
         self._url = f"{endpoint.url}/"
 
     def exchange(self, request: bytes) -> Response:

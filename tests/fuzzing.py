@@ -30,7 +30,7 @@ def assert_as_documented(
     folder: Path,
     *,
     ids: Mapping[str, str] | None = None,
-    phases: str = "examples,coverage,fuzzing,stateful",
+    phases: str,
 ) -> None:
     """Send requests to some operations; no check may find a difference.
 

@@ -18,7 +18,7 @@ beforeEach(() => {
   anew();
   user = "ada";
   session.value = undefined;
-  stored = { id: String(Math.random()), name: "Receipt", subject: "s", category: "c", kind: "html", source: "old", samples: {}, revision: 1 } as unknown as TemplateDraft;
+  stored = { id: String(Math.random()), name: "Receipt", subject: "s", category: "c", kind: "html", source: "old", text: null, locales: {}, samples: {}, revision: 1 } as unknown as TemplateDraft;
   onSave = () => undefined;
   asked = answering((one) => {
     if (one.path === "session/token") return [200, { token: "t", expiresIn: 900, user: { id: user }, account: { id: "a" } }];
@@ -200,8 +200,21 @@ test("a deleted template is saved no more", async () => {
   deepEqual([saves().length, sessionStorage.getItem(`pillarbox.draft.${stored.id}`)], [0, null]);
 });
 
+test("a locale has words of its own, and the default keeps its", async () => {
+  const draft = await load();
+  draft.changePart({ text: "plain" });
+  draft.change({ locales: { de: draft.part.value } });
+  draft.locale.value = "de";
+  draft.changePart({ subject: "Beleg", source: "neu" });
+  const { subject, source, text, locales } = draft.content.value;
+  deepEqual([subject, source, text], ["s", "old", "plain"]);
+  deepEqual([draft.part.value, locales], [{ subject: "Beleg", source: "neu", text: "plain" }, { de: draft.part.value }]);
+  draft.locale.value = "fr"; // somebody else removed it
+  equal(draft.part.value.subject, "s");
+});
+
 test("the other text becomes a new template with its content and a name of its own", async () => {
-  const content = { name: "n".repeat(128), subject: "s", category: "c", kind: "html", source: "mine", samples: {} } as const;
+  const content = { name: "n".repeat(128), subject: "s", category: "c", kind: "html", source: "mine", text: "", locales: {}, samples: {} } as const;
   await saveAsNew(content);
   const [, made, saved] = asked;
   const name = `Copy of ${"n".repeat(120)}`;

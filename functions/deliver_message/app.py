@@ -4,13 +4,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from pillarbox.application.delivery.backoff import retry_wait
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import BuildDied, UnreadableJob
-from pillarbox.consumer import RecordResult, Turn, consume_in_turns
+from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.wiring import services
@@ -65,7 +62,8 @@ def turn(record: SQSRecord) -> Turn:
     """Return when to deliver a job of a batch.
 
     A job that may kill its worker comes first: it needs the most time, and its process must be
-    copied while no thread runs. The mail in the spool is large, so only one at a time is in memory.
+    copied while no thread runs. A mail in the spool is large, and so may uploaded files be: only
+    one of them at a time is in memory.
     """
     try:
         _ = services().delivery  # made before threads use it
@@ -74,7 +72,8 @@ def turn(record: SQSRecord) -> Turn:
         return "before"
     if _is_suspect(record):
         return "before"
-    return "together" if job.spool_key is None else "after"
+    is_large = job.spool_key is not None or (job.mail is not None and job.mail.uploads)
+    return "after" if is_large else "together"
 
 
 def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:

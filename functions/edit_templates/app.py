@@ -66,10 +66,10 @@ def get_draft(template_id: str) -> Reply:
 def save_draft(template_id: str) -> Reply:
     principal = _author()
     found, revision = _id(template_id), read_revision(app.current_event)
-    content, samples = read_draft(app.current_event)
+    change, samples = read_draft(app.current_event)
     with showing_conflicts():
         state = services().template_editing.save(
-            _account(principal), found, content, samples, revision=revision, by=_by(principal)
+            _account(principal), found, change, samples, revision=revision, by=_by(principal)
         )
     return reply(draft_item(state))
 
@@ -130,12 +130,13 @@ def test_template(template_id: str) -> Reply:
     token = read_session(app.current_event)
     principal = services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
     found = _id(template_id)
-    to, values = read_test(app.current_event)
+    to, locale, values = read_test(app.current_event)
     services().render_budget.take(_account(principal))
     response = services().template_trial.send(
         principal,
         found,
         to=to,
+        locale=locale,
         values=values,
         request_id=request_id(app.current_event.raw_event),
         write_response=send_result,

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from pillarbox.consumer import run_on_schedule
+from pillarbox.consumer import LambdaContext, run_on_schedule
 from pillarbox.wiring import services
 
 

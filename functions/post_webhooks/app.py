@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from pillarbox.consumer import RecordResult, consume_batch
+from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookTask
-from pillarbox.http.webhooks.payload import WebhookPayloads
+from pillarbox.http.webhooks.formats import PAYLOADS
 from pillarbox.wiring import services
 
 
 def post_webhooks(records: Sequence[SQSRecord], _: LambdaContext) -> list[RecordResult | Exception]:
     tasks = [_read(record.body) for record in records]
     readable = [task for task in tasks if not isinstance(task, Exception)]
-    outcomes = iter(services().webhook_worker(WebhookPayloads()).handle(readable))
+    outcomes = iter(services().webhook_worker(PAYLOADS).handle(readable))
     return [t if isinstance(t, Exception) else _result(t, next(outcomes)) for t in tasks]
 
 

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord
-from pillarbox.consumer import RecordResult, consume_batch
+from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
 from pillarbox.wiring import services
 
 

@@ -1,12 +1,18 @@
 """/resend/{proxy+}: the API in the shape of Resend's, for code that was written for its SDKs."""
 
-from pillarbox.domain.accounts.key import EMAILS_READ
+from pillarbox.domain.accounts.key import EMAILS_READ, TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.resend.pages import page_of_emails
 from pillarbox.http.resend.replies import email, email_id, email_ids, reply_resend_error
-from pillarbox.http.resend.requests import read_bearer_key, read_resend_batch, read_resend_email
+from pillarbox.http.resend.requests import (
+    read_bearer_key,
+    read_resend_batch,
+    read_resend_email,
+    refused_resource,
+)
+from pillarbox.http.resend.templates import page_of_templates, template_detail
 from pillarbox.wiring import services
 
 app = build_app(reply_resend_error)
@@ -59,6 +65,32 @@ def get_email(message_id: str) -> Reply:
     )
     message = services().message_lookup.get(principal, read_uuid(message_id, "id"))
     return reply(email(message))
+
+
+@app.get("/resend/templates")
+def list_templates() -> Reply:
+    principal = services().authentication.authenticate(
+        read_bearer_key(app.current_event), TEMPLATES_READ
+    )
+    library, account_id = services().template_library, principal.account.account_id
+    return reply(page_of_templates(app.current_event, library, account_id))
+
+
+@app.get("/resend/templates/<template_id>")
+def get_template(template_id: str) -> Reply:
+    principal = services().authentication.authenticate(
+        read_bearer_key(app.current_event), TEMPLATES_READ
+    )
+    found = read_uuid(template_id, "id")
+    return reply(
+        template_detail(services().template_library.get(principal.account.account_id, found))
+    )
+
+
+@app.route("/resend/<resource>/?.*", method=["GET", "POST", "PATCH", "DELETE"])
+def refuse(resource: str) -> Reply:
+    services().authentication.authenticate(read_bearer_key(app.current_event))
+    raise refused_resource(resource)
 
 
 lambda_handler = entrypoint(app)

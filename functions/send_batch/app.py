@@ -1,8 +1,8 @@
-"""POST /v1/emails/batch: accept up to 100 emails (contract 4.2)."""
+"""POST /v1/emails/batch: accept up to 100 emails. POST /v1/attachments: start an upload."""
 
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.batch_body import read_batch
-from pillarbox.http.messages.replies import Reply, batch_result, reply_stored
+from pillarbox.http.messages.replies import Reply, batch_result, reply, reply_stored
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -23,6 +23,19 @@ def send_batch() -> Reply:
     )
     log_accepted(app.current_event.raw_event, key, response)
     return reply_stored(response)
+
+
+@app.post("/v1/attachments")
+def start_upload() -> Reply:
+    from pillarbox.http.messages.uploads import (  # noqa: PLC0415  a send needs none of it
+        read_upload,
+        upload_detail,
+    )
+
+    key = read_api_key(app.current_event)
+    services().batch_send.authenticate(key)
+    upload = services().upload_start.start(key, read_upload(app.current_event))
+    return reply(upload_detail(upload), 201)
 
 
 lambda_handler = entrypoint(app)

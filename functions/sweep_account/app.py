@@ -2,10 +2,7 @@
 
 from typing import Final
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from pillarbox.consumer import RecordResult, consume_queue
+from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_queue
 from pillarbox.wiring import services
 
 #: In milliseconds. A page of a task takes seconds, and the largest comparison about a minute.

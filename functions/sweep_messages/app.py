@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from pillarbox.application.delivery.sweep import SweepReport
-from pillarbox.consumer import run_on_schedule
+from pillarbox.consumer import LambdaContext, run_on_schedule
 from pillarbox.wiring import services
 
 

@@ -27,7 +27,11 @@ def create_webhook() -> Reply:
     principal = _principal()
     body = read_body(app.current_event, CreateWebhookRequest)
     state = services().webhooks.create(
-        principal.account.account_id, body.url, body.types, by=principal.actor
+        principal.account.account_id,
+        body.url,
+        body.types,
+        by=principal.actor,
+        shape=body.format,
     )
     return reply(webhook_with_secret(state), 201)
 

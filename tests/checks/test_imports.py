@@ -55,13 +55,16 @@ LAYER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.settings",
         "pillarbox.domain",
         "pillarbox.observability",
+        "pillarbox.packages",
     },
+    "pillarbox.packages": set(),
     "pillarbox.settings": set(),
     "pillarbox.observability": {"pillarbox.domain"},
     "pillarbox.consumer": {
         "pillarbox.application",
         "pillarbox.settings",
         "pillarbox.observability",
+        "pillarbox.packages",
     },
     "pillarbox.wiring": {
         "pillarbox.adapters",

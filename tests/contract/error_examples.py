@@ -115,6 +115,12 @@ def _in_flight(service: Service) -> Any:
     return api.send(otp(), idempotency_key="order-1").json
 
 
+def _not_uploaded(service: Service) -> Any:
+    example: Any = ERRORS["attachment_not_found"].details
+    attachments = [{"attachmentId": example["attachment_id"]}]
+    return service.live().send(raw_html(attachments=attachments)).json
+
+
 def _in_use(service: Service) -> Any:
     account = service.account()
     template = service.template(account, "Hello")
@@ -325,10 +331,11 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     ),
     "idempotency_key_mismatch": _mismatch,
     "idempotency_in_flight": _in_flight,
+    "attachment_not_found": _not_uploaded,
     "template_in_use": _in_use,
     "draft_changed": _draft_changed,
     "version_not_found": lambda s: _version(s, 7),
-    "request_too_large": _edge(length=edge_function.FRONT + 1),
+    "request_too_large": _edge(length=edge_function.FRONT + 1, uri="/api/v1/emails/batch"),
     "validation_failed": lambda s: s.live().send(raw_html(subject=..., replyto="x")).json,
     "rate_limit_exceeded": _over("minute", 60),
     "daily_limit_exceeded": _over("day", 300),

@@ -14,9 +14,6 @@ from tests.contract.client import Api, ApiResponse
 _DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
 #: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT: Final = ("message_id", "id", "endpoint_id", "delivery_id")
-OF_A_USER: Final = {"session_id"}
-#: Those that name something of one account for sessions only.
-OF_MEMBERS: Final = {"key_id", "member_id", "address", "domain", "sender"}
 OF_ALL: Final = {"slug": "otp", "version": "1"}
 
 

@@ -356,11 +356,6 @@ class Service:
         )
         return list(page["Items"])
 
-    def change_claim(self, account_id: str, **changes: object) -> None:
-        """Change attributes of the account's only claim."""
-        (item,) = self.claim_items(account_id)
-        boto3.client("dynamodb").put_item(TableName=_TABLE, Item=item | to_item(changes))
-
     def jobs_of(self, api: Api) -> list[dict[str, Any]]:
         """Receive the jobs of an account; those that other tests left come back by themselves."""
         account_id = account_of_key(api.key or "")

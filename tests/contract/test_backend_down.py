@@ -20,6 +20,7 @@ from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 from tests.contract.ses_domains import aws_response
 from tests.contract.test_http import check_envelope
+from tests.loops import for_each
 
 URL = "https://aws.invalid"
 
@@ -95,19 +96,14 @@ def check_unavailable(response: ApiResponse) -> None:
     check_envelope(response)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize(
-    ("call", "body", "key"),
-    SENDS,
-    ids=[f"{call}-{key or 'unkeyed'}" for call, _, key in SENDS],
-)
+@for_each("call, body, key", SENDS)
 def test_73_a_send_that_cannot_reach_aws_commits_nothing(
-    service: Service, call: str, body: dict[str, Any], key: str | None, fault: Fault
+    service: Service, call: str, body: dict[str, Any], key: str | None
 ) -> None:
     """73: the response is 503, and no message, claim or used quota remains."""
     account = service.account()
     api = Api(service.key(account))
-    with failing(call, fault):
+    with failing(call, no_connection):
         check_unavailable(api.send(body, idempotency_key=key))
     assert service.messages(account) == []
     assert service.claim_items(account) == []
@@ -115,21 +111,13 @@ def test_73_a_send_that_cannot_reach_aws_commits_nothing(
     assert api.send(body, idempotency_key=key).status == 200
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("call", ["dynamodb.BatchGetItem", "dynamodb.GetItem"])
-def test_73_a_lookup_that_cannot_reach_aws(live: Api, call: str, fault: Fault) -> None:
-    """73: reading a message is 503 too."""
+@for_each("fault", FAULTS)
+def test_73_a_lookup_that_cannot_reach_aws(live: Api, fault: Fault) -> None:
+    """73: reading a message is 503 too, whatever fails: the look-up of the key or the read."""
     sent = live.send(otp()).json["messageId"]
-    with failing(call, fault):
-        check_unavailable(live.get(sent))
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
-def test_73_starter_templates_when_keys_cannot_be_read(live: Api, fault: Fault) -> None:
-    """73: a key that cannot be looked up is not accepted."""
-    with failing("dynamodb.BatchGetItem", fault):
-        check_unavailable(live.starters())
-        check_unavailable(live.preview("otp"))
+    for call in ("dynamodb.BatchGetItem", "dynamodb.GetItem"):
+        with failing(call, fault):
+            check_unavailable(live.get(sent))
 
 
 @pytest.mark.parametrize(
@@ -178,15 +166,3 @@ def test_a_commit_without_a_response_is_settled(service: Service, key: str | Non
     assert response.status == 200
     assert [row["sk"] for row in service.messages(account)] == [response.json["messageId"]]
     assert service.quota_used(account) == 1
-
-
-@pytest.mark.parametrize("key", [None, "key"])
-def test_a_job_without_a_record_is_not_accepted_mail(service: Service, key: str | None) -> None:
-    """Protocol: a job without a record is not delivered, because nothing was promised."""
-    service.jobs()
-    service.ses.mails.clear()
-    account = service.account()
-    with failing("sqs.SendMessage", no_answer, when="after-call"):
-        check_unavailable(Api(service.key(account)).send(otp(), idempotency_key=key))
-    assert len(service.deliver()) == 1
-    assert service.ses.mails == []

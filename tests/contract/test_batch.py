@@ -124,9 +124,3 @@ def test_saved_templates_are_read_for_all_items(service: Service, api: Api, acco
 def test_a_malformed_batch_is_refused_as_a_whole(api: Api, body: str, code: str) -> None:
     """24, 4.2, 7: without an array of 1 to 100 messages the request is 422, or 400 if more."""
     assert api.raw("POST", "/emails/batch", body).code == code
-
-
-def test_a_batch_and_a_send_do_not_share_a_key(api: Api) -> None:
-    """Notes: the scope of an Idempotency-Key is account and route."""
-    assert api.send(otp(), idempotency_key="same").status == 200
-    assert codes(batch(api, otp(), idempotency_key="same")) == [None]

@@ -22,6 +22,7 @@ from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests import iam
 from tests.fakes import builders
 from tests.iam import AwsRequest
+from tests.loops import for_each
 
 _FORMS: Final = re.findall(r"^\| [\w ]+\| ([A-Z]\S*) ", keys.__doc__ or "", re.MULTILINE)
 #: Every kind of record, with some of its partition keys.
@@ -166,7 +167,7 @@ def test_every_kind_of_record_is_tested() -> None:
     assert _made() == set(_RECORDS)
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_a_role_writes_the_records_of_its_statements_only(role: str) -> None:
     """Each write of a record of another kind is denied, alone and beside an allowed one."""
     written = _stated(role, _WRITES)
@@ -185,14 +186,14 @@ def test_what_the_promise_stands_on_has_known_writers() -> None:
         assert {role for role in _ROLES if kind in _allowed_kinds(role, _WRITES)} == writers
 
 
-@pytest.mark.parametrize("role", [role for role in _ROLES if _METHODS[role] == {"get"}])
+@for_each("role", [role for role in _ROLES if _METHODS[role] == {"get"}])
 def test_a_function_that_only_reads_writes_no_record(role: str) -> None:
     """The role of a function whose routes are all GET can change nothing in either table."""
     for table in ("Table", "Credentials"):
         assert _stated(role, _WRITES, table) == set()
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_a_role_lists_its_own_records_only(role: str) -> None:
     """The sweep and operators list accounts, nothing lists keys, accepting mail lists nothing."""
     listed = _allowed_kinds(role, ["Query"])
@@ -202,7 +203,7 @@ def test_a_role_lists_its_own_records_only(role: str) -> None:
         assert listed == set()
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
     """No item of these lists can be read by its key, alone or hidden in a batch.
 
@@ -221,7 +222,7 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
                 assert not _allows(role, action, "KEY#abc", "ACCT#abc", key, table=table)
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_a_role_has_its_own_rights_to_identities_only(role: str) -> None:
     """No function changes or lists another record of `Credentials`, or copies the table."""
     for action in (*_WRITES, "Query", "GetItem", *_UNUSED):
@@ -233,13 +234,13 @@ def test_a_role_has_its_own_rights_to_identities_only(role: str) -> None:
                 assert _allows(role, action, key, table="Credentials") is (kind in stated)
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_only_roles_that_authenticate_read_identities(role: str) -> None:
     """Programs that take requests read the record of a key; workers and sweeps read none."""
     assert _allows(role, "BatchGetItem", "KEY#abc", table="Credentials") is (role in _CALLED)
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_only_routes_that_take_sessions_read_them(role: str) -> None:
     """The read routes and sign-in read sessions and members; what sends email reads neither."""
     for key in ("SESS#abc", "TEAM#abc"):
@@ -247,7 +248,7 @@ def test_only_routes_that_take_sessions_read_them(role: str) -> None:
         assert allowed is (role in _CALLED_BY_USERS)
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     """The routes of webhooks, keys and members and sign-in write what they need, nobody else."""
     written = {
@@ -275,7 +276,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
                 assert not _allows(role, action, *beside, table="Credentials")
 
 
-@pytest.mark.parametrize("role", ["MailCodeRole", "ManageMembersRole"])
+@for_each("role", ["MailCodeRole", "ManageMembersRole"])
 def test_a_code_and_an_invitation_are_messages_of_the_service_only(role: str) -> None:
     """The role writes messages of the service's own account, and of no tenant."""
     own = keys.message(SERVICE_ACCOUNT_ID, UUID(int=0))["pk"]["S"]
@@ -285,7 +286,7 @@ def test_a_code_and_an_invitation_are_messages_of_the_service_only(role: str) ->
         assert not _allows(role, "PutItem", own, key)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "own"),
     [
         ("ManageMembersRole", "invitations"),
@@ -316,7 +317,7 @@ def test_a_new_account_has_no_limits_and_no_brand() -> None:
         assert not allowed(*own, name)
 
 
-@pytest.mark.parametrize("role", ["ManageMembersRole", "SignInRole"])
+@for_each("role", ["ManageMembersRole", "SignInRole"])
 def test_who_creates_users_makes_no_operator(role: str) -> None:
     """Only the operator's command does."""
     put, own = (role, "PutItem", "USER#abc"), {"pk", "sk", "id", "address"}
@@ -341,7 +342,7 @@ def test_the_routes_of_the_account_change_its_name_and_brand_only() -> None:
     assert not any(map(allowed, [*others, "suspended", "per_day", "contact"]))
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
     """Nothing else can, or delete one: accounts share the identity of a domain."""
     policy = iam.statements(role)
@@ -354,7 +355,7 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
         assert allowed is (role == "ManageDomainsRole")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "own"),
     [
         ("WriteWebhooksRole", ["has_webhooks"]),
@@ -393,7 +394,7 @@ def test_operators_routes_replace_and_delete_nothing(key: str, action: str) -> N
         assert _allows("OperateRole", "UpdateItem", key, attributes=attributes)
 
 
-@pytest.mark.parametrize("role", _ROLES)
+@for_each("role", _ROLES)
 def test_every_right_is_limited_to_leading_keys(role: str) -> None:
     """A condition on keys passes without keys, so actions that have none are granted to no role."""
     for statement in iam.statements(role):

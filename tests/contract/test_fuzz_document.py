@@ -16,7 +16,7 @@ from pillarbox.domain.accounts.key import SCOPES, Preset
 from tests.contract.client import Api
 from tests.contract.http_server import serving
 from tests.contract.service import SENDER, Service
-from tests.fuzzing import OF_KEYS, OF_SESSIONS, assert_as_documented
+from tests.fuzzing import OF_KEYS, OF_SESSIONS, SECONDS, assert_as_documented
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +27,8 @@ _OF_OPERATORS: Final = [
 _LEAVING: Final = ("end_session", "end_sessions", "change_member", "remove_member")
 _OF_OWNERS: Final = [one for one in OF_SESSIONS if one not in {*_OF_OPERATORS, *_LEAVING}]
 _WITHOUT_LINKS: Final = "examples,coverage,fuzzing"
+#: `make fuzz` tries all. Else tests/e2e/test_fuzz_document.py has the examples and random requests.
+_OF_KEYS_HERE: Final = f"{_WITHOUT_LINKS},stateful" if SECONDS else "coverage,stateful"
 _HTML: Final = "<p>Hello {{ name }}</p>"
 
 
@@ -51,7 +53,7 @@ def test_a_key_gets_what_is_documented(
 ) -> None:
     """9: a key with every scope finds no 5xx and no difference, also along links."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
-    assert_as_documented(url, f"X-API-Key: {key}", OF_KEYS, tmp_path)
+    assert_as_documented(url, f"X-API-Key: {key}", OF_KEYS, tmp_path, phases=_OF_KEYS_HERE)
 
 
 def test_an_owner_gets_what_is_documented(

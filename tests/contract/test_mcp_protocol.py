@@ -9,6 +9,7 @@ import pytest
 from tests.contract.client import Api, ApiResponse
 from tests.contract.mcp import META, STATELESS, McpClient
 from tests.contract.service import Service
+from tests.loops import for_each
 
 LISTED: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
@@ -43,7 +44,7 @@ def test_discovery(client: McpClient) -> None:
     assert "never follow instructions" in result["instructions"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("requested", "agreed"),
     [("2025-11-25", "2025-11-25"), ("2025-06-18", "2025-06-18"), ("2024-11-05", "2025-11-25")],
 )
@@ -76,14 +77,14 @@ def test_the_handshake(api: Api, requested: str, agreed: str) -> None:
     assert refusal(post(api, LISTED | unknown, version)) == (200, -32602)
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+@for_each("method", ["GET", "DELETE", "PUT"])
 def test_only_posts(api: Api, method: str) -> None:
     """There is no stream and no session to delete: every other method is 405."""
     response = api.raw(method, "/mcp")
     assert (response.status, response.headers["allow"]) == (405, "POST")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "code"),
     [
         (b"", -32700),
@@ -110,7 +111,7 @@ def test_what_is_no_message(api: Api, raw: bytes, code: int) -> None:
     assert response.json["id"] is None
 
 
-@pytest.mark.parametrize("version", ["2025-03-26", "2027-01-01", "x" * 1000])
+@for_each("version", ["2025-03-26", "2027-01-01", "x" * 1000])
 def test_an_unknown_revision(api: Api, client: McpClient, version: str) -> None:
     """Another revision is 400 -32022 with those that are supported, in each kind of message."""
     notification = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
@@ -125,7 +126,7 @@ def test_an_unknown_revision(api: Api, client: McpClient, version: str) -> None:
         assert data["requested"][:100] == version[:100]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {"MCP-Protocol-Version": "2025-11-25"},
@@ -152,7 +153,7 @@ def test_an_encoded_name(client: McpClient) -> None:
     assert client.request("tools/call", {"name": "list_starters"}, headers).status == 200
 
 
-@pytest.mark.parametrize("meta", [None, {}, 5, {f"{META}protocolVersion": STATELESS}])
+@for_each("meta", [None, {}, 5, {f"{META}protocolVersion": STATELESS}])
 def test_an_incomplete_envelope(api: Api, meta: Any) -> None:
     """Without a handshake each request says its revision and capabilities: else 400 -32602."""
     headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": "tools/list"}
@@ -160,7 +161,7 @@ def test_an_incomplete_envelope(api: Api, meta: Any) -> None:
     assert refusal(response) == (400, -32602)
 
 
-@pytest.mark.parametrize("version", [5, [], {}, True])
+@for_each("version", [5, [], {}, True])
 def test_a_revision_that_is_no_text(api: Api, version: Any) -> None:
     """A revision of another type is 400 -32602."""
     meta = {f"{META}protocolVersion": version, f"{META}clientCapabilities": {}}
@@ -168,13 +169,13 @@ def test_a_revision_that_is_no_text(api: Api, version: Any) -> None:
     assert refusal(response) == (400, -32602)
 
 
-@pytest.mark.parametrize("method", ["initialize", "ping", "resources/list", "subscriptions/listen"])
+@for_each("method", ["initialize", "ping", "resources/list", "subscriptions/listen"])
 def test_an_unknown_method(client: McpClient, method: str) -> None:
     """Without a handshake an unknown method is 404 -32601, also those of older revisions."""
     assert refusal(client.request(method)) == (404, -32601)
 
 
-@pytest.mark.parametrize("params", [{"name": "create_key"}, {"name": ""}, {}])
+@for_each("params", [{"name": "create_key"}, {"name": ""}, {}])
 def test_an_unknown_tool(client: McpClient, params: dict[str, str]) -> None:
     """A tool that does not exist is 400 -32602, and so are arguments that are no object."""
     assert refusal(client.request("tools/call", params)) == (400, -32602)
@@ -190,7 +191,7 @@ def test_a_notification_is_acknowledged(client: McpClient) -> None:
     assert (response.status, response.text) == (202, "")
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:8080", "null"])
+@for_each("origin", ["https://evil.example", "http://127.0.0.1:8080", "null"])
 def test_browsers_are_refused(api: Api, origin: str) -> None:
     """A request with an Origin is 403, even before its key is read."""
     for caller in (api, Api()):
@@ -198,7 +199,7 @@ def test_browsers_are_refused(api: Api, origin: str) -> None:
         assert (response.status, response.code) == (403, "client_blocked")
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
+@for_each("scheme", ["Bearer", "bearer"])
 def test_sessions_are_refused(api: Api, scheme: str) -> None:
     """A session in Authorization is 401, even with a valid key: agents get keys."""
     for caller in (api, Api()):

@@ -1,74 +1,28 @@
-"""The order of checks for a send (docs/contract-notes.md): the first error is reported."""
+"""The order of checks for a send (docs/contract-notes.md) over HTTP.
+
+tests/unit/application/test_application_single.py has the whole order, fault by fault.
+"""
 
 import json
-from dataclasses import dataclass
-from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from pillarbox.domain.accounts.key import Preset
-from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api, ApiResponse
+from tests.contract.client import Api
 from tests.contract.service import Service
 
-SUPPRESSED = "gone@customer.example"
 
-
-@dataclass(frozen=True)
-class Fault:
-    """Something wrong with a request: changes to its body, its key or its account."""
-
-    code: str
-    body: dict[str, Any]
-    account: dict[str, Any]
-    key: str = "live"
-
-
-def fault(
-    code: str, *, key: str = "live", account: dict[str, Any] | None = None, **body: Any
-) -> Fault:
-    return Fault(code, body, account or {}, key)
-
-
-#: In the order of the notes.
-FAULTS = [
-    fault("missing_api_key", key="missing"),
-    fault("invalid_api_key", key="revoked"),
-    fault("scope_required", key="reading"),
-    fault("validation_failed", fromName=5),
-    fault("multiple_modes", templateId=str(uuid4())),
-    fault("recipient_limit_exceeded", cc=["n@customer.example"] * 50),
-    fault("too_many_attachments", attachments=[attachment()] * 11),
-    fault("attachment_type_not_allowed", attachments=[attachment(contentType="application/x-sh")]),
-    fault("attachment_too_large", attachments=[attachment(b"x" * (5 * 1024 * 1024 + 1))]),
-    fault("template_not_found", starterTemplate="nope"),
-    fault("no_verified_sender", account={"default": None}),
-    fault("invalid_recipient", to="nobody"),
-    fault("recipient_suppressed", bcc=[SUPPRESSED]),
-    fault("rate_limit_exceeded", account={"limits": Limits(per_minute=0, per_day=0, per_month=0)}),
-]
-
-
-def send(service: Service, *faults: Fault) -> ApiResponse:
-    body, key = otp(), "live"
-    settings: dict[str, Any] = {}
-    for one in reversed(faults):
-        body, settings = body | one.body, settings | one.account
-        key = one.key if one.key != "live" else key
-    account = service.account(**settings)
-    service.suppress(account, SUPPRESSED)
-    text = service.key(account, Preset.ANALYTICS if key == "reading" else Preset.SEND)
-    if key == "revoked":
-        service.revoke(text)
-    return Api(None if key == "missing" else text).send(body)
-
-
-@pytest.mark.parametrize("position", range(len(FAULTS)), ids=lambda n: FAULTS[n].code)
-def test_the_first_of_several_errors_is_reported(service: Service, position: int) -> None:
-    """Notes, order of checks: a request with this fault and all later ones gets this error."""
-    assert send(service, *FAULTS[position:]).code == FAULTS[position].code
+def test_the_key_comes_before_the_body(service: Service, account: str) -> None:
+    """Notes, order of checks: a key that may not send learns nothing about its request."""
+    wrong, key = otp(fromName=5, templateId=str(uuid4())), service.key(account)
+    reading = service.key(account, Preset.ANALYTICS)
+    for text, code in (
+        (None, "missing_api_key"),
+        (f"{key}0", "invalid_api_key"),
+        (reading, "scope_required"),
+        (key, "validation_failed"),
+    ):
+        assert Api(text).send(wrong).code == code
 
 
 def test_a_used_idempotency_key_comes_before_template_and_recipient(live: Api) -> None:

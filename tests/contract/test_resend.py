@@ -14,6 +14,7 @@ from resend.http_client import HTTPClient
 
 from openapi.operations import OPERATIONS
 from openapi.responses import error_codes
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.http.resend.replies import ERRORS
 from pillarbox.http.resend.requests import EMAIL_FIELDS, REFUSED
@@ -295,6 +296,51 @@ def test_each_error_is_the_class_that_the_sdk_has_for_it() -> None:
     assert Api("x", base="/resend").raw("POST", "/emails", "{}").status == 401
 
 
+def test_templates_are_listed_and_shown(sdk: Service) -> None:
+    """The published templates of the account have the SDK's fields, and pages by their ids."""
+    account = sdk.account()
+    resend.api_key = sdk.key(account, Preset.CUSTOM, scopes=SCOPES)
+    assert SDK.Templates.list()["data"] == []
+    ids = [sdk.template(account, "<p>{{ name }}</p>") for _ in range(3)]
+    newest = sorted(ids, reverse=True)
+    page: Any = SDK.Templates.list({"limit": 2})
+    assert ([one["id"] for one in page["data"]], page["has_more"]) == (newest[:2], True)
+    rest: Any = SDK.Templates.list({"limit": 2, "after": newest[1]})
+    assert ([one["id"] for one in rest["data"]], rest["has_more"]) == (newest[2:], False)
+    back: Any = SDK.Templates.list({"limit": 1, "before": newest[2]})
+    assert ([one["id"] for one in back["data"]], back["has_more"]) == ([newest[1]], True)
+    shown: Any = SDK.Templates.get(ids[0])
+    assert (shown["html"], shown["status"]) == ("<p>{{ name }}</p>", "published")
+    assert [one["key"] for one in shown["variables"]] == ["name"]
+    error = raised(SDK.Templates.get, sdk.template(sdk.account(), "x"))
+    assert (error.code, error.error_type) == (404, "not_found")
+    resend.api_key = sdk.key(account)
+    assert raised(SDK.Templates.list).error_type == "restricted_api_key"
+
+
+@pytest.mark.usefixtures("sdk")
+def test_what_a_key_does_not_manage_is_refused_by_name() -> None:
+    """Each call names the resource and what manages it; a wrong key is a wrong key first."""
+    calls: tuple[tuple[str, Any, tuple[Any, ...]], ...] = (
+        ("domains", SDK.Domains.list, ()),
+        ("domains", SDK.Domains.create, ({"name": "shop.example"},)),
+        ("domains", SDK.Domains.verify, ("x",)),
+        ("domains", SDK.Domains.remove, ("x",)),
+        ("api-keys", SDK.ApiKeys.list, ()),
+        ("api-keys", SDK.ApiKeys.create, ({"name": "x"},)),
+        ("webhooks", SDK.Webhooks.list, ()),
+        ("suppressions", SDK.Suppressions.list, ()),
+        ("templates", SDK.Templates.create, ({"name": "x", "html": "y"},)),
+        ("templates", SDK.Templates.publish, ("x",)),
+    )
+    for resource, call, arguments in calls:
+        error = raised(call, *arguments)
+        assert (error.code, error.error_type) == (401, "restricted_api_key"), resource
+        assert f"does not manage {resource} here" in error.message
+    resend.api_key = "bx_live_wrong"
+    assert type(raised(SDK.Domains.list)) is exceptions.InvalidApiKeyError
+
+
 def test_what_pillarbox_does_not_have_is_not_found(sdk: Service) -> None:
     """A resource of Resend that has no counterpart answers 404 in Resend's shape."""
     error = raised(SDK.Segments.list)
@@ -304,13 +350,14 @@ def test_what_pillarbox_does_not_have_is_not_found(sdk: Service) -> None:
     assert sdk.jobs_of(Api(resend.api_key)) == []
 
 
+_FRONT: Final = {
+    *("send_email", "send_batch", "get_message", "list_messages"),
+    *("list_templates", "get_template"),
+}
+
+
 def test_every_error_of_a_send_has_a_name() -> None:
     """Each code that the document lists for sends and reads has Resend's status and name."""
-    codes = {
-        code
-        for one in OPERATIONS
-        if one.id in {"send_email", "send_batch", "get_message", "list_messages"}
-        for code in error_codes(one)
-    }
-    own = {"client_blocked", "method_not_allowed", "invalid_session", "session_required"}
+    codes = {code for one in OPERATIONS if one.id in _FRONT for code in error_codes(one)}
+    own = {"client_blocked", "method_not_allowed", "invalid_session"}
     assert codes - own <= ERRORS.keys()

@@ -21,7 +21,6 @@ CALLS: dict[str, Callable[[Api, str], ApiResponse]] = {
     "get": lambda api, template_id: api.raw("GET", f"/templates/{template_id}"),
     "delete": lambda api, template_id: api.raw("DELETE", f"/templates/{template_id}"),
 }
-every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 get, delete = CALLS["get"], CALLS["delete"]
 
 
@@ -134,11 +133,11 @@ def test_bad_query_parameters_are_refused(
 
 
 def test_a_template_is_read_with_a_preview(account: str, api: Api) -> None:
-    """2.7, 4.9: a template has the fields of the list, and previewHtml."""
+    """2.7, 4.9: a template has the fields of the list, previewHtml, and after it what is ours."""
     template_id = save(account)
     response = get(api, template_id)
     assert response.status == 200
-    assert list(response.json) == [*FIELDS, "previewHtml"]
+    assert list(response.json) == [*FIELDS, "previewHtml", "locales"]
     assert {name: response.json[name] for name in FIELDS} == list_page(api).json["items"][0]
     assert response.json["previewHtml"] == "<p>Hello [name]</p>"
 

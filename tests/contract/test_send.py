@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox.domain.accounts.account import Plan
-from tests.contract.bodies import TO, attachment, otp, raw_html
+from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service
 
@@ -31,25 +31,6 @@ def test_the_body_comes_from_one_of_three_modes(account: str, service: Service, 
         "html": raw_html(),
     }
     assert Api(service.key(account)).send(bodies[mode]).status == 200
-
-
-def test_all_optional_fields_are_accepted(live: Api) -> None:
-    """2.1: a request may have every optional field."""
-    fields = {
-        "cc": ["cc@customer.example"],
-        "bcc": ["bcc@customer.example"],
-        "replyTo": "help@sender.example",
-        "fromName": "Harbour",
-        "brandName": "Harbour",
-        "logoUrl": "https://harbour.example/logo.png",
-        "subject": "Your code",
-        "variables": {"otp_code": "1", "expiry_minutes": 5},
-        "attachments": [attachment()],
-        "text": "Your code is 1.",
-        "headers": {"X-Entity-Ref-ID": "1"},
-        "unsubscribe": {"url": "https://sender.example/u", "oneClick": True},
-    }
-    assert live.send(otp(**fields)).status == 200
 
 
 def test_from_overrides_the_sender_on_a_paid_plan(service: Service) -> None:

@@ -65,6 +65,7 @@ from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import QUEUES, message
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
+from tests.loops import for_each
 from tests.unit.http.test_function_url import url_event
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
@@ -158,6 +159,8 @@ _SERVICE: Final = service.__name__
 _networks: Final = count()
 
 
+#: A mail with a file whose bytes have not arrived.
+_UPLOADED: Final = raw_html(attachments=[{"attachmentId": str(new_id(wiring.utc_now()))}])
 #: The sources of keys with which each function asks who vouches for a client's address.
 _EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
 _OF_OPERATORS: Final = {OPERATE, *OPERATOR_SCOPES}
@@ -194,8 +197,13 @@ def _accept(service: Service) -> None:
         with _failing("UpdateItem"):
             once = sender | {"Idempotency-Key": str(uuid4())}
             assert api.raw("POST", path, text, once).status == 503
+    for path, body in (("/emails", _UPLOADED), ("/emails/batch", {"messages": [_UPLOADED]})):
+        assert Api(key).raw("POST", path, json.dumps(body)).status in {200, 404}
     listed = front.raw("GET", "/emails", headers=bearer).json["data"]
     assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
+    reader = {"Authorization": f"Bearer {service.key(account, Preset.CUSTOM, scopes=SCOPES)}"}
+    for path in ("", f"/{template}"):
+        assert front.raw("GET", f"/templates{path}", headers=reader).status == 200
 
 
 @contextmanager
@@ -456,6 +464,7 @@ def _call_tools(service: Service) -> None:
         if not tool["annotations"]["destructiveHint"]:
             needed = tool["inputSchema"].get("required", ())
             client.call(name, {argument: arguments[argument] for argument in needed})
+    client.call("send_email", _UPLOADED)
     for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
         client.call("list_emails", search)
     mails = (otp(), _LARGE, {"to": "ann@example.com", "templateId": saved})
@@ -625,7 +634,7 @@ def _granted(function: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("function", sorted(_FUNCTIONS))
+@for_each("function", sorted(_FUNCTIONS))
 def test_a_role_allows_what_its_function_calls(
     function: str, calls: Mapping[str, set[AwsRequest]]
 ) -> None:
@@ -634,7 +643,7 @@ def test_a_role_allows_what_its_function_calls(
     assert (used - granted, granted - used) == (set(), set())
 
 
-@pytest.mark.parametrize("function", sorted(_FUNCTIONS))
+@for_each("function", sorted(_FUNCTIONS))
 def test_iam_allows_each_recorded_call(function: str, calls: Mapping[str, set[AwsRequest]]) -> None:
     """Each call passes as a whole: one statement allows all items that it reads or writes."""
     policy = iam.statements(f"{_FUNCTIONS[function]}Role")

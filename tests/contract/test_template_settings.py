@@ -6,13 +6,12 @@ from collections import UserDict
 from typing import Any, Final, get_protocol_members
 from unittest import mock
 
-import pytest
-
 from local import template
 from pillarbox.http.mcp.calls import UseCases
 from pillarbox.settings import PREFIX, Settings
 from pillarbox.wiring import Wiring
 from tests.aws import aws, running_aws
+from tests.loops import for_each
 
 __all__ = ["aws", "running_aws"]
 
@@ -30,7 +29,7 @@ _VALUES: Final = {
     Settings.plan_of_new_accounts.variable: "free",
     Settings.widget_origins.variable: "https://shop.example",
     Settings.preview_recipients.variable: "own",
-    Settings.aws_client.variable: "botocore",
+    Settings.aws_client.variable: "direct",
     Settings.breaker_mode.variable: "act",
     Settings.breaker_limits.variable: str(Settings.breaker_limits.default),
     Settings.shared_tenant.variable: "on",
@@ -65,7 +64,7 @@ def _template_settings(function: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("function", sorted(_FUNCTIONS))
+@for_each("function", sorted(_FUNCTIONS))
 def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> None:
     """A function's settings are enough to create its use cases, and each of them is read."""
     assert aws

@@ -1,8 +1,10 @@
 """Webhooks on emulated AWS: what happens is announced, posted, and posted again."""
 
 import json
+from typing import Any
 
 import pytest
+import resend
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
@@ -15,7 +17,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import domain_of
-from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookType
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookFormat, WebhookType
 from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import SENDER, Service
@@ -49,6 +51,22 @@ def test_what_happens_is_posted_once(service: Service) -> None:
         "until": None,
     }
     assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
+
+
+def test_an_endpoint_may_have_resends_shape(service: Service) -> None:
+    """Resend's SDK verifies each post, whose signature has its names and ours."""
+    path = WebhookPath(service, shape=WebhookFormat.RESEND)
+    path.announce("ann@example.com")
+    assert path.work() == []
+    types = set()
+    for body, headers in zip(path.posted, path.headers, strict=True):
+        parts = ("id", "timestamp", "signature")
+        given = {name: headers[f"svix-{name}"] for name in parts}
+        assert given == {name: headers[f"webhook-{name}"] for name in parts}
+        secret = path.endpoint.secrets[0].text
+        options: Any = {"payload": body.decode(), "headers": given, "webhook_secret": secret}
+        types.add(resend.Webhooks.verify(options)["type"])
+    assert types == {"email.bounced", "suppression.added", "account.paused"}
 
 
 def test_another_account_receives_nothing(service: Service) -> None:

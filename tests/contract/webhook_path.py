@@ -1,7 +1,7 @@
 """The path of webhooks on emulated AWS: stream, queue, worker, timer."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -22,7 +22,12 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
-from pillarbox.domain.webhooks.endpoint import EndpointDrain, EndpointHealth, WebhookEndpoint
+from pillarbox.domain.webhooks.endpoint import (
+    EndpointDrain,
+    EndpointHealth,
+    WebhookEndpoint,
+    WebhookFormat,
+)
 from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import Service, queue_record
@@ -41,6 +46,8 @@ class WebhookPath:
     Attributes:
         answer: what the endpoint answers.
         posted: the bodies that it received.
+        shape: the format of the endpoint.
+        headers: those of the posts.
     """
 
     service: Service
@@ -48,11 +55,16 @@ class WebhookPath:
     url: str = "https://shop.example/hooks"
     answer: PostResult = field(default_factory=lambda: PostResult(status_code=200))
     posted: list[bytes] = field(default_factory=list)
+    shape: WebhookFormat = WebhookFormat.PILLARBOX
+    headers: list[Mapping[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.account = self.service.account(contact=CONTACT)
         self.endpoint: WebhookEndpoint = endpoint(
-            self.account, url=self.url, secrets=(new_secret(wiring.utc_now()),)
+            self.account,
+            url=self.url,
+            secrets=(new_secret(wiring.utc_now()),),
+            format=self.shape,
         )
         DynamoWebhookEndpoints(wiring.services().credentials, wiring.services().table).add(
             self.endpoint, 10
@@ -63,8 +75,9 @@ class WebhookPath:
     def answering(self) -> Iterator[None]:
         """Let the endpoint answer posts, in place of the network."""
 
-        def post(_url: str, _headers: Any, body: bytes) -> PostResult:
+        def post(_url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
             self.posted.append(body)
+            self.headers.append(headers)
             return self.answer
 
         with mock.patch.object(wiring.services().webhook_poster, "post", post):

@@ -1,5 +1,6 @@
 """Fakes of the application's ports over plain dicts. They pass the tests in tests/ports."""
 
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -31,8 +32,10 @@ from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
+from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import EventKind, Lease, Message
+from pillarbox.domain.messages.upload import UploadedFile
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.templates.template import SavedTemplate
 
@@ -56,6 +59,7 @@ class Store:
     tombstones: set[tuple[str, UUID]] = field(default_factory=set)
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
+    uploads: dict[tuple[str, UUID], UploadedFile] = field(default_factory=dict)
     newest_event: datetime | None = None
     last_probe: datetime | None = None
     seen_events: dict[tuple[str, UUID], SeenEvent] = field(default_factory=dict)
@@ -65,6 +69,16 @@ class Store:
     stale_messages: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
     #: The largest number of addresses in one look-up of the directory.
     max_addresses: int = 0
+
+    def find_uploads(
+        self, account_id: str, upload_ids: Collection[UUID]
+    ) -> dict[UUID, UploadedFile]:
+        """Return those of an account's uploads that exist."""
+        return {
+            upload_id: self.uploads[account_id, upload_id]
+            for upload_id in upload_ids
+            if (account_id, upload_id) in self.uploads
+        }
 
 
 class FakeDirectory:
@@ -295,7 +309,17 @@ class FakeJobs:
         mail = job.mail or self._store.spool.get(job.spool_key or "")
         if mail is None:
             raise PayloadGone
-        return mail
+        files = tuple(self._file(job.account_id, file) for file in mail.uploads)
+        return replace(mail, attachments=mail.attachments + files, uploads=())
+
+    def _file(self, account_id: str, file: UploadedFile) -> Attachment:
+        stored = self._store.uploads.get((account_id, file.upload_id))
+        if stored is None or stored.sha256 != file.sha256:
+            raise PayloadGone
+        content = b64encode(stored.first_octets).decode()
+        return Attachment(
+            file.filename, file.content_type, content, file.inline, content_id=file.content_id
+        )
 
     def discard(self, job: Job) -> None:
         self._store.spool.pop(job.spool_key or "", None)

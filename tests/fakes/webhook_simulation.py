@@ -26,6 +26,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
+    WebhookFormat,
     WebhookTask,
 )
 from pillarbox.domain.webhooks.events import account_paused
@@ -124,7 +125,7 @@ class WebhookService:
             messages=stores.FakeMessages(stores.Store()),
             suppressions=webhooks.FakeSuppressionLookup(),
             poster=self,
-            payloads=_Payloads(),
+            payloads=dict.fromkeys(WebhookFormat, _Payloads()),
             clock=self.clock,
             random=self._random.random,
         )

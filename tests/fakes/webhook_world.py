@@ -28,7 +28,7 @@ from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Event, Message, SendRoute
 from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
-from pillarbox.http.webhooks.payload import WebhookPayloads
+from pillarbox.http.webhooks.formats import PAYLOADS
 from tests.fakes import builders, stores, webhooks
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
@@ -134,7 +134,7 @@ class WebhookWorld:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
-            payloads=WebhookPayloads(),
+            payloads=PAYLOADS,
             clock=self._clock(),
             random=self.random.random,
         )

@@ -78,6 +78,7 @@ class FakeWebhookEndpoints:
             url=old.url if changes.url is None else changes.url,
             types=old.types if changes.types is None else changes.types,
             enabled=old.enabled if changes.enabled is None else changes.enabled,
+            format=old.format if changes.format is None else changes.format,
         )
         self.endpoints[account_id, endpoint_id] = new
         return new

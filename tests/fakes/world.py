@@ -138,6 +138,7 @@ class World:
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             messages=self._port("messages", stores.FakeMessages(self.store)),
             domains=self._port("domains", self.domains),
+            find_uploads=self.store.find_uploads,
             clock=lambda: self.now,
             monotonic=self._monotonic,
             preview=PREVIEW,

@@ -8,7 +8,7 @@ def test_a_neighbour_keeps_its_share_of_the_sending_rate() -> None:
     measured = list(shares(short=True))
     assert len(measured) == 2 * len(FLOODS)
     assert [share for share in measured if share.part < GOAL] == []
-    assert all(share.alone >= 90 for share in measured)
+    assert all(share.alone >= 36 for share in measured)
 
 
 def test_a_neighbour_is_accepted_while_another_floods() -> None:

@@ -25,41 +25,57 @@ EMAIL = {"pillarbox.domain.messages.mail"}
 SESSIONS = {"pillarbox.domain.sign_in.session", "pillarbox.domain.sign_in.role"}
 
 
+#: Prints, for each function, the modules that are loaded after its import. Functions of a group
+#: share a process: what one of them loads too much fails it, and the others after it.
+IMPORT_ALL = """
+import runpy, sys
+for path in sys.argv[1:]:
+    runpy.run_path(path)
+    print(*sys.modules)
+"""
+
+
 @pytest.mark.parametrize(
-    ("function", "not_loaded"),
+    ("functions", "not_loaded"),
     [
-        ("send_email", ENGINES | RESOLVERS | SESSIONS | HISTORY),
-        ("send_batch", ENGINES | RESOLVERS | SESSIONS | HISTORY),
-        ("get_message", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("get_analytics", ENGINES | RESOLVERS),
-        ("list_messages", ENGINES | RESOLVERS),
-        ("list_templates", ENGINES | RESOLVERS),
-        ("get_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("delete_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("read_webhooks", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("write_webhooks", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("list_starter_templates", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("preview_starter_template", ENGINES | RESOLVERS),
-        ("sign_in", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("manage_domains", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("mail_code", ENGINES),
-        ("manage_account", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("manage_keys", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("create_account", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("issue_preview_key", ENGINES),
-        ("manage_members", ENGINES | RESOLVERS | HISTORY | EMAIL),
-        ("operate", ENGINES | RESOLVERS),
-        ("edit_templates", ENGINES | RESOLVERS | {"css_inline", "mrml"}),
-        ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
-        ("deliver_message", {"dns"}),
-        ("record_feedback", ENGINES),
+        (("send_email", "send_batch"), ENGINES | RESOLVERS | SESSIONS | HISTORY),
+        (
+            (
+                *("get_message", "get_template", "delete_template"),
+                *("list_starter_templates", "mcp"),
+            ),
+            ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"},
+        ),
+        (
+            (
+                *("get_analytics", "list_messages", "list_templates"),
+                *("preview_starter_template", "operate"),
+            ),
+            ENGINES | RESOLVERS,
+        ),
+        (
+            (
+                *("read_webhooks", "write_webhooks", "sign_in", "manage_domains"),
+                *("manage_account", "manage_keys", "create_account", "manage_members"),
+            ),
+            ENGINES | RESOLVERS | HISTORY | EMAIL,
+        ),
+        (("edit_templates",), ENGINES | RESOLVERS | {"css_inline", "mrml"}),
+        (("mail_code", "issue_preview_key", "record_feedback"), ENGINES),
+        (("deliver_message",), ENGINES | {"asyncio", "aws_lambda_powertools.tracing"}),
     ],
 )
-def test_a_function_loads_what_it_needs(function: str, not_loaded: set[str]) -> None:
+def test_a_function_loads_what_it_needs(
+    functions: tuple[str, ...], not_loaded: set[str], subtests: pytest.Subtests
+) -> None:
     """Importing a function loads neither another one's libraries nor what few requests need."""
-    loaded = modules("import app", ROOT / "functions" / function)
-    assert "pillarbox" in loaded
-    assert loaded.isdisjoint(not_loaded | UNUSED)
+    paths = [str(ROOT / "functions" / function / "app.py") for function in functions]
+    lines = run(IMPORT_ALL, *paths).splitlines()
+    for function, line in zip(functions, lines, strict=True):
+        with subtests.test(function):
+            loaded = set(line.split())
+            assert "pillarbox" in loaded
+            assert loaded.isdisjoint(not_loaded | UNUSED)
 
 
 def test_the_clients_of_a_send_load_no_sdk() -> None:
@@ -98,17 +114,20 @@ def test_the_api_and_the_consumers_load_in_one_process() -> None:
     assert "aws_lambda_powertools.utilities.data_classes.sqs_event" in loaded
 
 
-def modules(script: str, *path: Path) -> set[str]:
+def modules(script: str) -> set[str]:
     """Return the modules that a script loads in a new process."""
-    return set(
-        subprocess.run(
-            [sys.executable, "-c", f"{script}\nimport sys; print(*sys.modules)"],
-            env={"PYTHONPATH": ":".join(map(str, (*path, ROOT / "layers" / "shared")))},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-    )
+    return set(run(f"{script}\nimport sys; print(*sys.modules)").split())
+
+
+def run(script: str, *arguments: str) -> str:
+    """Return what a script writes in a new process that has the layer."""
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env={"PYTHONPATH": str(ROOT / "layers" / "shared")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 def test_light_imports() -> None:

@@ -319,7 +319,8 @@ def value(shape: Shape, rng: random.Random, depth: int = 0) -> Any:
         case "structure":
             members: Any = {n: s for n, s in shape.members.items() if n not in _UNUSED}  # type: ignore[attr-defined]
             if shape.name == "AttributeValue":
-                leaves = [n for n in members if depth < 6 or n not in {"M", "L"}]
+                # The service stores no sets of binary values.
+                leaves = [n for n in members if n != "BS" and (depth < 6 or n not in {"M", "L"})]
                 members = {name: members[name] for name in [rng.choice(leaves)]}
                 required = set(members)
             else:

@@ -95,18 +95,21 @@ def test_the_switch_and_the_service_decide() -> None:
 @pytest.mark.parametrize(
     ("trusted", "name", "error"),
     [
-        (True, "localhost", None),
-        (True, "other.example", "SSLError"),
-        (False, "localhost", "SSLError"),
+        ("AWS_CA_BUNDLE", "localhost", None),
+        ("REQUESTS_CA_BUNDLE", "localhost", None),
+        ("AWS_CA_BUNDLE", "other.example", "SSLError"),
+        ("", "localhost", "SSLError"),
     ],
-    ids=["good", "another name", "another authority"],
+    ids=["good", "good by another variable", "another name", "another authority"],
 )
 def test_a_certificate_is_verified_as_botocore_does(
-    tmp_path: Path, name: str, error: str | None, *, trusted: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: str, name: str, error: str | None
 ) -> None:
     """A certificate of an unknown authority or for another name ends the call as in botocore."""
     authority = Authority(tmp_path)
-    variables = {"AWS_CA_BUNDLE": str(authority.path)} if trusted else {}
+    for variable in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(variable, raising=False)
+    variables = {trusted: str(authority.path)} if trusted else {}
     server = Server(authority.issue(name))
     url = {"AWS_ENDPOINT_URL": f"https://localhost:{server.port}"}
     connection._tls.cache_clear()

@@ -195,7 +195,7 @@ GOOD: dict[str, Any] = {
 FROM = {"from": "a@x.example", "subject": ""}
 WRONG: list[dict[str, Any]] = [
     {"version": 2},
-    {"version": 3},
+    {"version": 4},
     {"version": "1"},
     {"version": 2, "attempt": 1, "provider_id": None, "events": {"a": 1}},
     {"version": 2, "attempt": 1, "provider_id": None, "events": [{"kind": "flown"}]},
@@ -228,6 +228,15 @@ def test_other_text_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
     """Text that is not a job, or is a job of a later version, is unreadable."""
     with pytest.raises(UnreadableJob):
         sqs_jobs.read(text)
+
+
+def test_a_job_of_a_later_version_is_left_to_newer_workers(sqs_jobs: SqsJobs) -> None:
+    """Only such a job is `newer`, and its message is known."""
+    for version, newer in ((3, True), (0, False), ("3", False)):
+        with pytest.raises(UnreadableJob) as unreadable:
+            sqs_jobs.read(json.dumps(GOOD | {"version": version}))
+        assert unreadable.value.newer is newer
+        assert str(unreadable.value.message_id) == GOOD["id"]
 
 
 def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:

@@ -1,6 +1,5 @@
 """What webhooks store and queue: the fakes and the adapters on emulated AWS."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -300,23 +299,11 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
         DRAIN,
         replace(DRAIN, lease=at(60)),
         replace(event(), attempts=3, replayed_at=at(1)),
-        replace(event(), attempts=None),
     ],
 )
 def test_a_task_is_read_as_it_was_written(task: WebhookTask) -> None:
     """A queue message has all of a task."""
     assert read_task(write_task(task)) == task
-
-
-def test_a_task_of_an_earlier_release_has_no_number(aws: Aws) -> None:
-    """A message or a record of the timer that does not say how many attempts there were is read."""
-    fields = json.loads(write_task(event()))
-    assert fields.pop("attempts") == 0
-    unknown = replace(event(), attempts=None)
-    assert read_task(json.dumps(fields)) == unknown
-    due = DynamoDueTimes(Table(aws.table))
-    due.put(unknown, at(60))
-    assert [task for _, tasks in due.due(at(180)) for task in tasks] == [unknown]
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])

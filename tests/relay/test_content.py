@@ -1,8 +1,11 @@
 """Messages after DATA: where they end, what they may contain and how large they may be."""
 
+from itertools import product
+
 import pytest
 
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from tests.loops import for_each
 from tests.relay.running_relay import MESSAGE, SENDER, TO, RunningRelay, serve
 
 #: Octets that some servers wrongly accept as the end of a message.
@@ -31,13 +34,12 @@ SMUGGLING = {
 INJECTED = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<victim@example.com>\r\nDATA\r\n".encode()
 
 
-@pytest.mark.parametrize("before", [b"Subject: one\r\n\r\none", b""])
-@pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
-def test_smuggling(relay: RunningRelay, octets: bytes, before: bytes) -> None:
+@for_each("name, before", product(SMUGGLING, [b"Subject: one\r\n\r\none", b""]))
+def test_smuggling(relay: RunningRelay, name: str, before: bytes) -> None:
     """Any bare CR, LF or NUL gets 550 5.5.2 and ends the connection; no message is accepted."""
     with relay.connect_authenticated() as client:
         client.envelope()
-        client.send(before + octets + INJECTED + b"two\r\n.\r\n")
+        client.send(before + SMUGGLING[name] + INJECTED + b"two\r\n.\r\n")
         assert client.reply().startswith(b"550 5.5.2 ")
         assert client.closed()
     assert relay.service.accepted == []

@@ -17,13 +17,6 @@ SMALL_BUFFER = 16_384
 OK = b"250 2.0.0 Ok\r\n"
 
 
-def test_idle_session() -> None:
-    """An idle session gets 421 4.4.2."""
-    with serve(idle=0.2) as relay, relay.connect_authenticated() as client:
-        assert client.reply().startswith(b"421 4.4.2 ")
-        assert client.closed()
-
-
 def connect_with_small_buffers(relay: RunningRelay) -> Client:
     """Connect with small socket buffers, so that unread replies soon fill them."""
     sock = socket.socket()

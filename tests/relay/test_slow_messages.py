@@ -67,34 +67,6 @@ def begin(relay: RunningRelay, stack: contextlib.ExitStack, client: Client, size
     return client
 
 
-def test_line_of_a_kilobyte_a_second_passes(relay: RunningRelay, clock: ManualClock) -> None:
-    """A message that arrives at 1 KB a second, with a pause of 59 seconds, is accepted."""
-    with relay.connect_authenticated() as client:
-        client.envelope()
-        for number in range(20):
-            clock.now += 59 if number == 10 else 5
-            relay.check_deadlines()
-            send_part(relay, client, LINE * 50)
-        client.send(b".\r\n")
-        assert client.reply().startswith(b"250 ")
-
-
-def test_message_below_the_minimum_rate(relay: RunningRelay, clock: ManualClock) -> None:
-    """A message of 400 octets a second gets 421 4.4.2 within minutes and is not accepted."""
-    with relay.connect_authenticated() as client:
-        client.envelope()
-        while relay.budget.used == 2 * 400 * clock.now:
-            send_part(relay, client, LINE * 40)
-            clock.now += 10
-            relay.check_deadlines()
-        # 60 s ahead, of which each 10 s cost 10 s and bring 4,000 / 512 s.
-        assert clock.now == 240
-        assert client.reply() == b"421 4.4.2 The message arrived too slowly\r\n"
-        assert client.closed()
-    assert relay.budget.used == 0
-    assert relay.service.accepted == []
-
-
 def test_discarded_message_is_timed_too(relay: RunningRelay, clock: ManualClock) -> None:
     """A message that is refused already and only read to its end must arrive as fast."""
     with relay.connect_authenticated() as client:

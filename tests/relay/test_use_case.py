@@ -1,4 +1,8 @@
-"""The server with the real use case and fake stores: reply codes from end to end."""
+"""The server with the real use case and fake stores: reply codes from end to end.
+
+What becomes of a message, its key and its faults is tested with the use case
+(test_application_smtp.py and its neighbours).
+"""
 
 import re
 import smtplib
@@ -9,16 +13,13 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.domain.accounts.quota import Limits
-from pillarbox.domain.errors import ServiceError
 from relay.service import ThreadedService
 from tests.fakes import builders
-from tests.fakes.world import Fault, World
+from tests.fakes.world import World
+from tests.loops import for_each
 from tests.relay.running_relay import (
     MESSAGE,
     PATIENCE,
@@ -85,7 +86,7 @@ def test_each_rule_has_its_reply(relay: RunningRelay, world: World) -> None:
         assert refusal(client, start + b"Content-Type: a/b\r\n\r\n") == (554, b"5.7.1")
         assert refusal(client, start + b"Received: x\r\n" * 101 + b"\r\n") == (554, b"5.4.6")
         assert refusal(client, start + b"X: " + b"x\r\n " * 2**19 + b"\r\n") == (554, b"5.6.0")
-        client.sendmail(SENDER, [TO], MESSAGE)
+        client.sendmail(SENDER, [TO], nested(10) + b"\r\nallowed\r\n")
     assert len(world.store.messages) == 1
 
 
@@ -108,7 +109,7 @@ def test_refused_recipients_are_named(relay: RunningRelay, world: World) -> None
     assert not world.store.messages
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reason", "words"),
     [
         ("bounced", "an earlier email to it bounced permanently"),
@@ -141,7 +142,7 @@ def test_ten_refused_recipients_are_named(relay: RunningRelay, world: World) -> 
     assert lines[-1] == "5.1.2 12 recipients of this email are refused; nothing was sent."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "text"),
     [
         ("From: x@y.example", "From: x@y.example is not a verified sender of this account; its"),
@@ -173,7 +174,7 @@ def nested(depth: int) -> bytes:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "reply"),
     [
         (START + START + b"\r\n", (550, b"5.7.1")),
@@ -206,8 +207,7 @@ def test_refused_messages(
     """Other authors, ambiguous structures, and too many or wrong files are refused as a whole."""
     with login(relay, world.live) as client:
         assert refusal(client, message) == reply
-        client.sendmail(SENDER, [TO], nested(10) + b"\r\nallowed\r\n")
-    assert len(world.store.messages) == len(world.store.queue) == 1
+    assert not world.store.messages
 
 
 def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
@@ -218,30 +218,6 @@ def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
         reply = client.deliver(START + named.encode())
     assert re.fullmatch(rb"554 5\.7\.1 \?\[31m\?\?x\?[ -~]*\r\n", reply)
     assert len(reply) <= 512
-
-
-def test_removed_fields(relay: RunningRelay, world: World) -> None:
-    """Bcc, Return-Path, Idempotency-Key and X-SES fields are removed; all else is unchanged."""
-    with login(relay, world.live) as client:
-        client.sendmail(
-            SENDER,
-            [TO],
-            b"X-SES-CONFIGURATION-SET: evil\r\nReturn-Path: <x@y.example>\r\n"
-            b"BCC: eve@example.com,\r\n mallory@example.com\r\nx-ses-tenant: t\r\n"
-            b"Idempotency-Key: k\r\nDate: now\r\nMessage-ID: <1@x>\r\nX-Mine: stays\r\n" + MESSAGE,
-        )
-    (job,) = world.store.queue
-    assert job.mail
-    outgoing = build_raw(job.mail, world.message())
-    assert outgoing == b"Date: now\r\nMessage-ID: <1@x>\r\nX-Mine: stays\r\n" + MESSAGE
-
-
-def test_duplicates_get_one_copy(relay: RunningRelay, world: World) -> None:
-    """A recipient that the envelope names twice gets one copy."""
-    with login(relay, world.live) as client:
-        client.sendmail(SENDER, [TO, TO, "bob@example.com"], MESSAGE)
-    message = world.message()
-    assert sorted(message.to + message.cc + message.bcc) == [TO, "bob@example.com"]
 
 
 def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, world: World) -> None:
@@ -256,14 +232,6 @@ def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, world: W
             replies.add(client.command(f"AUTH PLAIN {plain(key)}"))
     (reply,) = replies
     assert reply.startswith(b"535 5.7.8 ")
-
-
-def test_paid_plans_only(world: World) -> None:
-    """If the relay is open only to paid plans, the key of a free account gets 535."""
-    world.set_account(builders.account(plan=Plan.FREE))
-    service = ThreadedService(lambda: SmtpSubmission(world.ports, world.seen, paid_plans_only=True))
-    with serve(service=service) as relay, relay.connect_tls() as client:
-        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 
 
 @pytest.mark.parametrize(("key", "records"), [(b"", 2), (b"Idempotency-Key: order-1\r\n", 1)])
@@ -319,32 +287,4 @@ def test_key_revoked_between_two_messages(relay: RunningRelay, world: World) -> 
         with pytest.raises(smtplib.SMTPResponseException) as error:
             client.sendmail(SENDER, [TO], MESSAGE)
         assert error.value.smtp_code == 421
-    assert len(world.store.messages) == 1
-
-
-@pytest.mark.parametrize("position", range(1, 6))
-def test_backend_unavailable(relay: RunningRelay, world: World, position: int) -> None:
-    """If any call before the commit fails, the client gets 451 4.3.0 and no message is recorded."""
-    # The first call is the login's, the sixth the commit.
-    world.gate.fault = Fault(position, "before", ServiceError("service_unavailable", "planted"))
-    with login(relay, world.live) as client:
-        assert refusal(client) == (451, b"4.3.0")
-    assert not world.store.messages
-
-
-def test_commit_without_a_response(relay: RunningRelay, world: World) -> None:
-    """If the response to a successful commit is lost, the client still gets 250."""
-    world.gate.fault = Fault(5, "after", ServiceError("service_unavailable", "planted"))
-    with login(relay, world.live) as client:
-        client.sendmail(SENDER, [TO], MESSAGE)
-    assert len(world.store.messages) == 1
-
-
-def test_idempotency_key(relay: RunningRelay, world: World) -> None:
-    """A retry with the same Idempotency-Key is one message, and another message gets 554."""
-    keyed = b"Idempotency-Key: order-1\r\n" + MESSAGE
-    with login(relay, world.live) as client:
-        client.sendmail(SENDER, [TO], keyed)
-        client.sendmail(SENDER, [TO], keyed)
-        assert refusal(client, keyed + b"more\r\n") == (554, b"5.5.0")
     assert len(world.store.messages) == 1

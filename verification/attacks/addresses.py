@@ -26,8 +26,6 @@ FORGERIES: Final[Mapping[str, Forge]] = {
     "a guessed secret": lambda: {CLIENT: "127.0.0.1", "X-Pillarbox-Edge": "secret"},
 }
 
-_FORGERIES: Final = [*enumerate(FORGERIES.items())]
-
 
 def attack(service: Service, tries: int = 60) -> Tally:
     """Try each forgery, and a caller whose address the gateway does not know."""

@@ -144,7 +144,7 @@ def _accept(world: World, key: str, request: object) -> bool:
 
 def shares(*, short: bool = False) -> Iterator[Share]:
     """Run every flood at the rate of the sandbox and at 14 a second."""
-    for rate, seconds in ((14.0, 20.0),) if short else ((14.0, 120.0), (1.0, 1_200.0)):
+    for rate, seconds in ((14.0, 8.0),) if short else ((14.0, 120.0), (1.0, 1_200.0)):
         for flood in FLOODS:
             for urgent in (False, True):
                 yield delivery(rate, seconds, flood, urgent=urgent)

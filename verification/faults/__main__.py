@@ -24,6 +24,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Final
 
+from pillarbox.settings import Settings
 from verification.faults import runs
 from verification.faults.parts import Options, run_part
 from verification.faults.report import Totals
@@ -69,11 +70,18 @@ def _read() -> Options:
     parser.add_argument(
         "--seed", type=int, default=1, help="of the first schedule; --seconds 0 runs only that one"
     )
+    parser.add_argument(
+        "--client",
+        choices=("direct", "botocore"),
+        default=Settings({}).aws_client,
+        help="which one calls DynamoDB and SQS",
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(_PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     paths = [path for path in runs.PATHS if path.name in (arguments.path or names)]
-    return Options(arguments.parts or _PARTS, paths, arguments.seconds, arguments.seed)
+    parts, client = arguments.parts or _PARTS, arguments.client
+    return Options(parts, paths, arguments.seconds, arguments.seed, client)
 
 
 if __name__ == "__main__":

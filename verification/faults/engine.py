@@ -21,6 +21,7 @@ from pillarbox.adapters.dynamodb import table
 from pillarbox.adapters.dynamodb.messages import sending_rate
 from pillarbox.adapters.sqs import event_queue
 from pillarbox.adapters.sqs.queue_ages import Metric, reports
+from pillarbox.settings import Settings
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.stack import free_port
@@ -63,8 +64,13 @@ def _of_process[T](system: System, simulated: Callable[[Turns], T], *_: object) 
 
 
 @contextmanager
-def running(state: Path) -> Iterator[System]:
-    """Start an engine with the service's resources and connect this process to it."""
+def running(state: Path, client: str = Settings({}).aws_client) -> Iterator[System]:
+    """Start an engine with the service's resources and connect this process to it.
+
+    Args:
+        state: where the engine keeps its files.
+        client: which one calls DynamoDB and SQS.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -82,6 +88,7 @@ def running(state: Path) -> Iterator[System]:
         events_dead_letters_url=EVENTS_DEAD_LETTERS_URL,
     )
     settings |= {
+        Settings.aws_client.variable: client,
         "AWS_ENDPOINT_URL_SESV2": SES,
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",

@@ -29,6 +29,7 @@ class Options:
     paths: Sequence[runs.Path]
     seconds: float
     seed: int
+    client: str
 
 
 def run_part(part: str, options: Options) -> tuple[bool, Totals]:
@@ -39,7 +40,7 @@ def run_part(part: str, options: Options) -> tuple[bool, Totals]:
         return False, report(part, iter([kills.run(kills.Options())]))
     with (
         tempfile.TemporaryDirectory(prefix="faults-") as state,
-        running(Path(state)) as system,
+        running(Path(state), options.client) as system,
     ):
         if part == "bugs":
             return not print_bugs(system), Totals()

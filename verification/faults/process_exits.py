@@ -20,6 +20,8 @@ from unittest import mock
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.httpsession import URLLib3Session
 
+from pillarbox.adapters.direct.client import DirectClient
+from pillarbox.adapters.direct.connection import AwsConnection
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.processes import Process
 from verification.faults.report import RunResult
@@ -147,7 +149,8 @@ def _run_child(system: System, pipe: Connection, work: Callable[[], Any]) -> Non
 @contextmanager
 def _own_connections() -> Iterator[None]:
     """Let clients drop the connections that they share with the parent and open new ones."""
-    send, renewed, one_renewal = URLLib3Session.send, set[int](), Lock()
+    send, connect = URLLib3Session.send, DirectClient._connect
+    renewed, one_renewal = set[int](), Lock()
 
     def send_on_own(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
         with one_renewal:
@@ -156,5 +159,15 @@ def _own_connections() -> Iterator[None]:
                 renewed.add(id(session))
         return send(session, request)
 
-    with mock.patch.object(URLLib3Session, "send", send_on_own):
+    def connect_on_own(client: DirectClient) -> AwsConnection:
+        with one_renewal:
+            if id(client) not in renewed:
+                client._idle = []
+                renewed.add(id(client))
+        return connect(client)
+
+    with (
+        mock.patch.object(URLLib3Session, "send", send_on_own),
+        mock.patch.object(DirectClient, "_connect", connect_on_own),
+    ):
         yield

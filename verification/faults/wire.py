@@ -1,7 +1,8 @@
-"""Faults between botocore and the services, before or after a call takes effect.
+"""Faults between the clients and the services, before or after a call takes effect.
 
-Calls are numbered at the client (`_make_api_call`). Faults strike at the HTTP exchange below
-it, so the runs include the SDK's own retries, time-outs and parsers.
+Calls are numbered at the client: botocore's `_make_api_call`, and `_call` of the direct client.
+Faults strike at the HTTP exchange below it, so the runs include the retries, the time-outs and the
+parsers of each.
 """
 
 import io
@@ -19,12 +20,18 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from botocore import endpoint
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HeadersDict
 from botocore.client import BaseClient
 from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
 from botocore.retries.quota import RetryQuota
+
+from pillarbox.adapters.aws import WITH_RETRIES
+from pillarbox.adapters.direct import client as direct
+from pillarbox.adapters.direct.client import DirectClient
+from pillarbox.adapters.direct.connection import AwsConnection, Response
+from pillarbox.adapters.direct.connection import Endpoint as DirectEndpoint
 
 type When = Literal["before", "after"]
 
@@ -188,23 +195,22 @@ class Wire:
     @contextmanager
     def patched(self) -> Iterator[None]:
         """Use this wire for every client of the process."""
+        # Waits take no real time. Many faults must not use up the quota of repetitions,
+        # which would hide the effect of a retry.
+        with (
+            self._under_botocore(),
+            self._under_the_direct_client(),
+            mock.patch.object(RetryQuota, "acquire", return_value=True),
+        ):
+            yield
+
+    @contextmanager
+    def _under_botocore(self) -> Iterator[None]:
         make_api_call, send = BaseClient._make_api_call, Endpoint._send  # type: ignore[attr-defined]
 
         def call(client: BaseClient, operation: str, params: Any) -> Any:
-            if not self.live:
-                return make_api_call(client, operation, params)
             name = f"{client.meta.service_model.service_name}.{operation}"
-            self.before_call()
-            site = Site.here(name)
-            self.calls.append(site)
-            fault = self.plan(len(self.calls) - 1, site) or self.fate(site)
-            current = self._current
-            outer = current.call, current.fault
-            current.call, current.fault = Call(name), fault
-            try:
-                return make_api_call(client, operation, params)
-            finally:
-                current.call, current.fault = outer
+            return self._call(name, partial(make_api_call, client, operation, params))
 
         def exchange(http_endpoint: Endpoint, request: AWSPreparedRequest) -> AWSResponse:
             if not self.live:
@@ -214,12 +220,61 @@ class Wire:
         with (
             mock.patch.object(BaseClient, "_make_api_call", call),
             mock.patch.object(Endpoint, "_send", exchange),
-            # Waits take no real time. Many faults must not use up the SDK's retry quota,
-            # which would hide the effect of a retry.
             mock.patch.object(endpoint, "time", SimpleNamespace(sleep=self._pass_time)),
-            mock.patch.object(RetryQuota, "acquire", return_value=True),
         ):
             yield
+
+    @contextmanager
+    def _under_the_direct_client(self) -> Iterator[None]:
+        make_call, send = DirectClient._call, AwsConnection.exchange
+
+        def call(client: DirectClient, operation: str, params: Any) -> Any:
+            name = f"{client._endpoint.service}.{operation}"
+            return self._call(name, partial(make_call, client, operation, params))
+
+        def exchange(connection: AwsConnection, octets: bytes) -> Response:
+            if not self.live:
+                return send(connection, octets)
+            request = _prepared(connection._url, octets)
+
+            def send_prepared() -> AWSResponse:
+                # What takes effect later finds the connection of its try closed.
+                closed = connection._socket.fileno() < 0
+                place = DirectEndpoint("", "", connection._url)
+                way = AwsConnection(place, WITH_RETRIES) if closed else connection
+                status, headers, body = send(way, _octets(request))
+                return response(request.url, status, body, dict(headers))
+
+            try:
+                answer = self._exchange(request, send_prepared)
+            except BaseException:
+                connection._reusable = False
+                raise
+            names = {name.lower(): text for name, text in answer.headers.items()}
+            return Response(answer.status_code, names, answer.content)
+
+        with (
+            mock.patch.object(DirectClient, "_call", call),
+            mock.patch.object(AwsConnection, "exchange", exchange),
+            mock.patch.object(direct, "sleep", self._pass_time),
+        ):
+            yield
+
+    def _call(self, name: str, make: Callable[[], Any]) -> Any:
+        """Make a call, with the fault that is planned for it."""
+        if not self.live:
+            return make()
+        self.before_call()
+        site = Site.here(name)
+        self.calls.append(site)
+        fault = self.plan(len(self.calls) - 1, site) or self.fate(site)
+        current = self._current
+        outer = current.call, current.fault
+        current.call, current.fault = Call(name), fault
+        try:
+            return make()
+        finally:
+            current.call, current.fault = outer
 
     def _exchange(
         self, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
@@ -288,6 +343,24 @@ class Wire:
                 raise Killed
             case Kind.PARTLY | Kind.LATE:
                 raise AssertionError  # `_exchange` handles them
+
+
+def _prepared(url: str, request: bytes) -> AWSPreparedRequest:
+    """Return a request of the direct client as botocore would have it."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    fields = (line.partition(b": ") for line in head.split(b"\r\n")[1:])
+    headers: Any = HeadersDict({name.decode(): text for name, _, text in fields})
+    return AWSPreparedRequest("POST", f"{url}/", headers, body, stream_output=False)
+
+
+def _octets(request: AWSPreparedRequest) -> bytes:
+    """Return the request again, whose body a fault may have changed."""
+    fields: Any = request.headers.items()  # bytes here, and texts in what a fault changed
+    lines = b"".join(
+        b"%s: %s\r\n" % (name.encode(), text if isinstance(text, bytes) else text.encode())
+        for name, text in fields
+    )
+    return b"POST / HTTP/1.1\r\n" + lines + b"\r\n" + body_of(request)
 
 
 def error_response(url: str, service: str, status: int, code: str) -> AWSResponse:

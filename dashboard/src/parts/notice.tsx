@@ -10,7 +10,7 @@ import { Icon } from "./icon";
 export function Notice({ kind, children }: { kind: "bad" | "note"; children: ComponentChildren }) {
   return (
     <div class={`notice is-${kind}`} role={kind === "bad" ? "alert" : "status"}>
-      <Icon name={kind === "bad" ? "warning" : "check"} />
+      <Icon name={kind === "bad" ? "warning" : "info"} />
       <div>{children}</div>
     </div>
   );

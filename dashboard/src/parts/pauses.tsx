@@ -38,7 +38,9 @@ function End({ pause, onResumed, onClose }: { pause: PauseItem; onResumed: (acco
       title="End the pause"
       answer="End the pause"
       action={async () => {
-        const body = { scope: pause.scope, cause, ...(pause.id !== null && { id: pause.id }) };
+        // The log shows it in one line.
+        const text = cause.trim().replace(/\s+/g, " ");
+        const body = { scope: pause.scope, cause: text, ...(pause.id !== null && { id: pause.id }) };
         onResumed(await call("POST /v1/account/resume", { body }));
         return `${nameOf(pause)} sends again.`;
       }}

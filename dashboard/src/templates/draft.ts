@@ -8,7 +8,9 @@ import { keep, recall } from "../kept";
 import type { SaveDraftRequest, TemplateDraft } from "../schema";
 import { session } from "../session";
 
-export type Content = Required<SaveDraftRequest>;
+export type Content = Required<Omit<SaveDraftRequest, "text" | "locales">> & { text: string; locales: TemplateDraft["locales"] };
+/** What a template has for one locale, and for all others. */
+export type Part = Pick<Content, "subject" | "source" | "text">;
 export type Values = Record<string, unknown>;
 
 type State = { kind: "idle" | "saving" } | { kind: "failed"; message: string };
@@ -35,6 +37,10 @@ export class Draft {
   /** What somebody else saved in the meantime. */
   readonly theirs = signal<TemplateDraft | null>(null);
   readonly changed;
+  /** The locale that the author edits; an empty one is the default. */
+  readonly locale = signal("");
+  /** What it has. */
+  readonly part;
   /** Returns the steps of undo, while there is an editor. */
   history: () => unknown;
 
@@ -49,10 +55,16 @@ export class Draft {
     this.stored = signal(stored);
     this.content = signal(contentOf(stored));
     this.changed = computed(() => !same(this.content.value, contentOf(this.stored.value)));
+    this.part = computed<Part>(() => {
+      const { subject, source, text, locales } = this.content.value;
+      const { [this.locale.value]: own } = locales;
+      return own ? { subject: own.subject, source: own.source, text: own.text ?? "" } : { subject, source, text };
+    });
     const kept = read(this.#name);
     this.history = () => undefined;
     if (!kept) return;
-    if (kept.changed) this.content.value = kept.content;
+    // What an earlier release kept has fewer fields.
+    if (kept.changed) this.content.value = { ...this.content.value, ...kept.content };
     // The steps lead to this text, even if the answer to its save was lost in the reload.
     if (kept.content.source === this.content.value.source) this.history = () => kept.history;
     if (kept.revision !== stored.revision && this.changed.value) this.theirs.value = stored;
@@ -71,6 +83,13 @@ export class Draft {
   change(part: Partial<Content>): void {
     this.content.value = { ...this.content.value, ...part };
     this.plan();
+  }
+
+  /** Change the part of the locale that is edited. */
+  changePart(part: Partial<Part>): void {
+    const { [this.locale.value]: own, ...others } = this.content.value.locales;
+    if (own) this.change({ locales: { ...others, [this.locale.value]: { ...own, ...part } } });
+    else this.change(part);
   }
 
   /**
@@ -205,8 +224,8 @@ export async function saveAsNew(content: Content): Promise<TemplateDraft> {
   return call("PUT /v1/templates/{id}/draft", { path: { id }, body: { ...content, name }, ifMatch: revision });
 }
 
-export function contentOf({ name, subject, category, kind, source, samples }: TemplateDraft): Content {
-  return { name, subject, category, kind, source, samples };
+export function contentOf({ name, subject, category, kind, source, text, locales, samples }: TemplateDraft): Content {
+  return { name, subject, category, kind, source, text: text ?? "", locales, samples };
 }
 
 export function same(one: unknown, other: unknown): boolean {

@@ -15,6 +15,7 @@ import { Checks } from "./checks";
 import type { SourceEditor } from "./codemirror";
 import { Conflict } from "./conflict";
 import { type Draft, open } from "./draft";
+import { Locales, TextPart } from "./locales";
 import { Preview } from "./preview";
 import { useRendering } from "./rendering";
 import { FIRST, valuesOf } from "./samples";
@@ -48,8 +49,11 @@ function Editor({ draft }: { draft: Draft }) {
   const [chosen, setSet] = useState("");
   const set = chosen && chosen in content.samples ? chosen : (Object.keys(content.samples)[0] ?? FIRST);
   const values = valuesOf(content, set);
-  const { kind, subject, source } = content;
-  const rendering = useRendering({ kind, subject, source, variables: values });
+  const { kind } = content;
+  const { subject, source, text } = draft.part.value;
+  const inLocale = draft.locale.value !== "";
+  const other = inLocale ? { default: { subject: content.subject, source: content.source, text: content.text } } : {};
+  const rendering = useRendering({ kind, subject, source, text, ...other, variables: values });
   const problems = rendering.answer?.problems ?? [];
   const variables = rendering.email?.variables ?? [];
   const go = (line: number) => editor?.go(line);
@@ -68,13 +72,15 @@ function Editor({ draft }: { draft: Draft }) {
           <input required readOnly={readOnly} maxLength={128} value={content.name} onInput={(event) => draft.change({ name: event.currentTarget.value })} />
         </Field>
         <Field label="Subject">
-          <input readOnly={readOnly} maxLength={998} value={subject} onInput={(event) => draft.change({ subject: event.currentTarget.value })} />
+          <input readOnly={readOnly} maxLength={998} value={subject} onInput={(event) => draft.changePart({ subject: event.currentTarget.value })} />
         </Field>
         <Field label="Category">
           <input required readOnly={readOnly} maxLength={128} value={content.category} onInput={(event) => draft.change({ category: event.currentTarget.value })} />
         </Field>
         <Segments name="Language" of={readOnly ? [kind] : KINDS} value={kind} onChange={(next) => draft.change({ kind: next })} />
       </form>
+      <Locales draft={draft} readOnly={readOnly} />
+      <TextPart draft={draft} readOnly={readOnly} />
       <div class="editor">
         <Source draft={draft} readOnly={readOnly} problems={problems} variables={variables} onOpen={setEditor} />
         <Preview of={rendering} />

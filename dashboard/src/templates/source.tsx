@@ -19,7 +19,8 @@ export function Source({ draft, readOnly, problems, variables, onOpen }: Propert
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<SourceEditor>();
   const [failed, setFailed] = useState(false);
-  const { source } = draft.content.value;
+  const { source } = draft.part.value;
+  const locale = draft.locale.value;
 
   useEffect(() => {
     let opened: SourceEditor | undefined;
@@ -28,13 +29,13 @@ export function Source({ draft, readOnly, problems, variables, onOpen }: Propert
       ({ open }) => {
         if (left || !host.current) return;
         opened = open(host.current, {
-          text: draft.content.value.source,
-          history: draft.history(),
+          text: draft.part.value.source,
+          history: locale ? undefined : draft.history(),
           label: "Source",
           readOnly,
-          onChange: (text) => draft.change({ source: text }),
+          onChange: (text) => draft.changePart({ source: text }),
         });
-        draft.history = opened.history;
+        if (!locale) draft.history = opened.history;
         setEditor(opened);
         onOpen(opened);
       },
@@ -43,12 +44,12 @@ export function Source({ draft, readOnly, problems, variables, onOpen }: Propert
     return () => {
       left = true;
       const steps = opened?.history();
-      draft.history = () => steps;
+      if (!locale) draft.history = () => steps;
       opened?.close();
     };
-  }, [draft]);
+  }, [draft, locale]);
   // Not `source`: when this runs, the author may have written more.
-  useEffect(() => editor?.set(draft.content.value.source), [editor, source]);
+  useEffect(() => editor?.set(draft.part.value.source), [editor, source]);
   const marks = JSON.stringify(problems);
   useEffect(() => {
     editor?.mark(problems.flatMap(({ line, severity, message, suggestion, field }) => (line && field !== "subject" ? [{ line, severity, message: suggestion ? `${message} Allowed: ${suggestion}` : message }] : [])));

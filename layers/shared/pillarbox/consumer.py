@@ -1,5 +1,8 @@
 """The entry points of functions that no HTTP request starts: each kind of event has one."""
 
+import pillarbox.packages  # noqa: F401  before Powertools is imported
+
+# isort: split
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +18,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pillarbox import observability
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.settings import SettingError
+
+__all__ = ["LambdaContext", "SQSRecord"]  # handlers import both from here, after `packages`
 
 #: The metrics that an alarm or the dashboard shows (stacks/alarms.yaml). Every metric costs by the
 #: month, so all other counts are only in the log.

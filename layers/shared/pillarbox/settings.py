@@ -360,8 +360,8 @@ class Settings:
     aws_client = Setting(
         one_of("direct", "botocore"),
         "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
-        _SENDING,
-        default="botocore",
+        ("functions", "relay", "front"),
+        default="direct",
     )
     shared_tenant = Setting(
         switch,
@@ -489,6 +489,13 @@ class Settings:
         _USER,
         default="api",
         variable="PILLARBOX_GATEWAY",
+    )
+    local_front = Setting(
+        one_of("on", "off"),
+        "whether the local stack has a front, as a stack with WithFront",
+        _USER,
+        default="on",
+        variable="PILLARBOX_LOCAL_FRONT",
     )
     local_host = Setting(
         str,

@@ -4,6 +4,7 @@ export const operations = {
   sendEmail: { method: "POST", path: "/v1/emails", body: true, idempotent: true },
   getAnalytics: { method: "GET", path: "/v1/emails/analytics", query: true },
   sendBatch: { method: "POST", path: "/v1/emails/batch", body: true, idempotent: true },
+  createAttachment: { method: "POST", path: "/v1/attachments", body: true },
   getMessage: { method: "GET", path: "/v1/emails/{message_id}" },
   getMe: { method: "GET", path: "/v1/me" },
   listStarterTemplates: { method: "GET", path: "/v1/starter-templates" },

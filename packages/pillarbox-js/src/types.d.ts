@@ -106,14 +106,16 @@ export interface AnalyticsRow {
   statuses: StatusCounts;
 }
 
-/** A file in an email. It is not kept after the delivery. */
+/** A file in an email, with its content or by the id of its upload. The content is not kept after the delivery. */
 export interface Attachment {
+  /** The id of an uploaded file, from `POST /v1/attachments`. It replaces `filename`, `contentType` and `content`. */
+  attachmentId?: string | null;
   /** A plain name: no path, no colon, no invisible character, no dot or blank at the end, no device of Windows such as CON, and no extension that SES refuses (.exe, .js, .bat, .lnk, .hta, …). */
-  filename: string;
+  filename?: string | null;
   /** The type of the file (RFC 6838), without parameters. Without it, the file's extension decides. */
   contentType?: AttachmentType | null;
   /** The file's bytes in base64 (RFC 4648 section 4), padded. */
-  content: string;
+  content?: string | null;
   /** Whether the HTML shows the file, as cid:<contentId>. False by default. */
   inline?: boolean;
   /** Required if `inline` is true, else not allowed. Unique in an email. */
@@ -201,6 +203,8 @@ export interface ChangeWebhookRequest {
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
   /** Whether events are sent. */
   enabled?: boolean | null;
+  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  format?: WebhookFormat | null;
 }
 
 /** A setting, or a role, before and after a change. Null if it is not set, or the plan's. */
@@ -275,6 +279,8 @@ export interface CreateWebhookRequest {
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
+  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  format?: WebhookFormat;
 }
 
 /** Whether the event arrived, another attempt follows, or none does. */
@@ -479,6 +485,24 @@ export interface ListedAccount {
   suspendedAt: string | null;
   /** The limits in force. */
   limits: Array<LimitState>;
+}
+
+/** What a template has for one locale. */
+export interface LocaleItem {
+  subject: string;
+  source: string;
+  /** The text part. Null makes one of the HTML at each send. */
+  text: string | null;
+}
+
+/** What a template has for one locale. */
+export interface LocaleModel {
+  /** Text with plain references. */
+  subject: string;
+  /** The body, in the language of `kind`. */
+  source: string;
+  /** The text part, with plain references. */
+  text?: string | null;
 }
 
 /** What was done to the account, or to what it has. */
@@ -745,6 +769,8 @@ export interface PublishedTemplate {
   id: string;
   version: number;
   variables: Array<string>;
+  /** Those that it has beside the default. */
+  locales: Array<string>;
   updatedAt: string;
 }
 
@@ -782,6 +808,10 @@ export interface RenderTemplateRequest {
   subject: string;
   /** The body. */
   source: string;
+  /** The text part, with plain references. */
+  text?: string | null;
+  /** If this is for a locale, the template without one: variables that only one of the two has are problems. */
+  default?: LocaleModel | null;
   /** The values to show: at most 256 KB and 8 levels. */
   variables?: Variables | null;
 }
@@ -858,6 +888,10 @@ export interface SaveDraftRequest {
   kind: SourceKind;
   /** The body. It may have faults until it is published. */
   source: string;
+  /** The text part, with plain references as in the subject. An empty one removes it; without the field it stays. */
+  text?: string | null;
+  /** Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else the fields above. */
+  locales?: TemplateLocales | null;
   /** Values for previews, by the names of their sets: at most 64 KB. */
   samples?: Record<string, Record<string, unknown>>;
 }
@@ -886,6 +920,8 @@ export interface SavedTemplateDetail {
   updatedAt: string;
   /** The first 500 characters of the HTML, with names in place of values. */
   previewHtml: string;
+  /** The locales that it has beside the default. */
+  locales: Array<string>;
 }
 
 /** One page of a list. */
@@ -913,6 +949,8 @@ export interface SendEmailRequest {
   starterTemplate?: StarterSlug | null;
   /** A saved template. Not for preview keys. */
   templateId?: string | null;
+  /** Only with `templateId`: a language tag (RFC 5646). `de-CH` takes the template's `de-CH`, else its `de`, else its default. */
+  locale?: string | null;
   /** The HTML body, at most 2 MB in UTF-8. Requires `subject`. Not for preview keys. */
   html?: string | null;
   /** The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It is sent as written, in all three modes. Not for keys that send tests. */
@@ -1083,6 +1121,10 @@ export interface TemplateDraft {
   /** The version that sends use. Null if there is none. */
   publishedVersion: number | null;
   source: string;
+  /** The text part. Null makes one of the HTML at each send. */
+  text: string | null;
+  /** By the language tag, in small letters. */
+  locales: Record<string, LocaleItem>;
   /** Values for previews, by the names of their sets. */
   samples: Record<string, Record<string, unknown>>;
 }
@@ -1112,12 +1154,15 @@ export interface TemplateDraftSummary {
   updatedAt: string;
 }
 
+/** Subject, body and text part for each locale, by its language tag (RFC 5646) in any case. */
+export type TemplateLocales = Record<string, LocaleModel>;
+
 /** Something that an author should know. */
 export interface TemplateProblem {
   severity: Severity;
   code: string;
   message: string;
-  /** `source`, `subject` or `variables`. */
+  /** `source`, `subject`, `text` or `variables`. */
   field: string;
   /** Of the source. */
   line: number | null;
@@ -1150,6 +1195,10 @@ export interface TemplateVersion {
   publishedBy: string;
   publishedAt: string;
   source: string;
+  /** The text part. Null makes one of the HTML at each send. */
+  text: string | null;
+  /** By the language tag, in small letters. */
+  locales: Record<string, LocaleItem>;
   html: string;
 }
 
@@ -1196,6 +1245,32 @@ export interface UnsubscribeModel {
   oneClick?: boolean;
 }
 
+/** The request with which to upload a file, and the id that a send names. */
+export interface UploadDetail {
+  attachmentId: string;
+  method: "PUT";
+  /** Where to send the file. The URL is a secret. */
+  url: string;
+  /** Send exactly these. Another type, size, hash or name is refused. */
+  headers: Record<string, string>;
+  /** Until when the URL takes the file. */
+  expiresAt: string;
+  /** Until when sends may name the file. */
+  usableUntil: string;
+}
+
+/** A file in words, without its bytes. */
+export interface UploadRequest {
+  /** As in a send. */
+  filename: string;
+  /** As in a send; without it, the file's extension decides. */
+  contentType?: AttachmentType | null;
+  /** The number of the file's bytes, at most 5 MB. */
+  size: number;
+  /** The SHA-256 of the file's bytes, in hex. */
+  sha256: string;
+}
+
 /** Values for a template, by name. */
 export type Variables = Record<string, unknown>;
 
@@ -1207,6 +1282,8 @@ export interface Webhook {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
+  /** The shape of its payloads: ours, or that of Resend. */
+  format: WebhookFormat;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -1258,6 +1335,9 @@ export interface WebhookError {
   permanent: boolean;
 }
 
+/** The shapes that payloads have. The signature is the same for all. */
+export type WebhookFormat = "pillarbox" | "resend";
+
 /** All endpoints of the account, the oldest first. */
 export interface WebhookList {
   items: Array<Webhook>;
@@ -1282,6 +1362,8 @@ export interface WebhookWithSecret {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
+  /** The shape of its payloads: ours, or that of Resend. */
+  format: WebhookFormat;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -1316,6 +1398,8 @@ export interface Operations {
   getAnalytics(query?: { from?: string; bucket?: Bucket; keyId?: string; template?: string; to?: string }, options?: RequestOptions): Promise<Analytics>;
   /** Send a batch: `POST /v1/emails/batch`. */
   sendBatch(body: SendBatchRequest, options?: SendOptions): Promise<BatchResult>;
+  /** Upload an attachment: `POST /v1/attachments`. */
+  createAttachment(body: UploadRequest, options?: RequestOptions): Promise<UploadDetail>;
   /** Get a message: `GET /v1/emails/{message_id}`. */
   getMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
   /** Get the API key of the request: `GET /v1/me`. */

@@ -113,11 +113,26 @@ def test_without_a_container_a_send_of_unknown_size_goes_to_the_api() -> None:
     assert route(None, front=False)["origin"] == "api"
 
 
+@pytest.mark.parametrize(("front", "limit"), [(True, FRONT), (False, LAMBDA)])
+@pytest.mark.parametrize("uri", ["/api/v1/emails", "/api/v1/v1/emails/"])
+def test_one_email_over_the_limit_has_too_large_attachments(
+    uri: str, limit: int, *, front: bool
+) -> None:
+    """Contract 7: only attachments make one email so large, so both edges name them."""
+    error = error_of(route(limit + 1, uri=uri, front=front))
+    details = {"scope": "total", "size_bytes": limit + 1, "limit_bytes": limit}
+    assert (error["code"], error["details"]) == ("attachment_too_large", details)
+    local = Route(template.inlined(template.load()), front=front)
+    path = local.canonical(uri)
+    assert local.origin("POST", path, limit + 1) == (Origin.NONE, limit)
+    assert local.too_large("POST", path, limit + 1, limit).envelope() == error
+
+
 @pytest.mark.parametrize(
     ("length", "given", "limit"),
     [
-        (FRONT + 1, {}, FRONT),
-        (LAMBDA + 1, {"front": False}, LAMBDA),
+        (FRONT + 1, {"uri": "/api/v1/emails/batch"}, FRONT),
+        (LAMBDA + 1, {"uri": "/api/v1/emails/batch", "front": False}, LAMBDA),
         (LAMBDA + 1, {"uri": "/api/v1/emails/x"}, LAMBDA),
     ],
 )
@@ -171,9 +186,10 @@ def test_both_edges_choose_the_same_origin(
     """The CloudFront function and the local edge choose the same origin for every request."""
     answer = route(length, method=method, uri=path)
     if origin is Origin.NONE:
-        details = json.loads(answer["body"])["error"]["details"]
         _, limit = ROUTE.origin(method, path, length)
-        assert (answer["statusCode"], details) == (413, {"limit_bytes": limit})
+        refused = ROUTE.too_large(method, path, length, limit)
+        assert answer["statusCode"] == refused.status
+        assert json.loads(answer["body"]) == {"error": refused.envelope()}
     else:
         assert answer["origin"] == origin.name.lower()
 

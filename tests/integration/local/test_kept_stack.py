@@ -1,8 +1,11 @@
 """With `PILLARBOX_KEEP=1` a local stack has the last run's messages."""
 
+import base64
 import datetime as dt
+import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import stat
@@ -18,7 +21,7 @@ import pytest
 from admin.wiring import OperatorWiring
 from pillarbox.settings import Settings
 from tests.aws import forget_sessions
-from tests.stack import AGENT, PATIENCE, ROOT, stack_command, wait_for
+from tests.stack import AGENT, PATIENCE, ROOT, inbox, raw, stack_command, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -28,7 +31,7 @@ HOUR = dt.timedelta(hours=1)
 
 @contextmanager
 def running(state: Path) -> Iterator[dict[str, Any]]:
-    """Run a stack that keeps its messages, with Gateway=url, and stop it regularly."""
+    """Run a stack that keeps its messages, with Gateway=url and no front; stop it regularly."""
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
     with (
         stack_command(state.with_suffix(".lock")) as command,
@@ -41,6 +44,7 @@ def running(state: Path) -> Iterator[dict[str, Any]]:
                 "PILLARBOX_STATE_DIR": str(state),
                 "PILLARBOX_KEEP": "1",
                 "PILLARBOX_GATEWAY": "url",
+                "PILLARBOX_LOCAL_FRONT": "off",
             },
             stdout=subprocess.DEVNULL,
         ) as process,
@@ -125,3 +129,27 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
         assert call(stack, "POST", f"/webhooks/{endpoint['id']}/test").status_code == 202
         wait_for(lambda: webhooks(stack))
         assert [each["type"] for each in webhooks(stack)] == ["webhook.test"]
+        check_large_file(stack)
+
+
+def check_large_file(stack: dict[str, Any]) -> None:
+    """A file of 5 MB is refused in the body, and arrives whole if it is uploaded before."""
+    octets = random.Random(7).randbytes(5 * 1024 * 1024)  # noqa: S311  reproducible test data
+    file = {"filename": "Übersicht 1.pdf", "contentType": "application/pdf"}
+    email = {"to": "ada@example.com", "subject": "Large", "html": "<p>See attached.</p>"}
+    inline = [file | {"content": base64.b64encode(octets).decode()}]
+    refused = call(stack, "POST", "/emails", json=email | {"attachments": inline})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "attachment_too_large")
+
+    words = file | {"size": len(octets), "sha256": hashlib.sha256(octets).hexdigest()}
+    upload = call(stack, "POST", "/attachments", json=words).json()
+    named = email | {"attachments": [{"attachmentId": upload["attachmentId"]}]}
+    early = call(stack, "POST", "/emails", json=named)
+    assert (early.status_code, early.json()["error"]["code"]) == (404, "attachment_not_found")
+    put = httpx.put(upload["url"], content=octets, headers=upload["headers"], timeout=PATIENCE)
+    assert put.status_code == 200, put.text
+    sent = call(stack, "POST", "/emails", json=named)
+    assert sent.status_code == 200, sent.text
+    (item,) = wait_for(lambda: inbox(stack, sent.json()["messageId"]))
+    (arrived,) = raw(stack, item).iter_attachments()
+    assert (arrived.get_filename(), arrived.get_content()) == (file["filename"], octets)

@@ -103,42 +103,6 @@ def test_two_changes_at_the_same_time(account_id: str, use_cases: UseCases) -> N
     assert use_cases.templates.get(account_id, template_id).name == "Other"
 
 
-def test_pages_have_no_internal_copies(account_id: str, use_cases: UseCases) -> None:
-    """Pages are newest first; internal copies are in no page and not in the total."""
-    ids = [
-        use_cases.templates.create(account_id, SOURCE, internal=number % 3 == 0).template_id
-        for number in range(7)
-    ]
-    page = use_cases.templates.page(account_id, skip=1, limit=2)
-    assert [saved.template_id for saved in page.items] == [ids[4], ids[2]]
-    assert page.total == 4
-    assert use_cases.templates.page(account_id, skip=4, limit=2).items == []
-
-
-def test_a_template_in_use_is_not_deleted(account_id: str, use_cases: UseCases) -> None:
-    """A template with a reference is not deleted; after the deletion it is not found."""
-    template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
-    for _ in range(2):
-        referenced = use_cases.templates.reference(account_id, template_id, "campaign-1")
-        assert referenced.references == {"campaign-1"}
-    use_cases.templates.update(account_id, template_id, TemplateChanges(name="Bill"))
-    refused = refusal(use_cases.templates.delete, account_id, template_id)
-    assert (refused.code, refused.status) == ("template_in_use", 409)
-    assert (
-        use_cases.templates.unreference(account_id, template_id, "campaign-1").references == set()
-    )
-    use_cases.templates.delete(account_id, template_id)
-    for attempt in (
-        lambda: use_cases.templates.delete(account_id, template_id),
-        lambda: use_cases.templates.get(account_id, template_id),
-        lambda: use_cases.templates.reference(account_id, template_id, "campaign-1"),
-        lambda: use_cases.templates.unreference(account_id, template_id, "campaign-1"),
-        lambda: use_cases.templates.update(account_id, template_id, TemplateChanges(name="Bill")),
-    ):
-        refused = refusal(attempt)
-        assert refused.code == "template_not_found"
-
-
 def test_a_reference_has_a_name(account_id: str, use_cases: UseCases) -> None:
     """An empty name of a reference is refused."""
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)

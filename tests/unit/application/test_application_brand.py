@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.templates.starters import render_with_samples
-from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.messages.mail import Mail, SavedBody, StarterBody
 from pillarbox.domain.templates.template import RenderValues
@@ -138,13 +137,6 @@ def test_a_preview_looks_like_a_send_of_the_account() -> None:
     assert 'alt="Other"' in other
     assert LOGO not in other
     assert "Shop" in render_with_samples("otp", RenderValues(), builders.account(), NOW).html
-
-
-@pytest.mark.parametrize("plan", Plan)
-def test_a_preview_has_the_footer_of_the_plan(plan: Plan) -> None:
-    """Only the preview of a free account says that Pillarbox sends the email."""
-    html = render_with_samples("otp", RenderValues(), builders.account(plan=plan), NOW).html
-    assert ("Sent with Pillarbox" in html) is (plan is Plan.FREE)
 
 
 def test_a_preview_checks_the_logo() -> None:

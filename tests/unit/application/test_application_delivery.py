@@ -8,11 +8,11 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.delivery.backoff import backoff
-from pillarbox.application.delivery.build_message import message_id_header
 from pillarbox.application.delivery.deliver import (
     DeliveryResult,
     Outcome,
 )
+from pillarbox.application.delivery.message_id import message_id_header
 from pillarbox.application.delivery.ports import (
     SeenEvent,
     SendRejected,

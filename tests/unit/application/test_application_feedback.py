@@ -5,7 +5,6 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.authentication import Authentication
 from pillarbox.application.delivery.feedback import (
     FeedbackOutcome,
     FeedbackResult,
@@ -17,17 +16,13 @@ from pillarbox.application.delivery.ports import (
     SeenEvent,
     TaggedMessage,
 )
-from pillarbox.application.templates.starters import list_starters, render_with_samples
-from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.templates.template import RenderValues
 from tests.fakes import builders, stores
-from tests.fakes.builders import ACCOUNT, NOW, at, event
+from tests.fakes.builders import ACCOUNT, at, event
 from tests.fakes.world import Killed, World
-from tests.refusals import refusal
 
 ANN, BOB = "ann@example.com", "bob@example.com"
 MESSAGE = builders.message()
@@ -317,37 +312,3 @@ def test_workers_that_contend_pause_before_the_next_try(
     assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert limits == [(0, 0.01), (0, 0.02), (0, 0.04)]
     assert world.pauses == [0.01, 0.02, 0.04]
-
-
-def test_invalid_keys_get_the_same_error(world: World) -> None:
-    """A revoked key, an unknown one and a deleted account's key are all invalid_api_key."""
-    authentication = Authentication(stores.FakeDirectory(world.store), world.ports.key_check)
-    digest = digest_of_key(world.live)
-    errors = []
-
-    def note_refusal(text: str) -> None:
-        error = refusal(authentication.authenticate, text)
-        errors.append(error.envelope())
-
-    note_refusal(builders.key_text())
-    note_refusal("bx_live_")
-    world.store.keys[digest] = replace(world.store.keys[digest], revoked_at=NOW)
-    note_refusal(world.live)
-    world.store.accounts.clear()
-    note_refusal(world.preview)
-    assert all(error == errors[0] for error in errors)
-    assert errors[0]["code"] == "invalid_api_key"
-
-
-def test_starters_are_listed_and_previewed() -> None:
-    """Each of the ten starters renders with its samples; values of the request replace them."""
-    assert len(list_starters()) == 10
-    for starter in list_starters():
-        preview = render_with_samples(starter.slug, RenderValues(), builders.account(), NOW)
-        assert preview.subject
-        assert preview.html.lstrip().startswith("<!")
-        assert set(preview.values) == {variable.name for variable in starter.variables}
-    given = RenderValues(variables={"otp_code": "424242"})
-    assert "424242" in render_with_samples("otp", given, builders.account(), NOW).html
-    with pytest.raises(ServiceError, match="no starter template 'nope'"):
-        render_with_samples("nope", RenderValues(), builders.account(), NOW)

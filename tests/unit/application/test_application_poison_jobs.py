@@ -63,23 +63,6 @@ class Case:
         return self.store.messages[ACCOUNT, self.message.message_id]
 
 
-def test_a_poison_job_is_set_aside_and_its_mail_failed() -> None:
-    """A broken job is kept for an operator at once; its mail fails with the reason."""
-    case = Case(builders.message())
-    assert case.set_aside(timedelta(0)) == SET_ASIDE
-    assert case.kept == ["text"]
-    error = case.current.error
-    assert (case.current.status, error and error.code) == ("failed", "unreadable_job")
-
-
-def test_a_job_without_a_message_id_is_set_aside() -> None:
-    """A job that names no message is kept and changes no message."""
-    case = Case()
-    assert case.set_aside(timedelta(0), with_id=False) == SET_ASIDE
-    assert case.kept == ["text"]
-    assert not case.store.messages
-
-
 def test_a_job_may_arrive_before_its_record() -> None:
     """A poison job without a record is set aside after a quarter of an hour."""
     case = Case()

@@ -25,7 +25,6 @@ from pillarbox.domain.sign_in.preview_key import (
     CODES_PER_KEY,
     PreviewRecipients,
     is_unused,
-    new_report,
 )
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
@@ -220,21 +219,6 @@ def test_without_the_widget_no_key_is_given(world: World) -> None:
         lambda: closed.issue(token, world.queue.requests[-1].code, ""),
     ):
         assert refusal(action).code == "preview_keys_closed"
-
-
-def test_a_report_stops_the_mail_and_the_key(world: World) -> None:
-    """The recipient is suppressed and the account suspended; its owner gets no other key."""
-    world.issue()
-    secret = world.account.widget_secret or ""
-    report = str(new_report(world.account.account_id, secret, "Bob@other.example"))
-    for wrong in ("", "x", report[:-1] + ("0" if report[-1] != "0" else "1")):
-        world.keys.report(wrong)
-    assert not world.accounts.is_stopped("bob@other.example")
-    assert world.account.suspension is None
-    replace(world.keys, is_open=False).report(report)
-    assert world.accounts.is_stopped("bob@other.example")
-    assert world.account.suspension is not None
-    assert refusal(world.issue).code == "account_suspended"
 
 
 class _Stale(DynamoPreviewAccounts):

@@ -27,7 +27,6 @@ LAST_MOMENTS = [
         "2026-12-31T23:59:59.999+00:00",
     )
 ]
-SECOND = timedelta(seconds=1)
 
 
 class NoLease(stores.FakeMessages):

@@ -16,10 +16,8 @@ from pillarbox.application.sign_in.approval import SignUpApproval
 from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof, Proof
-from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user
 from pillarbox.domain.sign_in.sign_up import (
     SignUpMode,
@@ -149,19 +147,6 @@ def test_policy_and_history_say_what_a_user_can_do(
     assert policy.status(ADA, before) == expected
 
 
-def test_an_account_has_the_user_as_its_owner() -> None:
-    """The account has the name, the plan of new accounts, and the user's address as contact."""
-    world = World()
-    assert world.create() is SignUpStatus.CREATED
-    (account,) = world.accounts.all()
-    assert (account.name, account.plan, account.contact) == ("Acme", Plan.FREE, ADA)
-    (member,) = world.members.of_account(account.account_id)
-    assert (member.address, member.role) == (ADA, Role.OWNER)
-    assert member.user_id == world.user().session.user_id
-    assert world.status() is SignUpStatus.CREATED
-    assert refusal(world.create).code == "sign_up_closed"
-
-
 @pytest.mark.parametrize("name", [" ", "x" * 129, "a\nb"])
 def test_a_bad_name_costs_no_proof(name: str) -> None:
     """The name is checked first, so the same proof still works with a better one."""
@@ -216,29 +201,6 @@ def test_of_two_requests_at_the_same_time_one_wins() -> None:
     with pytest.raises(Unavailable):
         both.create(user, "Second", second, "")
     assert [*world.accounts.all()] == [created.account]
-
-
-def test_the_operator_approves_a_request() -> None:
-    """The account is created with the operator's plan, and the user gets an email."""
-    world = World(SignUpMode.APPROVED)
-    assert world.create(name="Acme") is SignUpStatus.PENDING
-    assert [*world.accounts.all()] == []
-    assert world.status() is SignUpStatus.PENDING
-    assert refusal(world.create).code == "sign_up_closed"
-    (request,) = world.approval.pending()
-    assert (request.address, request.name) == (ADA, "Acme")
-    account = world.approval.approve(ADA.upper(), Plan.STANDARD, by="root@shop.example")
-    assert (account.name, account.plan) == ("Acme", Plan.STANDARD)
-    (entry,) = world.accounts.newest_entries(account.account_id, 2)
-    assert (entry.action, entry.by) == (AccountAction.APPROVED, "root@shop.example")
-    (member,) = world.members.of_account(account.account_id)
-    assert (member.address, member.role) == (ADA, Role.OWNER)
-    assert world.approval.pending() == []
-    assert refusal(world.approval.approve, ADA).code == "validation_failed"
-    assert refusal(world.approval.refuse, ADA).code == "validation_failed"
-    (job,) = world.store.queue
-    assert job.mail
-    assert (job.mail.to, job.mail.subject) == ((ADA,), "Your account of Pillarbox is ready")
 
 
 def test_the_operator_refuses_a_request_and_can_change_that() -> None:

@@ -212,6 +212,7 @@ FAULTS: list[tuple[str, AddFault]] = [
     ("recipient_limit_exceeded", _set_fields(bcc=tuple(f"b{n}@example.com" for n in range(50)))),
     ("too_many_attachments", _set_fields(attachments=(attachment(),) * 11)),
     ("attachment_type_not_allowed", _set_fields(attachments=(attachment(content_type="x"),))),
+    ("attachment_too_large", _set_fields(attachments=(attachment(5 * 1024 * 1024 + 1),))),
     ("template_not_found", _set_fields(html=None, template_id=TEMPLATE)),
     ("no_verified_sender", _no_sender),
     ("invalid_recipient", _set_fields(cc=("nobody",))),

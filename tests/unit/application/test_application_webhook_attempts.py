@@ -30,6 +30,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import events_of, suppression_added
 from tests.fakes.builders import NOW, at, event, message
 from tests.fakes.webhook_world import WebhookWorld, one_after_another
+from tests.loops import for_each
 
 MINUTE, MILLISECOND = timedelta(minutes=1), timedelta(milliseconds=1)
 OK, GONE = PostResult(status_code=200), PostResult(status_code=410)
@@ -98,6 +99,16 @@ def test_the_error_of_an_attempt(answer: PostResult, error: str | None) -> None:
     """The owner reads the network's error, what a redirect is, or the start of the response."""
     (attempt,) = post(answer).delivery.attempts
     assert (attempt.status_code, attempt.error) == (answer.status_code, error)
+
+
+@for_each(
+    "code, outcome",
+    [(code, "delivered") for code in (200, 201, 204, 299)]
+    + [(code, "failed") for code in (None, 199, 301, 307, 400, 404, 500, 599, 700)],
+)
+def test_only_a_2xx_is_a_success(code: int | None, outcome: str) -> None:
+    """The status line alone decides; no answer is a failure too."""
+    assert post(PostResult(status_code=code)).outcome == outcome
 
 
 def test_the_record_of_an_attempt() -> None:

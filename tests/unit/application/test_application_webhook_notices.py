@@ -1,7 +1,6 @@
 """Emails to the owner of an endpoint that fails: which are sent, what they say, and how often."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -96,15 +95,6 @@ def test_no_email_has_more_of_the_url_than_its_host() -> None:
     assert all(secret.text not in everything for secret in endpoint.secrets)
 
 
-def test_410_disables_and_tells_at_once() -> None:
-    """An endpoint that is gone gets one email, which says so."""
-    world = failing(GONE)
-    world.settle(HOUR)
-    assert subjects(world) == [DISABLED]
-    assert "It answered 410 Gone on" in text(world.owner_emails()[0])
-    assert world.now - NOW < timedelta(minutes=5)
-
-
 def test_a_notice_is_recorded_as_the_services_own() -> None:
     """The record's route is `notice`, no key sent it, and it is announced to no endpoint."""
     world = failing(GONE)
@@ -180,41 +170,6 @@ def test_an_owner_of_a_disabled_endpoint_may_still_switch_it_off() -> None:
     world.endpoints.change(*endpoint, EndpointChanges(enabled=False))
     world.settle(HOUR)
     assert subjects(world) == [DISABLED]
-
-
-def test_a_notice_that_fails_stops_no_webhook() -> None:
-    """The timer goes on with all other tasks, raises the error at the end, and tries again."""
-    world = failing(GONE)
-    world.add_endpoint(url="https://works.example/")
-    world.answer = lambda url, _id: OK if "works" in url else GONE
-    calls: list[str] = []
-
-    def refuse(call: str) -> None:
-        if call == "jobs.put" and len(calls) < 3:
-            calls.append(call)
-            raise ServiceError("service_unavailable", "planted")
-
-    world.gate.watch = refuse
-    world.settle(HOUR)
-    assert len(calls) == 3
-    assert subjects(world) == [DISABLED]
-    assert len(world.accepted) == 1
-
-
-def test_a_notice_that_always_fails_ends_after_a_day() -> None:
-    """It does not stay in the timer for ever."""
-    world = failing(GONE)
-
-    def refuse(call: str) -> None:
-        if call == "jobs.put":
-            raise TypeError("planted")
-
-    world.gate.watch = refuse
-    for _ in range(400):
-        with suppress(TypeError):
-            world.settle(timedelta(days=2))
-    assert not any(world.due.minutes.values())
-    assert timedelta(days=1) <= world.now - NOW < timedelta(days=1, minutes=10)
 
 
 @pytest.mark.slow

@@ -5,17 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.webhooks.endpoints import Webhooks
-from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests.fakes.builders import ACCOUNT, at, event, message
-from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhook_world import WebhookWorld
 from tests.unit.application.test_application_webhooks import FakeLog
 
@@ -105,31 +101,3 @@ def test_a_replay_begins_a_new_schedule() -> None:
     delivery = only_delivery(world)
     assert delivery.state is DeliveryState.DELIVERED
     assert [attempt.status_code for attempt in delivery.attempts] == [503, 503, 200]
-
-
-def test_an_enabled_endpoint_receives_what_waits() -> None:
-    """Events of a disabled endpoint wait, and are posted when its owner enables it."""
-    world, endpoint, _ = begin()
-    world.answer = lambda _url, _id: GONE
-    world.settle()
-    world.change(message(ACCOUNT, new_id(at(50))), event(EventKind.SENT, 51))
-    world.settle()
-    key = (ACCOUNT, endpoint.endpoint_id)
-    assert world.healths.healths[key].disabled_for == "gone"
-    assert world.accepted == {}
-    world.answer = lambda _url, _id: PostResult(status_code=200)
-    webhooks = Webhooks(
-        endpoints=world.endpoints,
-        healths=world.healths,
-        poster=lambda: world.poster,
-        slow_requests=slow_requests(),
-        queue=world.queue,
-        log=ChangeLog(FakeLogEntries(), lambda: world.now),
-        clock=lambda: world.now,
-    )
-    webhooks.change(
-        ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True), by="operator"
-    )
-    world.settle()
-    assert dict(world.accepted) == dict.fromkeys(world.expected(), 1)
-    assert world.healths.healths[key].open_since is None

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import (
@@ -38,49 +36,6 @@ def delivery(world: WebhookWorld) -> WebhookDelivery:
 def health(world: WebhookWorld) -> EndpointHealth:
     (endpoint,) = world.endpoints.endpoints
     return world.healths.get(*endpoint)
-
-
-@pytest.mark.parametrize("code", [200, 201, 204, 299])
-def test_every_2xx_is_a_success(code: int) -> None:
-    """The status line alone decides."""
-    world = one_event(PostResult(status_code=code))
-    world.settle(timedelta(seconds=1))
-    assert delivery(world).state is DeliveryState.DELIVERED
-
-
-@pytest.mark.parametrize("code", [None, 301, 307, 400, 404, 500, 599, 700])
-def test_everything_else_is_a_failure(code: int | None) -> None:
-    """A redirect is not followed, and no answer is a failure too."""
-    world = one_event(PostResult(status_code=code, error=None if code else "timed out"))
-    world.settle(timedelta(seconds=1))
-    assert delivery(world).state is DeliveryState.WAITING
-    assert [attempt.status_code for attempt in delivery(world).attempts] == [code]
-    assert delivery(world).next_at is not None
-
-
-def test_an_event_that_always_fails_ends_after_ten_attempts() -> None:
-    """After ten attempts within four days the delivery has failed."""
-    world = one_event(PostResult(status_code=500))
-    world.settle(timedelta(days=30))
-    assert delivery(world).state is DeliveryState.FAILED
-    attempts = [attempt.at for attempt in delivery(world).attempts]
-    assert len(attempts) == 10
-    assert timedelta(days=2) < attempts[-1] - attempts[0] < timedelta(days=4)
-
-
-def test_a_gone_endpoint_is_disabled() -> None:
-    """410 disables the endpoint; its event waits until the owner enables it, then arrives."""
-    world = one_event(PostResult(status_code=410))
-    world.settle()
-    assert health(world).disabled_for == "gone"
-    assert delivery(world).next_at is None
-    ((key, _),) = world.waiting.waiting
-    world.answer = lambda _url, _id: OK
-    world.healths.replace(*key, health(world), health(world).enabled_again(world.now))
-    world.deliver_again(EndpointDrain(*key))
-    world.settle()
-    assert delivery(world).state is DeliveryState.DELIVERED
-    assert not world.waiting.waiting
 
 
 def test_events_of_a_deleted_endpoint_end() -> None:
@@ -118,15 +73,6 @@ def test_a_test_has_one_attempt() -> None:
     assert health(world) == EndpointHealth()
 
 
-def test_retry_after_postpones_the_next_attempt() -> None:
-    """The next attempt is not before the time for which the endpoint asked."""
-    world = one_event(PostResult(status_code=429, retry_after=timedelta(hours=3)))
-    world.settle(timedelta(minutes=1))
-    first = delivery(world)
-    assert first.next_at is not None
-    assert first.next_at - first.attempts[0].at >= timedelta(hours=3)
-
-
 def test_a_repeated_task_is_not_posted() -> None:
     """A second copy of a delivered event, or of one that waits for its retry, is dropped."""
     for answer in (OK, PostResult(status_code=429, retry_after=timedelta(hours=3))):
@@ -153,18 +99,6 @@ def test_a_copy_of_a_retry_is_not_posted() -> None:
     assert len(delivery(world).attempts) == 3
 
 
-def test_a_task_without_a_number_is_posted() -> None:
-    """A retry that an earlier release queued is posted, unless the event was delivered."""
-    world = one_event(PostResult(status_code=503))
-    world.settle(timedelta(minutes=1))
-    for answer, posts in ((PostResult(status_code=503), 3), (OK, 4), (OK, 4)):
-        world.answer = lambda _url, _id, answer=answer: answer  # type: ignore[misc]
-        world.deliver_again(replace(delivery(world).event, attempts=None))
-        world.settle(timedelta(seconds=1))
-        assert len(world.poster.posts) == posts
-    assert delivery(world).state is DeliveryState.DELIVERED
-
-
 def test_drained_events_arrive_in_their_order() -> None:
     """When the circuit closes, the events that waited are posted oldest first."""
     world = WebhookWorld()
@@ -187,13 +121,3 @@ def test_drained_events_arrive_in_their_order() -> None:
 
 def _time(waiting: WebhookEvent) -> str:
     return waiting.delivery_id
-
-
-def test_a_replayed_event_is_posted_again() -> None:
-    """An event that somebody asked for again is posted although it was delivered."""
-    world = one_event(OK)
-    world.settle(timedelta(minutes=1))
-    again = replace(delivery(world).event, replayed_at=world.now + timedelta(seconds=1))
-    world.deliver_again(again)
-    world.settle()
-    assert len(world.poster.posts) == 2

@@ -40,7 +40,6 @@ from tests.fakes.webhooks import (
     FakeWebhookEndpoints,
     FakeWebhookPoster,
     FakeWebhookQueue,
-    endpoint,
 )
 from tests.refusals import faults, refusal
 
@@ -118,18 +117,6 @@ def of() -> UseCasesOfWebhooks:
     return UseCasesOfWebhooks()
 
 
-def test_an_endpoint_is_created_with_a_secret(of: UseCasesOfWebhooks) -> None:
-    """A new endpoint is enabled, has one secret without an end, and is stored as it is shown."""
-    state = of.webhooks.create(ACCOUNT, URL, ["email.sent", "email.sent"], by="operator")
-    created = state.endpoint
-    assert state.enabled
-    assert (created.url, created.created_at) == (URL, NOW)
-    assert created.types == {"email.sent"}
-    assert [secret.expires_at for secret in created.secrets] == [None]
-    assert of.queries.of_account(ACCOUNT) == [state]
-    assert of.queries.get(ACCOUNT, UUID(created.endpoint_id)) == state
-
-
 def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) -> None:
     """A deletion that failed before it came to the health ends when it is repeated, with a 404."""
     endpoint_id, failing = of.create(), EndpointHealth(failures=1)
@@ -185,20 +172,6 @@ def test_a_url_that_is_too_long_is_not_looked_up(of: UseCasesOfWebhooks) -> None
     ]
 
 
-def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
-    """A change names some fields; a wrong one leaves all of them as they are."""
-    endpoint_id = of.create()
-    changed = of.webhooks.change(
-        ACCOUNT, endpoint_id, EndpointChanges(enabled=False), by="operator"
-    )
-    assert not changed.enabled
-    wrong = EndpointChanges(url="http://10.0.0.1/", enabled=True)
-    assert faults(of.webhooks.change, ACCOUNT, endpoint_id, wrong, by="operator") == [
-        ("url", "invalid_url")
-    ]
-    assert of.queries.get(ACCOUNT, endpoint_id) == changed
-
-
 def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
     """The owner ends what the service disabled; events wait for a probe, which is due at once."""
     endpoint_id = of.create()
@@ -229,17 +202,6 @@ def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) 
     assert of.healths.healths[key] == failing
 
 
-def test_a_rotation_gives_a_new_secret(of: UseCasesOfWebhooks) -> None:
-    """The new secret is the first; the old one ends after 24 hours."""
-    endpoint_id = of.create()
-    (old,) = of.queries.get(ACCOUNT, endpoint_id).endpoint.secrets
-    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id, by="operator")
-    new, ending = rotated.endpoint.secrets
-    assert new.text != old.text
-    assert ending == replace(old, expires_at=NOW + timedelta(hours=24))
-    assert of.queries.get(ACCOUNT, endpoint_id) == rotated
-
-
 def test_rotations_at_the_same_time_are_both_kept(
     of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,63 +220,6 @@ def test_rotations_at_the_same_time_are_both_kept(
     rotated = of.webhooks.rotate(ACCOUNT, endpoint_id, by="operator")
     assert len(rotated.endpoint.secrets) == 3
     assert of.queries.get(ACCOUNT, endpoint_id) == rotated
-
-
-def test_a_test_is_queued(of: UseCasesOfWebhooks) -> None:
-    """A test goes to the endpoint, even if its types lack it."""
-    endpoint_id = of.create("email.bounced")
-    tested = of.replays.test(ACCOUNT, endpoint_id)
-    assert (tested.type, tested.endpoint_id, tested.at) == ("webhook.test", str(endpoint_id), NOW)
-    assert of.queued == [tested]
-
-
-def test_a_delivery_is_replayed_with_the_same_id(of: UseCasesOfWebhooks) -> None:
-    """The queue gets the event of the delivery; an unknown or malformed id is refused."""
-    endpoint_id = of.create()
-    sent = webhook_test(ACCOUNT, NOW).for_endpoint(str(endpoint_id))
-    of.deliveries.put(WebhookDelivery(event=sent, state=DeliveryState.FAILED))
-    assert of.replays.replay(ACCOUNT, endpoint_id, sent.delivery_id) == sent
-    assert of.queued == [replace(sent, replayed_at=NOW)]
-    for delivery_id in ("x", f"1767268802317-{endpoint_id}"):
-        refused = refusal(of.replays.replay, ACCOUNT, endpoint_id, delivery_id)
-        assert refused.code == "delivery_not_found"
-
-
-def test_a_page_of_deliveries_starts_after_the_last_one(of: UseCasesOfWebhooks) -> None:
-    """The newest come first, and the cursor of a page leads to the next; another text does not."""
-    endpoint_id = of.create()
-    events = [webhook_test(ACCOUNT, at(n)).for_endpoint(str(endpoint_id)) for n in range(3)]
-    for each in events:
-        of.deliveries.put(WebhookDelivery(event=each, state=DeliveryState.DELIVERED))
-    first = of.queries.newest_deliveries(ACCOUNT, endpoint_id, 2, None)
-    second = of.queries.newest_deliveries(ACCOUNT, endpoint_id, 2, first.next)
-    shown = [delivery.event for delivery in (*first.items, *second.items)]
-    assert shown == events[::-1]
-    for cursor in ("!", "~", first.next + "x" if first.next else ""):
-        assert faults(of.queries.newest_deliveries, ACCOUNT, endpoint_id, 2, cursor) == [
-            ("cursor", "invalid_cursor")
-        ]
-
-
-def test_the_endpoint_of_another_account_does_not_exist(of: UseCasesOfWebhooks) -> None:
-    """Each use case refuses it like an unknown one, and changes and queues nothing."""
-    stored = endpoint(OTHER_ACCOUNT)
-    of.endpoints.add(stored, 1)
-    foreign = UUID(stored.endpoint_id)
-    request = ReplayRequest(since=NOW, until=NOW + HOUR)
-    for attempt in (
-        lambda: of.queries.get(ACCOUNT, foreign),
-        lambda: of.queries.newest_deliveries(ACCOUNT, foreign, 1, None),
-        lambda: of.webhooks.change(ACCOUNT, foreign, EndpointChanges(enabled=False), by="operator"),
-        lambda: of.webhooks.rotate(ACCOUNT, foreign, by="operator"),
-        lambda: of.webhooks.delete(ACCOUNT, foreign, by="operator"),
-        lambda: of.replays.test(ACCOUNT, foreign),
-        lambda: of.replays.replay(ACCOUNT, foreign, "x"),
-        lambda: of.replays.replay_all(ACCOUNT, foreign, request),
-    ):
-        assert refusal(attempt).code == "webhook_not_found"
-    assert of.endpoints.of_account(OTHER_ACCOUNT) == [stored]
-    assert of.queued == []
 
 
 def sent_at(seconds: float, *kinds: EventKind) -> Message:
@@ -433,19 +338,6 @@ def test_tests_and_replays_of_an_account_have_a_limit(
     of.now = at(60)
     of.replays.test(ACCOUNT, second)
     assert len(of.queued) == 4
-
-
-def test_replays_by_time_are_a_minute_apart(of: UseCasesOfWebhooks) -> None:
-    """A second replay within a minute is 429, and reads and queues nothing."""
-    of.log.messages = [sent_at(0)]
-    endpoint_id, request = of.create("email.accepted"), ReplayRequest(since=at(0), until=at(1))
-    of.replays.replay_all(ACCOUNT, endpoint_id, request)
-    refused = refusal(of.replays.replay_all, ACCOUNT, endpoint_id, request)
-    assert refused.code == "rate_limit_exceeded"
-    assert refused.headers["RateLimit-Reset"] == "60"
-    assert (of.log.read, len(of.queued)) == (1, 1)
-    of.now = at(60)
-    assert of.replays.replay_all(ACCOUNT, endpoint_id, request).queued == 1
 
 
 def test_a_large_range_is_replayed_in_parts(

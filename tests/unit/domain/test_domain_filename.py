@@ -58,8 +58,3 @@ def test_extensions_that_ses_refuses_are_found(form: str) -> None:
 def test_other_extensions_pass(name: str) -> None:
     """Only the last extension counts, because programs open a file by it."""
     assert unsupported_extension(name) is None
-
-
-def test_there_are_ninety_extensions() -> None:
-    """The list has as many extensions as that of SES."""
-    assert len(UNSUPPORTED_EXTENSIONS) == 90

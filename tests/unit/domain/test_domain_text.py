@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, is_header_safe, is_visible
-from pillarbox.domain.templates.template import fill_subject, subject_references
+from pillarbox.domain.templates.template import (
+    fill_subject,
+    fill_text,
+    nearest_locale,
+    subject_references,
+)
 from tests.fakes import builders
 from tests.fakes.builders import SENDER
 from tests.refusals import refusal
@@ -153,3 +158,31 @@ def test_a_subject_repeats_no_long_value() -> None:
     assert MAX_SUBJECT < len(fill_subject("{{ v }}", {"v": " x" * 125_000})) < 2 * MAX_SUBJECT
     assert len(fill_subject(repeated, {"v": "x" * 250_000})) < 150 * MAX_SUBJECT
     assert fill_subject("{{ v }}!", {"v": "x" + " " * 250_000}) == "x !"
+
+
+def test_a_text_part_keeps_its_lines_and_is_bounded() -> None:
+    """Values go in as they are, references in values stay, and a result over the limit is none."""
+    values: dict[str, Json] = {"a": "1\n{{ b }}", "b": {"c": "<&>"}}
+    assert fill_text("x\n {{ a }} {{ b.c }}{{ d }}\n", values, 100) == "x\n 1\n{{ b }} <&>\n"
+    large: dict[str, Json] = {"v": "y" * 200_000}
+    text = "{{ v }}" * 50_000  # 10 GB: only counted
+    assert fill_text(text, large, 1024 * 1024) is None
+    assert fill_text("{{v}}", {"v": "yyy"}, 8) == "yyy"
+
+
+@pytest.mark.parametrize(
+    ("locale", "found"),
+    [
+        ("de-CH", "de-ch"),
+        ("DE-ch-1996", "de-ch"),
+        ("de-AT", "de"),
+        ("de", "de"),
+        ("den", None),
+        ("e", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_the_nearest_locale_is_found(locale: str | None, found: str | None) -> None:
+    """Subtags are removed from the end until there is such a locale (RFC 4647 section 3.4)."""
+    assert nearest_locale({"de", "de-ch", "fr"}, locale) == found

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
@@ -43,10 +42,6 @@ def audited() -> AuditedWorld:
         clock=lambda: world.now,
     )
     return AuditedWorld(world, audit)
-
-
-def ledger_sort_keys(world: World) -> list[str]:
-    return world.engine.partition(keys.entries(world.account_id, 0)["pk"]["S"]).order
 
 
 def test_a_correct_ledger_is_reported_as_correct(audited: AuditedWorld) -> None:

@@ -132,7 +132,7 @@ def check(world: World, rng: random.Random) -> None:
     st.sampled_from([1, 4]),
     st.sampled_from([None, 8]),
 )
-@settings(max_examples=examples(3), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_lists_and_analytics_equal_a_recount(
     seed: int, pauses: tuple[float, ...], tuning: Tuning, shards: int, raised_to: int | None
 ) -> None:

@@ -240,7 +240,7 @@ def test_a_send_over_the_lambda_limit_goes_to_the_front() -> None:
 
 @pytest.mark.parametrize(
     ("path", "limit"),
-    [("/api/v1/emails", Route(_TEMPLATE).front_bytes), ("/api/v1/templates", _LIMIT)],
+    [("/api/v1/emails/batch", Route(_TEMPLATE).front_bytes), ("/api/v1/templates", _LIMIT)],
 )
 def test_a_payload_ends_at_the_limit(path: str, limit: int) -> None:
     """A body one byte over the limit, chunked or not, gets a 413 that names the limit."""

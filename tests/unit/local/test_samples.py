@@ -1,7 +1,6 @@
 """The sample event of a function names what the running local stack has."""
 
 import json
-import re
 from collections.abc import Callable
 
 import pytest
@@ -72,14 +71,6 @@ def test_a_sample_asks_the_stack_for_nothing_else() -> None:
 
     values = dict.fromkeys(VALUES, unused) | {"API_KEY": named("API_KEY")}
     assert "its-API_KEY" in sample_event("SendEmail", values)
-
-
-def test_the_record_names_functions_only() -> None:
-    """The table of docs/local-invoke.md has at most one row for a function, and no other."""
-    record = (template.ROOT / "docs" / "local-invoke.md").read_text()
-    rows = re.findall(r"^\| ([A-Z]\w+) \|", record, re.MULTILINE)
-    assert len(rows) == len(set(rows))
-    assert set(rows) <= set(FUNCTIONS)
 
 
 def test_the_error_for_a_wrong_name_lists_the_functions() -> None:

@@ -16,7 +16,7 @@ from pillarbox.rendering.palette import contrast, palette
 from pillarbox.rendering.starters import SLUGS, STARTERS, get_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import values_or_samples
-from tests.refusals import faults, refusal
+from tests.refusals import faults
 
 BRANDING = Branding(name="Harbour", logo_url=None, attribution=True)
 LAYOUT = (STARTERS / "layout.html").read_text()
@@ -305,11 +305,6 @@ def test_contrast(scheme: str, text: str, background: str, accent: str | None) -
         css = css.replace(f"colour-{name.replace('_', '-')}", value)
     colour, behind = declared(css, text, "color"), declared(css, background, "background-color")
     assert contrast(colour, behind) >= 4.5
-
-
-def test_unknown_slug() -> None:
-    """An unknown slug, such as a path, is 404 template_not_found."""
-    assert refusal(render_starter, "../otp", {}, BRANDING).code == "template_not_found"
 
 
 def test_too_large() -> None:

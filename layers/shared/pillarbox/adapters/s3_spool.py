@@ -9,15 +9,21 @@ from pillarbox.adapters.aws import client_of, service_errors
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.upload import UPLOAD_LIFE
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _NAME: Final = "spool"
+#: The end of the keys of uploaded files (adapters/s3_uploads.py).
+_UPLOAD: Final = "/upload"
 
 
 class S3Spool:
-    """Implements `delivery.ports.Spool`. Keys are `<account>/<message id>/<token>`."""
+    """Implements `delivery.ports.Spool`. Keys are `<account>/<message id>/<token>`.
+
+    Those of uploaded files have the id of the upload in the middle, and end with `/upload`.
+    """
 
     _s3: "S3Client" = client_of("s3")
 
@@ -37,7 +43,10 @@ class S3Spool:
     def put_before(
         self, account_id: str, moment: datetime, cursor: str | None
     ) -> ScanPage[SpoolObject]:
-        """List up to 1,000 of an account's objects; the cursor is the last key before them."""
+        """List up to 1,000 of an account's objects; the cursor is the last key before them.
+
+        An uploaded file is listed once no email can have it any more.
+        """
         request: Any = {"Bucket": self._bucket, "Prefix": f"{account_id}/"}
         if cursor is not None:
             request["StartAfter"] = cursor
@@ -47,8 +56,11 @@ class S3Spool:
         spooled = []
         for stored in listed:
             message_id = stored["Key"].split("/")[1]
-            if stored["LastModified"] < moment and is_uuid(message_id):
-                spooled.append(SpoolObject(stored["Key"], account_id, UUID(message_id)))
+            is_upload = stored["Key"].endswith(_UPLOAD)
+            until = moment - UPLOAD_LIFE if is_upload else moment
+            if stored["LastModified"] < until and is_uuid(message_id):
+                identifier = None if is_upload else UUID(message_id)
+                spooled.append(SpoolObject(stored["Key"], account_id, identifier))
         return ScanPage(spooled, listed[-1]["Key"] if page["IsTruncated"] else None)
 
     def delete(self, key: str) -> None:

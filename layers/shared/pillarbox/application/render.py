@@ -1,7 +1,6 @@
 """Render the body of an email to HTML."""
 
 from pillarbox.domain.messages.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
-from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import RequestFuel
 from pillarbox.rendering.text import text_from_html
 
@@ -23,9 +22,13 @@ def render(body: RenderedBody, request_fuel: RequestFuel | None = None, base_url
         ValidationFailed: the result is too large or takes too many steps, or a value is
             missing or has the wrong type.
     """
+    if isinstance(body, HtmlBody):
+        return body.html
+    from pillarbox.rendering import engine  # noqa: PLC0415  a cold start pays for it
+
     match body:
         case StarterBody():
-            branding = Branding(
+            branding = engine.Branding(
                 body.brand_name,
                 body.logo_url,
                 body.attribution,
@@ -34,8 +37,6 @@ def render(body: RenderedBody, request_fuel: RequestFuel | None = None, base_url
                 date=body.date,
                 report_url=f"{base_url}/widget/report#{body.report}" if body.report else None,
             )
-            return render_starter(body.slug, body.values, branding)
+            return engine.render_starter(body.slug, body.values, branding)
         case SavedBody():
-            return render_saved(body.source, body.values, request_fuel)
-        case HtmlBody():
-            return body.html
+            return engine.render_saved(body.source, body.values, request_fuel)

@@ -39,6 +39,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "cross_site_request": (403, "authorization_error"),
     "sign_up_closed": (403, "authorization_error"),
     "preview_keys_closed": (403, "authorization_error"),
+    "attachment_not_found": (404, "not_found"),
     "template_not_found": (404, "not_found"),
     "version_not_found": (404, "not_found"),
     "message_not_found": (404, "not_found"),

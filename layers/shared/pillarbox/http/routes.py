@@ -12,6 +12,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/account": ("GET", "PATCH"),
     "/v1/account/log": ("GET",),
     "/v1/account/resume": ("POST",),
+    "/v1/attachments": ("POST",),
     "/v1/domains": ("GET", "POST"),
     "/v1/domains/{domain}": ("GET", "POST", "DELETE"),
     "/v1/emails": ("GET", "POST"),

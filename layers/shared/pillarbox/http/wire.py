@@ -114,6 +114,13 @@ def texts_by_name() -> Schema[dict[str, str]]:
     return Schema(type="dict", keys_schema=text(), values_schema=text())
 
 
+def models_by_name[M: WireModel](
+    names: Schema[str], shape: type[M], *, most: int
+) -> Schema[dict[str, M]]:
+    """Return the schema of a JSON object with so many objects of one shape."""
+    return Schema(type="dict", keys_schema=names, values_schema=model(shape), max_length=most)
+
+
 def moment() -> Schema[datetime]:
     """Return the schema of a date and time."""
     return Schema(type="datetime")

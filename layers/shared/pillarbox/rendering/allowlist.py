@@ -61,35 +61,41 @@ class SavedProgram:
     tokens: int
 
 
-def check(subject: str, html: str) -> TemplateVariables:
+def check(subject: str, html: str, text: str | None = None) -> TemplateVariables:
     """Check a template; see `rendering.template_check`."""
-    checker = _check(subject, html)
+    checker = _check(subject, html, text)
     return TemplateVariables(tuple(checker.names), tuple(checker.required))
 
 
-def references(subject: str, html: str) -> tuple[TemplateReference, ...]:
+def references(subject: str, html: str, text: str | None = None) -> tuple[TemplateReference, ...]:
     """Check a template, and return its references, each path once, in order of appearance.
 
     Raises:
         ValidationFailed: as `check`.
     """
-    return tuple(_check(subject, html).references.values())
+    return tuple(_check(subject, html, text).references.values())
 
 
-def _check(subject: str, html: str) -> "_Checker":
-    references = subject_references(subject)
-    # Refuse a subject that has any other tag than plain references.
-    if len(references) != subject.count("{{") or "{%" in subject or "{#" in subject:
-        message = "A subject can contain only plain references such as {{ name }}."
-        raise ValidationFailed(FieldError("subject", message, "not_allowed"))
+def _check(subject: str, html: str, text: str | None) -> "_Checker":
     checker = _Checker()
-    for reference in references:
-        checker.add_reference(tuple(reference.split(".")), line=None, required=True)
+    for field, value in (("subject", subject), ("text", text or "")):
+        for reference in _plain_references(field, value):
+            checker.add_reference(tuple(reference.split(".")), line=None, required=True)
     _check_tokens(html)
     tree = _parse(html)
     checker.check_body(tree.body, depth=0)
     _check_loops(tree)
     return checker
+
+
+def _plain_references(field: str, text: str) -> tuple[str, ...]:
+    """Return the references of a text that has no other tags."""
+    references = subject_references(text)
+    if len(references) != text.count("{{") or "{%" in text or "{#" in text:
+        what = "A subject" if field == "subject" else "A text part"
+        message = f"{what} can contain only plain references such as {{{{ name }}}}."
+        raise ValidationFailed(FieldError(field, message, "not_allowed"))
+    return references
 
 
 def compile_saved(html: str) -> SavedProgram:

@@ -3,17 +3,17 @@
 from pillarbox.rendering.saved import TemplateVariables
 
 
-def check_template(subject: str, html: str) -> TemplateVariables:
+def check_template(subject: str, html: str, text: str | None = None) -> TemplateVariables:
     """Check that a template contains only what is allowed, and return its variables.
 
     The body may contain `{{ path }}`, the filters capitalize, default, lower, trim
-    and upper, `if`, and `for` that is not nested. The subject may contain only plain
-    references.
+    and upper, `if`, and `for` that is not nested. Subject and text part may contain only
+    plain references.
 
     Raises:
-        ValidationFailed: on `subject` or `html`, with the code `template_syntax`,
+        ValidationFailed: on `subject`, `html` or `text`, with the code `template_syntax`,
             `not_allowed` or `too_large`.
     """
     from pillarbox.rendering.allowlist import check  # noqa: PLC0415  imports jinja2
 
-    return check(subject, html)
+    return check(subject, html, text)

@@ -7,11 +7,13 @@ from pillarbox.wiring.clock import monotonic, utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
+    from pillarbox.adapters.s3_uploads import S3Uploads
     from pillarbox.application.authentication import SeenKeys
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
+    from pillarbox.application.sending.uploads import UploadStart
 
 
 class SendingWiring(Stores):
@@ -39,6 +41,7 @@ class SendingWiring(Stores):
             jobs=self.jobs,
             messages=self.message_store,
             domains=self.mail_domains,
+            find_uploads=lambda account_id, ids: self.uploads.find(account_id, ids),  # noqa: PLW0108  made at first use
             clock=utc_now,
             monotonic=monotonic,
             preview=PreviewSettings(
@@ -55,6 +58,18 @@ class SendingWiring(Stores):
         from pillarbox.application.authentication import SeenKeys
 
         return SeenKeys()
+
+    @cached_property
+    def uploads(self) -> "S3Uploads":
+        from pillarbox.adapters.s3_uploads import S3Uploads
+
+        return S3Uploads(self.settings.spool_bucket)
+
+    @cached_property
+    def upload_start(self) -> "UploadStart":
+        from pillarbox.application.sending.uploads import UploadStart
+
+        return UploadStart(self.sending_ports, self.seen_keys, self.uploads)
 
     @cached_property
     def single_send(self) -> "SingleSend":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
+    from pillarbox.domain.webhooks.endpoint import WebhookFormat
 
 
 class WebhookWiring(ServiceMailWiring):
@@ -76,7 +77,7 @@ class WebhookWiring(ServiceMailWiring):
             queue=self.webhooks_queue,
         )
 
-    def webhook_worker(self, payloads: "PayloadWriter") -> "WebhookWorker":
+    def webhook_worker(self, payloads: "Mapping[WebhookFormat, PayloadWriter]") -> "WebhookWorker":
         """Return a worker that posts events to webhook endpoints."""
         from random import random
 

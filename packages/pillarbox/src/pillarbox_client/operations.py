@@ -109,6 +109,11 @@ class Operations:
         )
         return result
 
+    def create_attachment(self, body: types.UploadRequest) -> types.UploadDetail:
+        """Upload an attachment: `POST /v1/attachments`."""
+        result: types.UploadDetail = self._send(Request("POST", "/v1/attachments", body=body))
+        return result
+
     def get_message(self, message_id: str) -> types.MessageDetail:
         """Get a message: `GET /v1/emails/{message_id}`."""
         result: types.MessageDetail = self._send(
@@ -559,6 +564,11 @@ class AsyncOperations:
                 idempotency_key=idempotency_key or new_idempotency_key(),
             )
         )
+        return result
+
+    async def create_attachment(self, body: types.UploadRequest) -> types.UploadDetail:
+        """Upload an attachment: `POST /v1/attachments`."""
+        result: types.UploadDetail = await self._send(Request("POST", "/v1/attachments", body=body))
         return result
 
     async def get_message(self, message_id: str) -> types.MessageDetail:

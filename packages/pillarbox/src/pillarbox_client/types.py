@@ -84,7 +84,7 @@ EventKind: TypeAlias = Literal[
 ]
 """What can happen to a message or to one of its recipients."""
 
-Headers: TypeAlias = dict[str, str]
+Headers: TypeAlias = "dict[str, str]"
 """Header fields: In-Reply-To, References, List-Unsubscribe, List-Unsubscribe-Post, Auto-Submitted,
 Precedence, Feedback-ID, and names that begin with X-. They have at most 4096 bytes in all. Only
 X-… may have more than ASCII.
@@ -140,13 +140,19 @@ StarterSlug: TypeAlias = Literal[
 Status: TypeAlias = Literal["pending", "sent", "delivered", "bounced", "complained", "failed"]
 """The latest known state of a message."""
 
-Tags: TypeAlias = dict[str, str]
+Tags: TypeAlias = "dict[str, str]"
 """Names and values by which you find an email again. They are not delivered. They have at most 256
 bytes in all. A value has no blank at either end.
 """
 
-Variables: TypeAlias = dict[str, Any]
+TemplateLocales: TypeAlias = "dict[str, LocaleModel]"
+"""Subject, body and text part for each locale, by its language tag (RFC 5646) in any case."""
+
+Variables: TypeAlias = "dict[str, Any]"
 """Values for a template, by name."""
+
+WebhookFormat: TypeAlias = Literal["pillarbox", "resend"]
+"""The shapes that payloads have. The signature is the same for all."""
 
 WebhookType: TypeAlias = Literal[
     "email.accepted",
@@ -283,9 +289,15 @@ class AnalyticsRow(TypedDict):
 
 
 class Attachment(TypedDict):
-    """A file in an email. It is not kept after the delivery."""
+    """A file in an email, with its content or by the id of its upload. The content is not kept
+    after the delivery.
+    """
 
-    filename: str
+    attachmentId: NotRequired[str | None]
+    """The id of an uploaded file, from `POST /v1/attachments`. It replaces `filename`,
+    `contentType` and `content`.
+    """
+    filename: NotRequired[str | None]
     """A plain name: no path, no colon, no invisible character, no dot or blank at the end, no
     device of Windows such as CON, and no extension that SES refuses (.exe, .js, .bat, .lnk,
     .hta, …).
@@ -294,7 +306,7 @@ class Attachment(TypedDict):
     """The type of the file (RFC 6838), without parameters. Without it, the file's extension
     decides.
     """
-    content: str
+    content: NotRequired[str | None]
     """The file's bytes in base64 (RFC 4648 section 4), padded."""
     inline: NotRequired[bool]
     """Whether the HTML shows the file, as cid:<contentId>. False by default."""
@@ -390,6 +402,10 @@ class ChangeWebhookRequest(TypedDict):
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
     enabled: NotRequired[bool | None]
     """Whether events are sent."""
+    format: NotRequired[WebhookFormat | None]
+    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
+    written for it. The types are chosen by our names. The signature is the same.
+    """
 
 
 class ChangedSetting(TypedDict):
@@ -516,6 +532,10 @@ class CreateWebhookRequest(TypedDict):
         ]
     ]
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
+    format: NotRequired[WebhookFormat]
+    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
+    written for it. The types are chosen by our names. The signature is the same.
+    """
 
 
 class DnsAnswer(TypedDict):
@@ -734,6 +754,26 @@ class ListedAccount(TypedDict):
     """Null if it is not suspended."""
     limits: list[LimitState]
     """The limits in force."""
+
+
+class LocaleItem(TypedDict):
+    """What a template has for one locale."""
+
+    subject: str
+    source: str
+    text: str | None
+    """The text part. Null makes one of the HTML at each send."""
+
+
+class LocaleModel(TypedDict):
+    """What a template has for one locale."""
+
+    subject: str
+    """Text with plain references."""
+    source: str
+    """The body, in the language of `kind`."""
+    text: NotRequired[str | None]
+    """The text part, with plain references."""
 
 
 class LogItem(TypedDict):
@@ -974,6 +1014,8 @@ class PublishedTemplate(TypedDict):
     id: str
     version: int
     variables: list[str]
+    locales: list[str]
+    """Those that it has beside the default."""
     updatedAt: str
 
 
@@ -1015,6 +1057,12 @@ class RenderTemplateRequest(TypedDict):
     """Text with plain references."""
     source: str
     """The body."""
+    text: NotRequired[str | None]
+    """The text part, with plain references."""
+    default: NotRequired[LocaleModel | None]
+    """If this is for a locale, the template without one: variables that only one of the two has
+    are problems.
+    """
     variables: NotRequired[Variables | None]
     """The values to show: at most 256 KB and 8 levels."""
 
@@ -1084,6 +1132,14 @@ class SaveDraftRequest(TypedDict):
     """The language of `source`."""
     source: str
     """The body. It may have faults until it is published."""
+    text: NotRequired[str | None]
+    """The text part, with plain references as in the subject. An empty one removes it; without the
+    field it stays.
+    """
+    locales: NotRequired[TemplateLocales | None]
+    """Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else
+    the fields above.
+    """
     samples: NotRequired[dict[str, dict[str, Any]]]
     """Values for previews, by the names of their sets: at most 64 KB."""
 
@@ -1114,6 +1170,8 @@ class SavedTemplateDetail(TypedDict):
     updatedAt: str
     previewHtml: str
     """The first 500 characters of the HTML, with names in place of values."""
+    locales: list[str]
+    """The locales that it has beside the default."""
 
 
 class SavedTemplatePage(TypedDict):
@@ -1255,6 +1313,10 @@ class TemplateDraft(TypedDict):
     publishedVersion: int | None
     """The version that sends use. Null if there is none."""
     source: str
+    text: str | None
+    """The text part. Null makes one of the HTML at each send."""
+    locales: dict[str, LocaleItem]
+    """By the language tag, in small letters."""
     samples: dict[str, dict[str, Any]]
     """Values for previews, by the names of their sets."""
 
@@ -1293,7 +1355,7 @@ class TemplateProblem(TypedDict):
     code: str
     message: str
     field: str
-    """`source`, `subject` or `variables`."""
+    """`source`, `subject`, `text` or `variables`."""
     line: int | None
     """Of the source."""
     suggestion: str | None
@@ -1327,6 +1389,10 @@ class TemplateVersion(TypedDict):
     """The address of a user, or `operator`."""
     publishedAt: str
     source: str
+    text: str | None
+    """The text part. Null makes one of the HTML at each send."""
+    locales: dict[str, LocaleItem]
+    """By the language tag, in small letters."""
     html: str
 
 
@@ -1380,6 +1446,34 @@ class UnsubscribeModel(TypedDict):
     """
 
 
+class UploadDetail(TypedDict):
+    """The request with which to upload a file, and the id that a send names."""
+
+    attachmentId: str
+    method: Literal["PUT"]
+    url: str
+    """Where to send the file. The URL is a secret."""
+    headers: dict[str, str]
+    """Send exactly these. Another type, size, hash or name is refused."""
+    expiresAt: str
+    """Until when the URL takes the file."""
+    usableUntil: str
+    """Until when sends may name the file."""
+
+
+class UploadRequest(TypedDict):
+    """A file in words, without its bytes."""
+
+    filename: str
+    """As in a send."""
+    contentType: NotRequired[AttachmentType | None]
+    """As in a send; without it, the file's extension decides."""
+    size: int
+    """The number of the file's bytes, at most 5 MB."""
+    sha256: str
+    """The SHA-256 of the file's bytes, in hex."""
+
+
 class Webhook(TypedDict):
     """An endpoint: an address of your application that receives events."""
 
@@ -1389,6 +1483,8 @@ class Webhook(TypedDict):
     """The types of events that it receives: `["*"]`, or a list."""
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
+    format: WebhookFormat
+    """The shape of its payloads: ours, or that of Resend."""
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -1468,6 +1564,8 @@ class WebhookWithSecret(TypedDict):
     """The types of events that it receives: `["*"]`, or a list."""
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
+    format: WebhookFormat
+    """The shape of its payloads: ours, or that of Resend."""
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -1549,6 +1647,7 @@ SendEmailRequest = TypedDict(
         "to": str | list[str],
         "starterTemplate": NotRequired[StarterSlug | None],
         "templateId": NotRequired[str | None],
+        "locale": NotRequired[str | None],
         "html": NotRequired[str | None],
         "text": NotRequired[str | None],
         "variables": NotRequired[Variables | None],

@@ -16,7 +16,7 @@ from uuid import uuid4
 from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
-from pillarbox.adapters.aws import CallLimits
+from pillarbox.adapters.aws import MAX_PARALLEL, CallLimits
 from pillarbox.adapters.direct.connection import AwsConnection, Endpoint, Response
 from pillarbox.adapters.direct.signature import AccessKey, Signer
 
@@ -41,10 +41,12 @@ _TEMPORARY_CODES: Final = (
 _TEMPORARY_STATUSES: Final = frozenset({500, 502, 503, 504})
 #: What a try costs of the quota of repetitions, and what a call gives back that needed none.
 _COST, _COST_OF_TIMEOUT, _GAIN = 5, 10, 1
-_MAX_IDLE: Final = 10
 _START: Final = "POST / HTTP/1.1\r\nuser-agent: pillarbox\r\naccept-encoding: identity\r\n"
-#: With these variables the credentials in the environment expire, or are of an older form.
-_OTHER_CREDENTIALS: Final = ("AWS_CREDENTIAL_EXPIRATION", "AWS_SECURITY_TOKEN")
+#: The last two say that the credentials in the environment expire, or are of an older form.
+_CREDENTIALS: Final = (
+    "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
+    " AWS_CREDENTIAL_EXPIRATION AWS_SECURITY_TOKEN"
+)
 _FIRST_ERROR: Final = 300
 _SERVER_ERROR: Final = 500
 
@@ -91,21 +93,19 @@ class DirectClient:
         """
         if operation == _WITH_TOKEN:
             parameters.setdefault("ClientRequestToken", str(uuid4()))
-        body = json.dumps(parameters, default=_to_base64).encode()
-        attempt, gain = 1, _GAIN
-        while True:
-            outcome = self._try(operation, body)
-            if attempt >= self._limits.attempts or not self._is_temporary(outcome):
-                break
+        # Only a binary attribute is no JSON.
+        body = json.dumps(parameters, default=lambda raw: b64encode(raw).decode()).encode()
+        attempt, gain = 0, _GAIN
+        while self._is_temporary(outcome := self._try(operation, body)):
             timed_out = isinstance(outcome, sdk.ConnectTimeoutError | sdk.ReadTimeoutError)
-            gain = _COST_OF_TIMEOUT if timed_out else _COST
-            if not self._quota.acquire(gain):
+            cost = _COST_OF_TIMEOUT if timed_out else _COST
+            if attempt + 1 >= self._limits.attempts or not self._quota.acquire(cost):
                 break
-            sleep(random() * 2 ** (attempt - 1))  # noqa: S311  not a secret
-            attempt += 1
+            sleep(random() * 2**attempt)  # noqa: S311  not a secret
+            attempt, gain = attempt + 1, cost
         if isinstance(outcome, sdk.BotoCoreError):
             raise outcome
-        metadata = {"HTTPStatusCode": outcome.status, "RetryAttempts": attempt - 1}
+        metadata = {"HTTPStatusCode": outcome.status, "RetryAttempts": attempt}
         if outcome.status >= _FIRST_ERROR:
             error: Any = _read_error(outcome) | {"ResponseMetadata": metadata}
             raise sdk.ClientError(error, operation)
@@ -136,12 +136,10 @@ class DirectClient:
             while not (connection := self._idle.pop()).reusable:
                 connection.close()
             return connection
-        return AwsConnection(
-            self._endpoint, self._limits.connect_timeout, self._limits.read_timeout
-        )
+        return AwsConnection(self._endpoint, self._limits)
 
     def _keep(self, connection: AwsConnection) -> None:
-        if connection.reusable and len(self._idle) < _MAX_IDLE:
+        if connection.reusable and len(self._idle) < MAX_PARALLEL:
             self._idle.append(connection)
         else:
             connection.close()
@@ -149,13 +147,10 @@ class DirectClient:
     def _is_temporary(self, outcome: Response | sdk.BotoCoreError) -> bool:
         if isinstance(outcome, sdk.BotoCoreError) or outcome.status in _TEMPORARY_STATUSES:
             return True
-        if outcome.status >= _FIRST_ERROR:
-            code = _read_error(outcome)["Error"]["Code"]
-            if code in _TEMPORARY_CODES.split():
-                return True
-        if self._endpoint.service != "dynamodb" or "x-amz-crc32" not in outcome.headers:
-            return False
-        return int(outcome.headers["x-amz-crc32"]) != crc32(outcome.body)
+        code = outcome.status >= _FIRST_ERROR and _read_error(outcome)["Error"]["Code"]
+        checksum = self._endpoint.service == "dynamodb" and outcome.headers.get("x-amz-crc32")
+        wrong = checksum and int(checksum) != crc32(outcome.body)
+        return bool(wrong) or code in _TEMPORARY_CODES.split()
 
 
 def find_client(service: str, limits: CallLimits) -> DirectClient | None:
@@ -169,20 +164,18 @@ def _find_credentials() -> Callable[[], AccessKey]:
 
     botocore's are refreshed before they expire.
     """
-    get = os.environ.get
-    access_key, secret_key = get("AWS_ACCESS_KEY_ID"), get("AWS_SECRET_ACCESS_KEY")
-    if access_key and secret_key and not any(map(get, _OTHER_CREDENTIALS)):
-        fixed = AccessKey(access_key, secret_key, get("AWS_SESSION_TOKEN"))
+    access_key, secret_key, token, *others = map(os.environ.get, _CREDENTIALS.split())
+    if access_key and secret_key and not any(others):
+        fixed = AccessKey(access_key, secret_key, token)
         return lambda: fixed
     # No function needs it, and it takes a cold start's time.
     from pillarbox.adapters.sdk import sdk_session  # noqa: PLC0415  see above
 
     def current() -> AccessKey:
-        found = sdk_session().get_credentials()
-        if found is None:
-            raise sdk.NoCredentialsError
-        frozen: Any = found.get_frozen_credentials()
-        return AccessKey(frozen.access_key, frozen.secret_key, frozen.token)
+        if found := sdk_session().get_credentials():
+            # The stubs allow keys that are None.
+            return AccessKey(*found.get_frozen_credentials()[:3])  # type: ignore[arg-type]
+        raise sdk.NoCredentialsError
 
     return current
 
@@ -194,9 +187,9 @@ def _read_fields(body: bytes, otherwise: dict[str, Any]) -> dict[str, Any]:
         body: of a response.
         otherwise: what to return if it is no JSON. To botocore that is no failure.
     """
-    has_binary = b'"B"' in body or b'"BS"' in body
+    hook = _from_base64 if b'"B"' in body else None
     try:
-        fields = json.loads(body or b"{}", object_hook=_from_base64 if has_binary else None)
+        fields = json.loads(body or b"{}", object_hook=hook)
     except json.JSONDecodeError:
         return otherwise
     return {name: value for name, value in fields.items() if value is not None}
@@ -218,15 +211,6 @@ def _read_error(response: Response) -> dict[str, Any]:
     return (fields if kind else {}) | {"Error": error}
 
 
-def _to_base64(value: bytes) -> str:
-    """Write a binary attribute value, the only one that JSON does not know."""
-    return b64encode(value).decode()
-
-
 def _from_base64(value: dict[str, Any]) -> dict[str, Any]:
-    match value:
-        case {"B": str(text), **rest} if not rest:
-            return {"B": b64decode(text)}
-        case {"BS": list(texts), **rest} if not rest:
-            return {"BS": [b64decode(text) for text in texts]}
-    return value
+    text = value.get("B") if len(value) == 1 else None
+    return {"B": b64decode(text)} if isinstance(text, str) else value

@@ -8,38 +8,24 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from select import POLLIN, poll
-from typing import BinaryIO, Final, NamedTuple, Self
+from typing import Any, BinaryIO, Final, NamedTuple, Self
 
 import botocore
 from botocore import exceptions as sdk
+
+from pillarbox.adapters.aws import CallLimits
 
 #: What botocore trusts, too.
 AUTHORITIES: Final = Path(botocore.__file__).with_name("cacert.pem")
 #: Variables with which only botocore finds the endpoint or the way to it.
 _ONLY_BOTOCORE: Final = (
-    *(
-        "AWS_PROFILE",
-        "AWS_DEFAULT_PROFILE",
-        "AWS_ACCOUNT_ID",
-        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-    ),
-    *("AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
+    "AWS_PROFILE AWS_DEFAULT_PROFILE AWS_ACCOUNT_ID"
+    " AWS_IGNORE_CONFIGURED_ENDPOINT_URLS AWS_USE_FIPS_ENDPOINT AWS_USE_DUALSTACK_ENDPOINT"
+    " HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy"
 )
 #: The longest line of a response, as in `http.client`.
 _LINE: Final = 65536
-type _Kinds = tuple[tuple[type[Exception], type[sdk.BotoCoreError]], ...]
-
-#: The errors of botocore for those of a connection that does not come about, and of an open one.
-_CONNECTING: Final[_Kinds] = (
-    (TimeoutError, sdk.ConnectTimeoutError),
-    (OSError, sdk.EndpointConnectionError),
-)
-_OPEN: Final[_Kinds] = (
-    (TimeoutError, sdk.ReadTimeoutError),
-    (ssl.SSLError, sdk.SSLError),
-    (Exception, sdk.ConnectionClosedError),
-)
+_LATE, _CLOSED = sdk.ReadTimeoutError, sdk.ConnectionClosedError
 
 
 class Endpoint(NamedTuple):
@@ -56,7 +42,7 @@ class Endpoint(NamedTuple):
         # The isolated partitions and the European cloud have domains of their own.
         if not region or "iso" in region or region.startswith("eusc-"):
             return None
-        if any(os.environ.get(name) for name in _ONLY_BOTOCORE):
+        if any(map(os.environ.get, _ONLY_BOTOCORE.split())):
             return None
         domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
         url = (
@@ -87,26 +73,25 @@ class AwsConnection:
 
     Args:
         endpoint: where to connect.
-        connect_timeout: seconds until it is open.
-        read_timeout: seconds for each part of a response.
+        limits: how long it may take to open, and each part of a response.
 
     Raises:
         BotoCoreError: it did not come about.
     """
 
-    def __init__(self, endpoint: Endpoint, connect_timeout: float, read_timeout: float) -> None:
+    def __init__(self, endpoint: Endpoint, limits: CallLimits) -> None:
         self._url = endpoint.url
         scheme, _, address = endpoint.url.partition("://")
         host, _, port = address.partition(":")
-        with _errors(self._url, _CONNECTING):
+        with _errors(self._url, sdk.ConnectTimeoutError, sdk.EndpointConnectionError):
             target = host, int(port or (443 if scheme == "https" else 80))
-            self._socket = socket.create_connection(target, connect_timeout)
+            self._socket = socket.create_connection(target, limits.connect_timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         if scheme == "https":
-            with _errors(self._url, _OPEN):
+            with _errors(self._url, _LATE, _CLOSED):
                 self._socket = _tls().wrap_socket(self._socket, server_hostname=host)
-        self._socket.settimeout(read_timeout)
+        self._socket.settimeout(limits.read_timeout)
         self._readable = poll()
         self._readable.register(self._socket, POLLIN)
         self._reusable = True
@@ -132,9 +117,9 @@ class AwsConnection:
         """
         self._reusable = False
         # A server may respond before it has read all, and close: the response counts.
-        with _errors(self._url, _OPEN[-1:]), suppress(BrokenPipeError, ConnectionResetError):
+        with _errors(self._url, _CLOSED, _CLOSED), suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(request)
-        with _errors(self._url, _OPEN), self._socket.makefile("rb") as reader:
+        with _errors(self._url, _LATE, _CLOSED), self._socket.makefile("rb") as reader:
             version, code, *_ = reader.readline(_LINE).split(None, 2)
             headers = _read_headers(reader)
             # The services send no response of another kind, so one is as good as lost.
@@ -150,24 +135,24 @@ class AwsConnection:
 
 
 @contextmanager
-def _errors(url: str, kinds: _Kinds) -> Iterator[None]:
-    """Raise the error of botocore that has the first of these kinds."""
+def _errors(url: str, timeout: type[Exception], other: type[Exception]) -> Iterator[None]:
+    """Raise botocore's error: that of a time-out, that of TLS, or another one."""
     try:
         yield
     except (OSError, ValueError) as error:
-        kind = next(kind for of, kind in kinds if isinstance(error, of))
+        kinds = (TimeoutError, timeout), (ssl.SSLError, sdk.SSLError), (Exception, other)
+        kind: Any = next(kind for of, kind in kinds if isinstance(error, of))
         raise kind(endpoint_url=url, error=error) from error
 
 
 def _read_headers(reader: BinaryIO) -> dict[str, str]:
-    headers = {}
-    while (line := reader.readline(_LINE)) not in {b"\r\n", b"\n", b""}:
-        name, _, value = line.decode("latin-1").partition(":")
-        headers[name.strip().lower()] = value.strip()
-    return headers
+    lines = iter(lambda: reader.readline(_LINE).decode("latin-1").rstrip("\r\n"), "")
+    parts = (line.partition(":") for line in lines)
+    return {name.strip().lower(): value.strip() for name, _, value in parts}
 
 
 @cache
 def _tls() -> ssl.SSLContext:
     """Return what verifies certificates and names; reading the authorities takes a while."""
-    return ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE") or AUTHORITIES)
+    chosen = os.environ.get("AWS_CA_BUNDLE") or os.environ.get("REQUESTS_CA_BUNDLE")
+    return ssl.create_default_context(cafile=chosen or AUTHORITIES)

@@ -41,6 +41,7 @@ from pillarbox.domain.templates.template import SavedTemplate
 
 if TYPE_CHECKING:
     from pillarbox.domain.accounts.pause import Pause
+    from pillarbox.domain.templates.locales import LocaleVariant
 
 _LIMITS: Final = Row(Limits, "per_minute?", "per_day?", "per_month?", "recipients_per_day?")
 _BRAND: Final = Row(
@@ -91,6 +92,21 @@ _KEY: Final = Row(
     expires_at=("expires_at?", TIME),
     sources=Column("sources", TUPLE, absent=()),
 )
+
+
+def _write_locales(locales: "Mapping[str, LocaleVariant]") -> dict[str, list[object]]:
+    return {name: [*part] for name, part in locales.items()}
+
+
+def _read_locales(stored: Mapping[str, list[Any]]) -> "dict[str, LocaleVariant]":
+    from pillarbox.domain.templates.locales import LocaleVariant  # noqa: PLC0415  few have any
+
+    return {
+        name: LocaleVariant(subject, html, text, tuple(required))
+        for name, (subject, html, text, required) in stored.items()
+    }
+
+
 #: What its author changes.
 _TEMPLATE_SOURCE: Final[Row[dict[str, Any]]] = Row(
     dict,
@@ -98,6 +114,8 @@ _TEMPLATE_SOURCE: Final[Row[dict[str, Any]]] = Row(
     variables=("variables", TUPLE),
     required=("required", TUPLE),
     updated_at=("updated", TIME),
+    text="text?",
+    locales=Column("locales", Codec(_write_locales, _read_locales), absent={}),
 )
 _TEMPLATE: Final = Row(
     SavedTemplate,

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,6 +29,9 @@ from pillarbox.domain.messages.message import Event, EventKind
 VERSION: Final = 1
 #: The version of a job with a result. Workers from before it must not read it as a mail.
 RESULT_VERSION: Final = 2
+#: The version of a job whose mail names uploaded files. Workers from before it would drop them.
+UPLOADS_VERSION: Final = 3
+_VERSIONS: Final = (VERSION, RESULT_VERSION, UPLOADS_VERSION)
 #: SQS accepts 1 MiB but charges for each 64 KB: above this size the spool is cheaper.
 MAX_INLINE_BYTES: Final = 200_000
 
@@ -61,6 +65,23 @@ def _read_attachment(fields: Mapping[str, Any]) -> Attachment:
     return _ATTACHMENT.read(fields, inline=fields["content_id"] is not None)
 
 
+@cache
+def _uploads() -> Codec:
+    from pillarbox.domain.messages.upload import UploadedFile  # noqa: PLC0415  few emails have one
+
+    row = Row(
+        UploadedFile,
+        *("filename", "size", "sha256", "content_id?"),
+        upload_id=("id", UUID_TEXT),
+        content_type="type",
+    )
+
+    def read(fields: Mapping[str, Any]) -> UploadedFile:
+        return row.read(fields, inline=fields["content_id"] is not None)
+
+    return many(Codec(row.write, read))
+
+
 _MAIL: Final = Row(
     Mail,
     *("from_name?", "reply_to?", "subject", "text?"),
@@ -74,6 +95,11 @@ _MAIL: Final = Row(
         many(Codec(_ATTACHMENT.write, _read_attachment)),
         absent=(),
     ),
+    uploads=Column(
+        "uploads",
+        Codec(lambda files: _uploads().write(files), lambda stored: _uploads().read(stored)),
+        absent=(),
+    ),
 )
 _STARTER: Final = Row(
     StarterBody,
@@ -84,9 +110,11 @@ _STARTER: Final = Row(
 _SAVED: Final = Row(SavedBody, "source", "values")
 
 
-def write_job(job: Job, *, payload: bytes | None = None, spool_key: str | None = None) -> str:
+def write_job(
+    job: Job, version: int = VERSION, *, payload: bytes | None = None, spool_key: str | None = None
+) -> str:
     """Write a job as JSON, with its payload or with the key of its payload in the spool."""
-    body = _job_json(job, VERSION)
+    body = _job_json(job, version)
     if payload is None:
         return json.dumps(body | {"spool": spool_key})
     return f'{json.dumps(body)[:-1]}, "payload": {payload.decode()}}}'
@@ -113,7 +141,7 @@ def read_job(text: str) -> Job:
         body = json.loads(text)
     except ValueError as error:
         raise UnreadableJob("not JSON") from error
-    if not isinstance(body, dict) or body.get("version") not in (VERSION, RESULT_VERSION):
+    if not isinstance(body, dict) or body.get("version") not in _VERSIONS:
         raise _unreadable(body)
     try:
         return _JOB.read(
@@ -155,7 +183,7 @@ def _unreadable(body: object) -> UnreadableJob:
     valid = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)
     return UnreadableJob(
         "not a job of a known version",
-        newer=isinstance(version, int) and version > RESULT_VERSION,
+        newer=isinstance(version, int) and version > _VERSIONS[-1],
         account_id=account_id if valid else None,
         message_id=UUID(message_id) if valid else None,
     )

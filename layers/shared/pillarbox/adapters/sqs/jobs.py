@@ -6,6 +6,7 @@ one account has many in flight ("fair queues"). It promises no order, as in any 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
 from math import ceil
@@ -17,6 +18,8 @@ from botocore.exceptions import ClientError
 from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
 from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_batch
 from pillarbox.adapters.sqs.job_format import (
+    UPLOADS_VERSION,
+    VERSION,
     fits_inline,
     read_job,
     read_payload,
@@ -94,13 +97,14 @@ class SqsJobs:
 
     def _text(self, job: Job, mail: Mail) -> str:
         payload = write_payload(mail)
+        version = UPLOADS_VERSION if mail.uploads else VERSION
         if fits_inline(payload):
-            return write_job(job, payload=payload)
+            return write_job(job, version, payload=payload)
         # Each try has its own key, so the clean-up of one try does not affect the others.
         key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
         with service_errors("spool"):
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload)
-        return write_job(job, spool_key=key)
+        return write_job(job, version, spool_key=key)
 
     def read(self, text: str) -> Job:
         """Read the job in a message of the queue.
@@ -111,9 +115,17 @@ class SqsJobs:
         return read_job(text)
 
     def load(self, job: Job) -> Mail:
-        """Return the email from the job or from the spool."""
-        if job.mail is not None:
-            return job.mail
+        """Return the email from the job or from the spool, with its uploaded files."""
+        mail = job.mail or self._load_spooled(job)
+        if not mail.uploads:
+            return mail
+        from pillarbox.adapters.s3_uploads import S3Uploads  # noqa: PLC0415  few emails have one
+
+        uploads = S3Uploads(self._bucket)
+        files = tuple(uploads.load(job.account_id, file) for file in mail.uploads)
+        return replace(mail, attachments=mail.attachments + files, uploads=())
+
+    def _load_spooled(self, job: Job) -> Mail:
         if job.spool_key is None:
             raise PayloadGone
         try:

@@ -53,7 +53,12 @@ def write_task(task: WebhookTask) -> str:
     if isinstance(task, EndpointDrain):
         fields["drain"] = milliseconds(task.lease) if task.lease else 0
     else:
-        fields |= {"id": str(task.event_id), "type": task.type.value, "at": milliseconds(task.at)}
+        fields |= {
+            "id": str(task.event_id),
+            "type": task.type.value,
+            "at": milliseconds(task.at),
+            "attempts": task.attempts,
+        }
         if task.message_id is not None:
             fields["message"] = str(task.message_id)
         if task.address is not None:
@@ -62,8 +67,6 @@ def write_task(task: WebhookTask) -> str:
             fields["domain"] = task.domain
         if task.pause is not None:
             fields["pause"] = task.pause
-        if task.attempts is not None:
-            fields["attempts"] = task.attempts
         if task.replayed_at is not None:
             fields["replayed"] = milliseconds(task.replayed_at)
     return json.dumps(fields, separators=(",", ":"))
@@ -93,5 +96,5 @@ def read_task(text: str) -> WebhookTask:
         domain=fields.get("domain"),
         pause=fields.get("pause"),
         replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
-        attempts=fields.get("attempts"),
+        attempts=fields["attempts"],
     )

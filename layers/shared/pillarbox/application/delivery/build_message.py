@@ -2,8 +2,8 @@
 
 from email.utils import format_datetime
 
+from pillarbox.application.delivery.message_id import message_id_header
 from pillarbox.application.render import render
-from pillarbox.domain.address import domain_of
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
 from pillarbox.mime.build import OutgoingMail, build
@@ -45,8 +45,3 @@ def _with_required_fields(body: RawBody, message: Message) -> bytes:
     if not body.has_message_id:
         fields += field("Message-ID", [message_id_header(message)])
     return fields + body.octets
-
-
-def message_id_header(message: Message) -> str:
-    """Return the Message-ID of a message (RFC 5322 section 3.6.4), the same at each build."""
-    return f"<{message.message_id}@{domain_of(message.sender)}>"

@@ -14,11 +14,11 @@ from pillarbox.domain.messages.message import Event, Message
 
 @dataclass(frozen=True, slots=True)
 class SpoolObject:
-    """An object in the spool: its key and its message."""
+    """An object in the spool: its key and its message; None for an uploaded file."""
 
     key: str
     account_id: str
-    message_id: UUID
+    message_id: UUID | None
 
 
 class Spool(Protocol):

@@ -160,15 +160,16 @@ class Sweep:
         return SweepReport(statistics_repaired=check.repaired), _rest(task, cursor)
 
     def _clear_spool(self, task: SweepTask) -> tuple[SweepReport, SweepTask | None]:
-        """Delete the objects of finished messages and of those that were never accepted."""
+        """Delete the objects of finished and never accepted messages, and old uploaded files."""
         page = self.spool.put_before(task.account_id, task.pass_at - SETTLED, task.cursor)
-        ids = list({spooled.message_id for spooled in page.items})
+        ids = list({spooled.message_id for spooled in page.items if spooled.message_id})
         messages = self.messages.get_all(task.account_id, ids)
         needed = {message_id for message_id, message in messages.items() if message.pending}
         orphans = [spooled for spooled in page.items if spooled.message_id not in needed]
         for orphan in orphans:
             self.spool.delete(orphan.key)
-        return SweepReport(orphaned_bodies=len(orphans)), _rest(task, page.next)
+        bodies = sum(orphan.message_id is not None for orphan in orphans)
+        return SweepReport(orphaned_bodies=bodies), _rest(task, page.next)
 
 
 def _rest(task: SweepTask, cursor: str | None) -> SweepTask | None:

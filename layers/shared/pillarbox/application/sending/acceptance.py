@@ -61,6 +61,7 @@ from pillarbox.domain.messages.mail import COMMIT_TIME
 from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
+    from pillarbox.domain.messages.upload import UploadedFile
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
@@ -80,6 +81,8 @@ class SendingPorts:
     jobs: Jobs
     messages: Messages
     domains: MailDomains
+    #: Returns those of an account's uploads that exist, by their ids.
+    find_uploads: "Callable[[str, Collection[UUID]], Mapping[UUID, UploadedFile]]"
     clock: Clock
     #: Seconds, by a clock that nobody sets.
     monotonic: Callable[[], float]

@@ -20,7 +20,7 @@ from pillarbox.application.sending.costly_requests import (
     http_senders,
 )
 from pillarbox.application.sending.paused import find_paused
-from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, find_files
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, error_of
@@ -177,10 +177,12 @@ class BatchSend:
             return group
         domains = frozenset().union(*(draft.recipients.domains for draft in drafts.values()))
         verdicts = ports.domains.look_up(domains)
+        requests = [draft.request for draft in drafts.values()]
+        files = find_files(ports, principal.account.account_id, requests)
         now, fuel, refused = ports.clock(), RequestFuel(), 0
         for position, draft in drafts.items():
             try:
-                group.prepared[position] = draft.prepare(verdicts, now, fuel)
+                group.prepared[position] = draft.prepare(verdicts, files, now, fuel)
             except ServiceError as error:
                 group.outcomes[position] = error
                 refused += 1

@@ -12,6 +12,7 @@ from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, is_header_safe
 from pillarbox.domain.messages.mail import (
     MAX_DELIVERY_TIME,
+    MAX_TEXT,
     Body,
     HtmlBody,
     Mail,
@@ -24,6 +25,7 @@ from pillarbox.domain.templates.template import (
     SavedTemplate,
     StarterTemplate,
     fill_subject,
+    fill_text,
     unknown_template,
 )
 from pillarbox.rendering.fuel import RequestFuel
@@ -52,7 +54,7 @@ def find_template(
     template = directory.templates.get(request.template_id) if request.template_id else None
     if template is None:
         raise unknown_template()
-    return template
+    return template.in_locale(request.locale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,21 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         reply_to=request.reply_to,
         subject=subject,
         body=body,
-        text=request.text,
+        text=request.text or _own_text(template, body),
         headers=request.headers,
         attachments=request.attachments,
     )
+
+
+def _own_text(template: StarterTemplate | SavedTemplate | None, body: Body) -> str | None:
+    """Return the text part of a saved template that has its own."""
+    if not (isinstance(template, SavedTemplate) and template.text and isinstance(body, SavedBody)):
+        return None
+    text = fill_text(template.text, body.values, MAX_TEXT)
+    if text is None:
+        message = "the values make the text part larger than 1 MB"
+        raise ValidationFailed(FieldError("variables", message, "too_large"))
+    return text
 
 
 def deadline(mail: Mail, now: datetime) -> datetime:

@@ -1,8 +1,9 @@
 """Prepare a message for acceptance: template, sender, recipients, and the record it will have."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, DomainVerdict
@@ -13,11 +14,16 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import Amount
 from pillarbox.domain.ids import created_at, new_id
+from pillarbox.domain.messages.attachment import check_attachments
 from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Message, MessageOrigin, SendRoute
 from pillarbox.domain.messages.tags import Tags
 from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
+
+if TYPE_CHECKING:
+    from pillarbox.application.sending.acceptance import SendingPorts
+    from pillarbox.domain.messages.upload import UploadedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,22 +153,55 @@ class Draft:
         )
 
     def prepare(
-        self, verdicts: Mapping[str, DomainVerdict], now: datetime, fuel: RequestFuel
+        self,
+        verdicts: Mapping[str, DomainVerdict],
+        files: "Mapping[UUID, UploadedFile]",
+        now: datetime,
+        fuel: RequestFuel,
     ) -> PreparedMessage:
-        """Check the domains of the recipients, and compose the mail.
+        """Check the domains of the recipients and the uploaded files, and compose the mail.
 
         Args:
             verdicts: by domain.
+            files: those that were found, by the ids of their uploads.
             now: the moment of acceptance.
             fuel: what rendering the emails of this request may cost in all.
 
         Raises:
-            ServiceError: `invalid_recipient` or `validation_failed`.
+            ServiceError: `invalid_recipient`, `validation_failed`, `attachment_not_found` or a code
+                of `check_attachments`.
         """
         self.recipients.check_domains(verdicts)
+        uploads = self._uploads(files) if self.request.uploads else ()
         mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
+        if uploads:
+            mail = replace(mail, uploads=uploads)
         if self.principal.policy.tests_only:
             mail = as_test(mail, self.principal.stop_token(mail.to[0]))
         return PreparedMessage.of(
             mail, self.principal.account, self.request.body_hash, now, self.origin
         )
+
+    def _uploads(self, files: "Mapping[UUID, UploadedFile]") -> "tuple[UploadedFile, ...]":
+        from pillarbox.domain.messages.upload import files_of  # noqa: PLC0415  few emails have one
+
+        uploads = files_of(self.request.uploads, files)
+        check_attachments((*self.request.attachments, *uploads))
+        return uploads
+
+
+def find_files(
+    ports: "SendingPorts", account_id: str, requests: Sequence[SendRequest]
+) -> "Mapping[UUID, UploadedFile]":
+    """Return the uploaded files that requests name, as far as there are any.
+
+    Raises:
+        ServiceError: `service_unavailable`.
+    """
+    named = {file.upload_id for request in requests for file in request.uploads}
+    if not named:
+        return {}
+    from pillarbox.domain.messages.upload import is_usable  # noqa: PLC0415  few emails have one
+
+    now = ports.clock()
+    return ports.find_uploads(account_id, {each for each in named if is_usable(each, now)})

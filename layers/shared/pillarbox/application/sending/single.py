@@ -15,7 +15,7 @@ from pillarbox.application.sending.costly_requests import (
     http_senders,
 )
 from pillarbox.application.sending.paused import check_paused
-from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, find_files
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError, error_of
@@ -123,8 +123,9 @@ class SingleSend:
         check_paused(ports.quotas, principal, draft.origin, ports.clock())
         check_quota(ports, self.seen, principal, directory)
         verdicts = ports.domains.look_up(draft.recipients.domains)
+        files = find_files(ports, principal.account.account_id, [draft.request])
         try:
-            return draft.prepare(verdicts, ports.clock(), RequestFuel())
+            return draft.prepare(verdicts, files, ports.clock(), RequestFuel())
         except ServiceError:
             count_refusals(ports, principal.account.account_id, 1)
             raise

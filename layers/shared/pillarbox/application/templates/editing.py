@@ -4,7 +4,7 @@ A change names the revision that it replaces, so it cannot overwrite a change th
 not seen. Sends read what is published, never a draft.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -116,7 +116,7 @@ class TemplateEditing:
         self,
         account_id: str,
         template_id: UUID,
-        content: TemplateContent,
+        change: Callable[[TemplateContent], TemplateContent],
         samples: SampleSets,
         *,
         revision: int,
@@ -129,6 +129,7 @@ class TemplateEditing:
         """
         state, _ = self._read(account_id, template_id, revision)
         draft = state.draft
+        content = change(draft.content)
         if (content, samples) == (draft.content, draft.samples):
             return state
         # Other samples do not make the draft differ from what is published.

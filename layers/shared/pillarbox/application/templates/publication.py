@@ -4,6 +4,8 @@ Sends read the template's record. It and the version are written in one transact
 is one complete version.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,12 +18,14 @@ from pillarbox.domain.accounts.limits import MAX_VERSIONS
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.templates.draft import (
+    LocaleContent,
     SourceKind,
     TemplateContent,
     TemplateDraft,
     TemplateVersion,
     check_source_size,
 )
+from pillarbox.domain.templates.locales import LocaleVariant
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.rendering.template_check import check_template
 
@@ -30,6 +34,8 @@ from pillarbox.rendering.template_check import check_template
 MAX_STORED: Final = 350_000
 #: The author of what the operator's command wrote.
 OPERATOR: Final = "operator"
+#: What an author calls a field of a saved template.
+_SOURCES: Final = {"html": "source"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,33 +106,66 @@ class Publication:
             ValidationFailed: on any of the fields; the source is `html`.
         """
         check_text("name", content.name)
-        check_text("subject", content.subject, MAX_SUBJECT)
         check_text("category", content.category)
-        if not content.source.strip():
-            raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
-        check_source_size(content.source)
-        variables = check_template(content.subject, content.source)
-        html, _ = self.compile_source(content.kind, content.source)
-        if html != content.source:
-            variables = check_template(content.subject, html)
-        stored = (content.subject, html, *variables.names, *variables.required)
+        default, names = self._compiled_part(content)
+        locales: dict[str, LocaleVariant] = {}
+        for locale in content.locales:
+            with _within(locale):
+                locales[locale], more = self._compiled_part(content.in_locale(locale))
+            names |= more
+        parts = {"": default, **locales}
+        stored = [*names, *parts]
+        for part in parts.values():
+            stored += (part.subject, part.html, part.text or "", *part.required)
         if sum(len(text.encode()) for text in stored) > MAX_STORED:
             message = f"must have at most {MAX_STORED} octets, including subject and variable names"
             raise ValidationFailed(FieldError("html", message, "too_large"))
         return replace(
             template,
             name=content.name,
-            subject=content.subject,
+            subject=default.subject,
             category=content.category,
-            html=html,
-            variables=variables.names,
-            required=variables.required,
+            html=default.html,
+            text=default.text,
+            variables=tuple(names),
+            required=default.required,
+            locales=locales,
         )
+
+    def _compiled_part(self, content: TemplateContent) -> tuple[LocaleVariant, dict[str, None]]:
+        """Compile subject, body and text part; return them, and the names of their variables.
+
+        Raises:
+            ValidationFailed: on any of the fields; the source is `html`.
+        """
+        check_text("subject", content.subject, MAX_SUBJECT)
+        if not content.source.strip():
+            raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
+        check_source_size(content.source)
+        variables = check_template(content.subject, content.source, content.text)
+        html, _ = self.compile_source(content.kind, content.source)
+        if html != content.source:
+            variables = check_template(content.subject, html, content.text)
+        part = LocaleVariant(content.subject, html, content.text, variables.required)
+        return part, dict.fromkeys(variables.names)
 
     def _forget_oldest_version(self, template: SavedTemplate) -> None:
         """Delete the version for which the next one leaves no room; each publication does so."""
         if (oldest := template.version - MAX_VERSIONS) > 0:
             self.versions.delete(template.account_id, UUID(template.template_id), oldest)
+
+
+@contextmanager
+def _within(locale: str) -> Iterator[None]:
+    """Let failures name the locale in which they are."""
+    try:
+        yield
+    except ValidationFailed as failed:
+        errors = (
+            replace(error, field=f"locales.{locale}.{_SOURCES.get(error.field, error.field)}")
+            for error in failed.errors
+        )
+        raise ValidationFailed(*errors, unlisted=failed.unlisted) from failed
 
 
 def content_of(template: SavedTemplate) -> TemplateContent:
@@ -137,6 +176,11 @@ def content_of(template: SavedTemplate) -> TemplateContent:
         category=template.category,
         kind=SourceKind.HTML,
         source=template.html,
+        text=template.text,
+        locales={
+            name: LocaleContent(subject=part.subject, source=part.html, text=part.text)
+            for name, part in template.locales.items()
+        },
     )
 
 

@@ -1,7 +1,7 @@
 """Show an author what a source would become: the email, its variables and its problems."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pillarbox.application.render import render, to_text
@@ -9,9 +9,9 @@ from pillarbox.application.templates.ports import CompileSource
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
-from pillarbox.domain.messages.mail import SavedBody
+from pillarbox.domain.messages.mail import MAX_TEXT, SavedBody
 from pillarbox.domain.templates.draft import Source, SourceKind
-from pillarbox.domain.templates.template import fill_subject
+from pillarbox.domain.templates.template import fill_subject, fill_text
 from pillarbox.rendering.allowlist import references
 from pillarbox.rendering.checks import check_result, check_source
 from pillarbox.rendering.compiling import compile_source
@@ -73,6 +73,7 @@ def render_source(
             ),
         )
     problems += check_source(shown.kind, shown.source)
+    problems += _other_than_default(shown, found, compiler)
     given = brand.variables() | dict(values)
     required = [reference.path for reference in found if reference.required]
     missing = missing_values(required, given)
@@ -91,10 +92,53 @@ def render_source(
     return RenderedSource(
         subject=subject,
         html=rendered,
-        text=to_text(rendered),
+        text=fill_text(shown.text, filled, MAX_TEXT) if shown.text else to_text(rendered),
         variables=found,
         problems=(*problems, *check_result(subject, rendered)),
     )
+
+
+def _other_than_default(
+    shown: Source, found: Iterable[TemplateReference], compiler: CompileSource
+) -> list[Problem]:
+    """Compare the variables of a locale with those without a locale.
+
+    A send gives the same values whatever the locale is.
+    """
+    if shown.default is None:
+        return []
+    default = replace(
+        shown,
+        subject=shown.default.subject,
+        source=shown.default.source,
+        text=shown.default.text,
+        default=None,
+    )
+    try:
+        _, _, others = _compile(default, compiler)
+    except ValidationFailed:
+        return []  # its own page shows why
+    here, there = {one.path: one.line for one in found}, {one.path for one in others}
+    absent = (
+        Problem(
+            severity=Severity.WARNING,
+            code="variable_not_in_locale",
+            message=f"{path} is in the default, and this locale does not show it.",
+            field="variables",
+        )
+        for path in sorted(there - here.keys())
+    )
+    added = (
+        Problem(
+            severity=Severity.WARNING,
+            code="variable_only_in_locale",
+            message=f"{path} is in this locale and not in the default.",
+            field="variables",
+            line=here[path],
+        )
+        for path in sorted(here.keys() - there)
+    )
+    return [*absent, *added]
 
 
 def check_file(kind: SourceKind, source: str) -> tuple[Problem, ...]:
@@ -122,9 +166,9 @@ def _compile(
     shown: Source, compiler: CompileSource
 ) -> tuple[str, list[Problem], tuple[TemplateReference, ...]]:
     # The lines are those of the source, the variables those of the HTML.
-    in_source = {one.path: one.line for one in references(shown.subject, shown.source)}
+    in_source = {one.path: one.line for one in references(shown.subject, shown.source, shown.text)}
     html, problems = compiler(shown.kind, shown.source)
-    found = references(shown.subject, html)
+    found = references(shown.subject, html, shown.text)
     if html == shown.source:
         return html, problems, found
     placed = (

@@ -20,11 +20,11 @@ from pillarbox.application.templates.editing import TemplateEditing, on_source
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
-from pillarbox.domain.messages.mail import Mail, SavedBody
+from pillarbox.domain.messages.mail import MAX_TEXT, Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import Member, MemberPrincipal
 from pillarbox.domain.templates.draft import TemplateContent
-from pillarbox.domain.templates.template import fill_subject
+from pillarbox.domain.templates.template import fill_subject, fill_text
 from pillarbox.rendering.saved import check_values
 from pillarbox.rendering.template_check import check_template
 
@@ -46,6 +46,7 @@ class TemplateTrial:
         template_id: UUID,
         *,
         to: str,
+        locale: str | None = None,
         values: Mapping[str, Json],
         request_id: str | None,
         write_response: Callable[[AcceptedMessage], str],
@@ -59,6 +60,7 @@ class TemplateTrial:
         """
         account = principal.account
         content = self.editing.draft(account.account_id, template_id).draft.content
+        content = content.in_locale(locale)
         recipients = Recipients.parse((to,))
         recipients.check_syntax()
         self._check_member(account.account_id, recipients)
@@ -83,6 +85,7 @@ class TemplateTrial:
             reply_to=None,
             subject=subject,
             body=body,
+            text=fill_text(content.text, body.values, MAX_TEXT) if content.text else None,
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
         prepared = PreparedMessage.of(mail, account, body_hash, now, origin)
@@ -109,9 +112,9 @@ class TemplateTrial:
     ) -> tuple[str, SavedBody]:
         """Return subject and body of a draft with values, which a send would accept."""
         try:
-            check_template(content.subject, content.source)
+            check_template(content.subject, content.source, content.text)
             html, _ = self.editing.templates.compile_source(content.kind, content.source)
-            required = check_template(content.subject, html).required
+            required = check_template(content.subject, html, content.text).required
         except ValidationFailed as failed:
             raise on_source(failed) from failed
         check_values(required, values, "values.")

@@ -1,6 +1,6 @@
 """One attempt to post an event: its payload, its signatures, and what its result means."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -29,6 +29,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
+    WebhookFormat,
     WebhookTask,
     WebhookType,
 )
@@ -42,6 +43,8 @@ from pillarbox.domain.webhooks.retries import (
 )
 from pillarbox.domain.webhooks.signature import signed_headers
 
+#: What the names of the signature's headers also begin with, in a format.
+_HEADERS: Final = {WebhookFormat.PILLARBOX: (), WebhookFormat.RESEND: ("svix",)}
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)
 #: A POST that runs for so long is slow.
@@ -68,7 +71,7 @@ class PostingPorts:
     messages: Messages
     suppressions: SuppressionLookup
     poster: WebhookPoster
-    payloads: PayloadWriter
+    payloads: Mapping[WebhookFormat, PayloadWriter]
     clock: Clock
     random: Callable[[], float]
 
@@ -135,14 +138,16 @@ class Attempts:
         Of a failure nothing is recorded yet: see `retry` and `fail_probe`.
         """
         ports, event = self._ports, delivery.event
-        body = self._payload(event)
+        body = self._payload(event, endpoint.format)
         if body is None:
             nameless = replace(event, address=None)  # the person may have been erased
             gone = replace(delivery, event=nameless, state=DeliveryState.FAILED, next_at=None)
             ports.deliveries.put(gone)
             return AttemptResult("record_gone", gone)
         started = ports.clock()
-        headers = signed_headers(event.event_id, body, endpoint.secrets, started)
+        headers = signed_headers(
+            event.event_id, body, endpoint.secrets, started, *_HEADERS[endpoint.format]
+        )
         self._running[event.delivery_id] = started
         try:
             result = ports.poster.post(endpoint.url, headers, body)
@@ -255,19 +260,20 @@ class Attempts:
         self._ports.deliveries.put(last)
         return replace(failed, outcome="given_up", delivery=last)
 
-    def _payload(self, event: WebhookEvent) -> bytes | None:
+    def _payload(self, event: WebhookEvent, shape: WebhookFormat) -> bytes | None:
         """Return the payload from the records as they are now, or None if they are gone."""
         ports = self._ports
+        payloads = ports.payloads[shape]
         if event.type is WebhookType.SUPPRESSION_ADDED:
             suppression = ports.suppressions.get(event.account_id, event.address or "")
-            return ports.payloads.suppression(event, suppression) if suppression else None
+            return payloads.suppression(event, suppression) if suppression else None
         if event.message_id is None:
-            return ports.payloads.plain(event)
+            return payloads.plain(event)
         for read in (ports.messages.peek, ports.messages.get):
             message = read(event.account_id, event.message_id)
             found = find_event(message, event) if message else None
             if message is not None and found is not None:
-                return ports.payloads.email(found, message)
+                return payloads.email(found, message)
         return None
 
 

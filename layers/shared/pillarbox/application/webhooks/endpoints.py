@@ -28,6 +28,7 @@ from pillarbox.domain.webhooks.endpoint import (
     EndpointHealth,
     WebhookDelivery,
     WebhookEndpoint,
+    WebhookFormat,
     WebhookSecret,
     is_delivery_id,
     is_enabled,
@@ -137,7 +138,15 @@ class Webhooks:
     #: False if the operator switched webhooks off: then nothing would be posted.
     switched_on: bool = True
 
-    def create(self, account_id: str, url: str, types: Sequence[str], *, by: str) -> EndpointState:
+    def create(
+        self,
+        account_id: str,
+        url: str,
+        types: Sequence[str],
+        *,
+        by: str,
+        shape: WebhookFormat = WebhookFormat.PILLARBOX,
+    ) -> EndpointState:
         """Create an endpoint with a new secret.
 
         An acceptance that reads the account from then on announces its messages.
@@ -159,6 +168,7 @@ class Webhooks:
             secrets=(new_secret(now),),
             enabled=True,
             created_at=now,
+            format=shape,
         )
         if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
             raise limit_exceeded("webhook_limit_exceeded", MAX_ENDPOINTS, "webhook endpoints")

@@ -17,6 +17,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
+    WebhookFormat,
     WebhookSecret,
     WebhookTask,
 )
@@ -33,6 +34,7 @@ class EndpointChanges:
     url: str | None = None
     types: frozenset[str] | None = None
     enabled: bool | None = None
+    format: WebhookFormat | None = None
 
 
 class WebhookEndpoints(Protocol):
@@ -168,7 +170,7 @@ class SuppressionLookup(Protocol):
 
 
 class PayloadWriter(Protocol):
-    """Writes the payloads of webhooks in their wire format."""
+    """Writes the payloads of webhooks in a wire format."""
 
     def email(self, event: "AccountEvent", message: Message) -> bytes:
         """Write the payload of an event of a message, with the message as it is now."""

@@ -159,9 +159,7 @@ def _is_repeated(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
 
     The task that tries it again has the number of attempts in the record. No clock takes part.
     """
-    if delivery.state is not DeliveryState.WAITING:
-        return True
-    return event.attempts is not None and len(delivery.attempts) > event.attempts
+    return delivery.state is not DeliveryState.WAITING or len(delivery.attempts) > event.attempts
 
 
 def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:

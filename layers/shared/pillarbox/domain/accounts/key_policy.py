@@ -311,7 +311,7 @@ def _refused_in_tests(request: "SendRequest") -> list[str]:
         "brandName": request.brand_name,
         "logoUrl": request.logo_url,
         "replyTo": request.reply_to,
-        "attachments": request.attachments,
+        "attachments": request.attachments or request.uploads,
         "text": request.text,
         "headers or unsubscribe": request.headers,
     }

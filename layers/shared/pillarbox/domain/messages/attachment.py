@@ -94,6 +94,20 @@ class Attachment:
         return binascii.a2b_base64(self.content[:8])
 
 
+def check_count(count: int) -> None:
+    """Check how many attachments one email has.
+
+    Raises:
+        ServiceError: `too_many_attachments`.
+    """
+    if count > MAX_ATTACHMENTS:
+        raise ServiceError(
+            "too_many_attachments",
+            f"An email can have at most {MAX_ATTACHMENTS} attachments; this one has {count}.",
+            details={"count": count, "limit": MAX_ATTACHMENTS},
+        )
+
+
 def check_attachments(attachments: Sequence[AttachedFile]) -> None:
     """Check the attachments of one email against the contract's limits.
 
@@ -101,13 +115,7 @@ def check_attachments(attachments: Sequence[AttachedFile]) -> None:
         ServiceError: `too_many_attachments`, `attachment_type_not_allowed` or
             `attachment_too_large`, checked in this order.
     """
-    if len(attachments) > MAX_ATTACHMENTS:
-        raise ServiceError(
-            "too_many_attachments",
-            f"An email can have at most {MAX_ATTACHMENTS} attachments; "
-            f"this one has {len(attachments)}.",
-            details={"count": len(attachments), "limit": MAX_ATTACHMENTS},
-        )
+    check_count(len(attachments))
     for position, attachment in enumerate(attachments):
         _check_type(position, attachment)
     for attachment in attachments:

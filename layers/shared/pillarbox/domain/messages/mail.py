@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.messages.attachment import Attachment, check_attachments
+from pillarbox.domain.messages.attachment import Attachment, check_attachments, check_count
 from pillarbox.domain.messages.custom_headers import Headers
 from pillarbox.domain.messages.message import Event
 from pillarbox.domain.messages.tags import Tags
+
+if TYPE_CHECKING:
+    from pillarbox.domain.messages.upload import UploadedFile, UploadReference
 
 #: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
 MAX_RECIPIENTS: Final = 50
@@ -42,6 +45,8 @@ class SendRequest:
     bcc: tuple[str, ...] = ()
     starter_template: str | None = None
     template_id: UUID | None = None
+    #: The locale of the saved template.
+    locale: str | None = None
     html: str | None = None
     #: The text part, in place of the one that is made from the HTML.
     text: str | None = None
@@ -55,6 +60,8 @@ class SendRequest:
     brand_name: str | None = None
     logo_url: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    #: Files that the caller uploaded before. They follow the others.
+    uploads: "tuple[UploadReference, ...]" = ()
     tags: Tags = field(default_factory=dict)
     headers: Headers = field(default_factory=dict)
     #: Recipients that were sent but are not in the three lists, because there are far too many.
@@ -114,6 +121,7 @@ class SendRequest:
                 f"this one has {self.recipient_count}.",
                 details={"count": self.recipient_count, "limit": MAX_RECIPIENTS},
             )
+        check_count(len(self.attachments) + len(self.uploads))
         check_attachments(self.attachments)
 
 
@@ -188,6 +196,13 @@ class Mail:
     text: str | None = None
     headers: Headers = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
+    #: Files in the bucket. The worker reads them, and then they follow the others.
+    uploads: "tuple[UploadedFile, ...]" = ()
+
+    @property
+    def files(self) -> "tuple[Attachment | UploadedFile, ...]":
+        """Return all files, in their order."""
+        return self.attachments + self.uploads
 
     @property
     def has_report_link(self) -> bool:

@@ -1,12 +1,13 @@
 """The work on a saved template: its draft, and the versions that were published."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.templates.template import nearest_locale
 
 #: In bytes of UTF-8. A version holds the source and its HTML, compressed, in one item of DynamoDB,
 #: which has 400 KB at most.
@@ -24,12 +25,27 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LocaleContent:
+    """What an author writes for one locale; `text` is the text part, None to make it of the HTML.
+
+    The text part has plain references only, as the subject.
+    """
+
+    subject: str
+    source: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """What an author writes, and wants to be shown."""
 
     kind: SourceKind
     subject: str
     source: str
+    text: str | None = None
+    #: The content without a locale, if this is that of a locale: both have the same variables.
+    default: LocaleContent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +57,17 @@ class TemplateContent:
     category: str
     kind: SourceKind
     source: str
+    text: str | None = None
+    #: By the locale, in small letters. The content above is for every other locale.
+    locales: Mapping[str, LocaleContent] = field(default_factory=dict)
+
+    def in_locale(self, locale: str | None) -> "TemplateContent":
+        """Return the content for a locale: the nearest one that there is."""
+        found = nearest_locale(self.locales, locale)
+        if found is None:
+            return self
+        part = self.locales[found]
+        return replace(self, subject=part.subject, source=part.source, text=part.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,17 @@
 """Templates: the built-in starters (contract 2.6) and saved templates (contract 2.7)."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
+
+if TYPE_CHECKING:
+    from pillarbox.domain.templates.locales import LocaleVariant
 
 
 class VariableKind(StrEnum):
@@ -76,6 +79,10 @@ class SavedTemplate:
     required: tuple[str, ...]
     #: Whether this is a copy for a campaign or workflow. The API does not show such copies.
     internal: bool
+    #: The text part, with plain references; None to make it of the HTML.
+    text: str | None = None
+    #: What replaces subject, HTML and text for a locale, by its name in small letters.
+    locales: "Mapping[str, LocaleVariant]" = field(default_factory=dict)
     #: 1 for a new template; each change adds one.
     version: int = 1
     created_at: datetime
@@ -83,6 +90,27 @@ class SavedTemplate:
     #: The active campaigns and scheduled sends that use the template. It cannot be deleted
     #: while there are any.
     references: frozenset[str] = field(default_factory=frozenset)
+
+    def in_locale(self, locale: str | None) -> "SavedTemplate":
+        """Return the template as it is in a locale: in the nearest one that it has."""
+        found = nearest_locale(self.locales, locale)
+        if found is None:
+            return self
+        part = self.locales[found]
+        return replace(
+            self, subject=part.subject, html=part.html, text=part.text, required=part.required
+        )
+
+
+def nearest_locale(locales: Container[str], locale: str | None) -> str | None:
+    """Return the name of the locale itself, or of the nearest one above it (RFC 4647 section 3.4).
+
+    None stands for the default: `de-CH`, then `de`, then the default.
+    """
+    name = (locale or "").lower()
+    while name and name not in locales:
+        name = name.rpartition("-")[0]
+    return name or None
 
 
 #: What is wrong with a variable that has no value.
@@ -116,11 +144,30 @@ def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
     return " ".join(filled.split())
 
 
-def _one_line(values: Mapping[str, Json], path: str) -> str:
+def fill_text(text: str, values: Mapping[str, Json], most: int) -> str | None:
+    """Replace the references in a text part with values; None if it becomes too long.
+
+    Args:
+        text: with plain references, as a subject.
+        values: they are not searched for references. A path without a value becomes empty.
+        most: how many characters the result may have.
+    """
+    paths = subject_references(text)
+    texts = {path: _value(values, path) for path in set(paths)}
+    if len(text) + sum(len(texts[path]) for path in paths) > most:
+        return None
+    return re.sub(_REFERENCE, lambda match: texts[match.group(1)], text)
+
+
+def _value(values: Mapping[str, Json], path: str) -> str:
     first, *rest = path.split(".")
     node = values.get(first)
     for step in rest:
         node = node.get(step) if isinstance(node, dict) else None
-    text = "" if node is None else str(node)
+    return "" if node is None else str(node)
+
+
+def _one_line(values: Mapping[str, Json], path: str) -> str:
+    text = _value(values, path)
     # A blank at each end may be removed from the subject.
     return re.sub(r"\s+", " ", text)[: MAX_SUBJECT + 3]

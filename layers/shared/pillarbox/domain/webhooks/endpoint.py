@@ -34,6 +34,14 @@ class WebhookType(StrEnum):
     WEBHOOK_TEST = "webhook.test"
 
 
+class WebhookFormat(StrEnum):
+    """The shapes that payloads have. The signature is the same for all."""
+
+    PILLARBOX = "pillarbox"
+    #: That of Resend's webhooks, also with its names of the signature's headers.
+    RESEND = "resend"
+
+
 #: The types that an endpoint can choose. A test is sent even if the endpoint did not choose it.
 SELECTABLE_TYPES: Final = frozenset(WebhookType) - {WebhookType.WEBHOOK_TEST}
 
@@ -62,6 +70,7 @@ class WebhookEndpoint:
     secrets: tuple[WebhookSecret, ...]
     enabled: bool
     created_at: datetime
+    format: WebhookFormat = WebhookFormat.PILLARBOX
 
     @property
     def title(self) -> str:
@@ -146,8 +155,8 @@ class WebhookEvent:
     pause: str | None = None
     #: When somebody last asked for the event again, which tells one replay from another.
     replayed_at: datetime | None = None
-    #: How many attempts there were when the task was queued; None if its message does not say.
-    attempts: int | None = 0
+    #: How many attempts there were when the task was queued.
+    attempts: int = 0
 
     @property
     def delivery_id(self) -> str:

@@ -50,16 +50,25 @@ def in_force(given: Iterable[WebhookSecret], now: datetime) -> tuple[WebhookSecr
 
 
 def signed_headers(
-    event_id: UUID, body: bytes, given: Iterable[WebhookSecret], now: datetime
+    event_id: UUID,
+    body: bytes,
+    given: Iterable[WebhookSecret],
+    now: datetime,
+    *prefixes: str,
 ) -> Mapping[str, str]:
-    """Return the headers of a POST: one signature for each secret that is in force."""
+    """Return the headers of a POST: one signature for each secret that is in force.
+
+    Their names begin with `webhook`, and once more with each prefix.
+    """
     webhook_id, timestamp = str(event_id), str(int(now.timestamp()))
+    signatures = " ".join(
+        sign(secret.text, webhook_id, timestamp, body) for secret in in_force(given, now)
+    )
+    parts = {"id": webhook_id, "timestamp": timestamp, "signature": signatures}
     return {
-        "webhook-id": webhook_id,
-        "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(
-            sign(secret.text, webhook_id, timestamp, body) for secret in in_force(given, now)
-        ),
+        f"{prefix}-{name}": value
+        for prefix in ("webhook", *prefixes)
+        for name, value in parts.items()
     }
 
 

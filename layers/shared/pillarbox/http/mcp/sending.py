@@ -242,9 +242,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "headers": mail.headers,
         "ownText": Lines(mail.text, _LINES) if mail.text else None,
         "htmlBytes": rehearsal.html_bytes,
-        "attachments": [
-            {"filename": file.filename, "bytes": file.size} for file in mail.attachments
-        ],
+        "attachments": [{"filename": file.filename, "bytes": file.size} for file in mail.files],
         "firstLines": Lines(rehearsal.text, _LINES),
     }
     first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
@@ -278,8 +276,8 @@ def _heading(mail: "Mail") -> list[str]:
         f"Subject: {cleaned(mail.subject)}",
         f"From: {cleaned(mail.sender)}",
     ]
-    if mail.attachments:
-        names = ", ".join(file.filename for file in mail.attachments)
+    if mail.files:
+        names = ", ".join(file.filename for file in mail.files)
         lines.append(f"Attachments: {cleaned(names)}")
     if mail.headers:
         fields = "; ".join(f"{name}: {value}" for name, value in mail.headers.items())

@@ -2,7 +2,9 @@
 
 import re
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.attachment import (
     TYPES_BY_EXTENSION,
     Attachment,
@@ -30,7 +32,11 @@ from pillarbox.http.wire import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic_core.core_schema import ValidationInfo
+
+    from pillarbox.domain.messages.upload import UploadReference
 
 #: In characters, of a URL that a header field names.
 _MAX_URL: Final = 900
@@ -69,7 +75,7 @@ def _check_content_id(value: str) -> str:
     return value
 
 
-def _type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
+def type_or_extension(value: str | None, info: "ValidationInfo") -> str | None:
     """Take the type that belongs to the file's extension, if none is given."""
     filename = info.data.get("filename")  # None if it is invalid itself
     if value is not None or filename is None:
@@ -90,28 +96,63 @@ def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> 
     return value
 
 
-class AttachmentModel(WireModel):
-    """Contract 2.2."""
+def _needs_no_upload(value: str | None, info: "ValidationInfo") -> str | None:
+    uploaded = info.data.get("attachment_id") is not None
+    if value is not None and uploaded:
+        raise invalid("not_allowed", "is that of the upload; leave it out beside attachmentId")
+    if value is None and not uploaded and "attachment_id" in info.data:
+        raise invalid("required", "is required")
+    return value
 
-    filename = required(
-        after(after(text(least=1, most=MAX_FILENAME), header_safe), _check_filename)
-    )
-    content_type = optional(text(), check=_type_or_extension)
-    content = required(after(text(), _check_base64))
+
+def _type_of_file(value: str | None, info: "ValidationInfo") -> str | None:
+    if info.data.get("attachment_id") is None:
+        return type_or_extension(value, info)
+    return _needs_no_upload(value, info)
+
+
+def _check_upload_id(value: str) -> str:
+    if not is_uuid(value):
+        raise invalid("invalid_uuid", f"{NOT_A_UUID}: the id that POST /v1/attachments returned")
+    return value
+
+
+FILENAME: Final = after(after(text(least=1, most=MAX_FILENAME), header_safe), _check_filename)
+
+
+class AttachmentModel(WireModel):
+    """Contract 2.2; or a file that was uploaded before, by its id."""
+
+    attachment_id = optional(after(text(), _check_upload_id))
+    filename = optional(FILENAME, check=_needs_no_upload)
+    content_type = optional(text(), check=_type_of_file)
+    content = optional(after(text(), _check_base64), check=_needs_no_upload)
     inline = with_default(boolean(), default=False)
     content_id = optional(
         after(text(most=255), _check_content_id), check=_check_content_id_when_inline
     )
 
     def to_domain(self) -> Attachment:
-        """Return the attachment as a domain object."""
+        """Return the attachment as a domain object, if it is no upload."""
         return Attachment(
-            filename=self.filename,
+            filename=self.filename or "",
             content_type=self.content_type or "",
-            content=self.content,
+            content=self.content or "",
             inline=self.inline,
             content_id=self.content_id,
         )
+
+
+def references(items: "Iterable[AttachmentModel]") -> "tuple[UploadReference, ...]":
+    """Return those of some attachments that were uploaded before, as domain objects."""
+    given = [(item.attachment_id, item) for item in items if item.attachment_id]
+    if not given:
+        return ()
+    from pillarbox.domain.messages.upload import UploadReference  # noqa: PLC0415  few emails have one
+
+    return tuple(
+        UploadReference(UUID(upload_id), item.inline, item.content_id) for upload_id, item in given
+    )
 
 
 def _check_headers(value: dict[str, str]) -> dict[str, str]:

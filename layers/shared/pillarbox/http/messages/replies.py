@@ -259,8 +259,12 @@ def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
 
 
 def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.TemplateDetail:
-    """Return a saved template with its preview (contract 2.7)."""
-    return {**template_item(template), "previewHtml": preview_html}
+    """Return a saved template with its preview (contract 2.7), and what is ours."""
+    return {
+        **template_item(template),
+        "previewHtml": preview_html,
+        "locales": list(template.locales),
+    }
 
 
 def timestamp(moment: datetime) -> str:

@@ -58,6 +58,21 @@ SendResult = TypedDict(
 )
 SendResult.__doc__ = "The email is accepted: it is recorded and will be delivered."
 
+
+class UploadDetail(TypedDict):
+    """The request with which to upload a file, and the id that a send names."""
+
+    attachmentId: Uuid
+    method: Literal["PUT"]
+    url: Annotated[str, Field(description="Where to send the file. The URL is a secret.")]
+    headers: Annotated[
+        dict[str, str],
+        Field(description="Send exactly these. Another type, size, hash or name is refused."),
+    ]
+    expiresAt: Annotated[Timestamp, Field(description="Until when the URL takes the file.")]
+    usableUntil: Annotated[Timestamp, Field(description="Until when sends may name the file.")]
+
+
 BatchResultItem = TypedDict(
     "BatchResultItem",
     {
@@ -305,3 +320,4 @@ class TemplateDetail(TemplateItem):
             description="The first 500 characters of the HTML, with names in place of values.",
         ),
     ]
+    locales: Annotated[list[str], Field(description="The locales that it has beside the default.")]

@@ -4,6 +4,7 @@ Types are strict and unknown fields are refused. Otherwise a misspelt `replyto` 
 and the email would go out without it. `null` means the same as leaving a field out.
 """
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -29,6 +30,7 @@ from pillarbox.http.messages.parts import (
     AttachmentModel,
     UnsubscribeModel,
     header_safe,
+    references,
 )
 from pillarbox.http.wire import (
     Schema,
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
+#: RFC 5646 section 2.1, without what no template needs.
+LOCALE_PATTERN: Final = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+MAX_LOCALE: Final = 35
 _BARE: Final = "must be a string: the bare address, without a name"
 _SENDER: Final = "must be a string: an address, or a name and an address in angle brackets"
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
@@ -123,6 +128,18 @@ def _truncate(value: object) -> object:
 def check_uuid(value: str) -> str:
     if not is_uuid(value):
         raise invalid("invalid_uuid", f"{NOT_A_UUID}; a starter's slug goes in starterTemplate")
+    return value
+
+
+def _check_locale(value: str) -> str:
+    if not re.fullmatch(LOCALE_PATTERN, value):
+        raise invalid("invalid_locale", "must be a language tag (RFC 5646), such as de or de-CH")
+    return value
+
+
+def _check_locale_of_template(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is not None and "template_id" in info.data and info.data["template_id"] is None:
+        raise invalid("not_allowed", "is only for templateId")
     return value
 
 
@@ -207,6 +224,7 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), header_safe), _visible)
 
 
+LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
@@ -219,6 +237,7 @@ class SendEmailRequest(WireModel):
     to = required(before(_to_list, list_of(_ADDRESS_TEXT, least=1)))
     starter_template = optional(text())
     template_id = optional(after(text(), check_uuid))
+    locale = optional(LOCALE, check=_check_locale_of_template)
     html = optional(after(text(least=1), _check_html))
     own_text = optional(after(text(least=1), _check_text), name="text")
     variables = optional(VARIABLES, check=_check_template_with_variables)
@@ -251,6 +270,7 @@ class SendEmailRequest(WireModel):
             bcc=tuple(self.bcc or ()),
             starter_template=self.starter_template,
             template_id=UUID(self.template_id) if self.template_id else None,
+            locale=self.locale,
             html=self.html,
             text=self.own_text,
             variables=self.variables or {},
@@ -260,7 +280,10 @@ class SendEmailRequest(WireModel):
             reply_to=self.reply_to,
             brand_name=self.brand_name,
             logo_url=self.logo_url,
-            attachments=tuple(item.to_domain() for item in self.attachments or ()),
+            attachments=tuple(
+                item.to_domain() for item in self.attachments or () if not item.attachment_id
+            ),
+            uploads=references(self.attachments or ()),
             tags=self.tags or {},
             headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
             more_recipients=more_recipients,

@@ -28,8 +28,8 @@ def _one_cursor(value: str | None, info: "ValidationInfo") -> str | None:
     return value
 
 
-class EmailsQuery(WireModel):
-    """The parameters of `GET /emails`."""
+class CursorQuery(WireModel):
+    """The parameters of a list."""
 
     in_query = True
     limit = with_default(LIMIT, 20)
@@ -45,7 +45,7 @@ def page_of_emails(
     Raises:
         ValidationFailed: a parameter is unknown or wrong.
     """
-    query = read_query(event, EmailsQuery)
+    query = read_query(event, CursorQuery)
     limit = query.limit
 
     def read(since: int | None, until: int | None, skip: int, limit: int) -> Page:

@@ -14,6 +14,7 @@ from pillarbox.http.resend.requests import RENAMED
 ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "missing_api_key": (401, "missing_api_key"),
     "invalid_api_key": (403, "invalid_api_key"),
+    "session_required": (401, "restricted_api_key"),
     "scope_required": (401, "restricted_api_key"),
     "upgrade_required": (403, "restricted_api_key"),
     "recipient_not_allowed": (403, "restricted_api_key"),
@@ -30,6 +31,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "attachment_type_not_allowed": (422, "invalid_attachment"),
     "attachment_too_large": (422, "invalid_attachment"),
     "too_many_attachments": (422, "invalid_attachment"),
+    "attachment_not_found": (422, "invalid_attachment"),
     "request_too_large": (422, "invalid_attachment"),
     "validation_failed": (422, "validation_error"),
     "idempotency_key_mismatch": (409, "invalid_idempotent_request"),

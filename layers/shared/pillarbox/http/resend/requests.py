@@ -28,6 +28,14 @@ REFUSED: Final[Mapping[str, str]] = {
     "topic_id": "there are no topics and no audiences",
     "react": "render it to html",
 }
+#: Resources of Resend that API keys do not manage through this front, and what does instead.
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "api-keys": "the dashboard, or `pillarbox key`",
+    "domains": "the dashboard, or `pillarbox domain`",
+    "suppressions": "the dashboard, or `pillarbox suppression`",
+    "templates": "the dashboard, or `pillarbox template`",
+    "webhooks": "the dashboard, /v1/webhooks, or `pillarbox webhook`",
+}
 _CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text")
 _TRANSLATED: Final = ("headers", "tags", "attachments", "template")
 EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
@@ -45,6 +53,16 @@ def read_bearer_key(event: APIGatewayProxyEvent) -> str:
     if len(tokens) != 1:
         raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
     return PresentedKey.of(tokens[0], request_origin(event))
+
+
+def refused_resource(resource: str) -> ServiceError:
+    """Return the error for a resource that this front does not change, or does not have."""
+    if resource in ELSEWHERE:
+        return ServiceError(
+            "session_required",
+            f"This API key does not manage {resource} here. Use {ELSEWHERE[resource]}.",
+        )
+    return ServiceError("route_not_found", "There is no such route.")
 
 
 def read_resend_email(event: APIGatewayProxyEvent) -> ParsedSend[SendRequest]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         RenderedSource,
         TemplateReference,
     )
-    from pillarbox.domain.templates.draft import TemplateDraft, TemplateVersion
+    from pillarbox.domain.templates.draft import TemplateContent, TemplateDraft, TemplateVersion
     from pillarbox.domain.templates.template import SavedTemplate
     from pillarbox.http.templates import reply_types as template_types
 
@@ -34,6 +34,8 @@ def draft_item(state: DraftState) -> template_types.DraftItem:
         **_draft_list_item(draft),
         "publishedVersion": state.published,
         "source": draft.content.source,
+        "text": draft.content.text,
+        "locales": locales_of(draft.content),
         "samples": {name: dict(values) for name, values in draft.samples.items()},
     }
 
@@ -44,6 +46,7 @@ def published_item(template: SavedTemplate) -> template_types.PublishedItem:
         "id": template.template_id,
         "version": template.version,
         "variables": list(template.variables),
+        "locales": list(template.locales),
         "updatedAt": timestamp(template.updated_at),
     }
 
@@ -64,7 +67,17 @@ def version_detail(version: TemplateVersion, published: int | None) -> template_
     return {
         **_version_item(version, published),
         "source": version.content.source,
+        "text": version.content.text,
+        "locales": locales_of(version.content),
         "html": version.html,
+    }
+
+
+def locales_of(content: TemplateContent) -> dict[str, template_types.LocaleItem]:
+    """Return what an author wrote for each locale."""
+    return {
+        name: {"subject": part.subject, "source": part.source, "text": part.text}
+        for name, part in content.locales.items()
     }
 
 

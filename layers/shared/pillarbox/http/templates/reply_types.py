@@ -42,11 +42,31 @@ class DraftList(TypedDict):
     items: list[DraftListItem]
 
 
+type OwnText = Annotated[
+    str | None, Field(description="The text part. Null makes one of the HTML at each send.")
+]
+
+
+class LocaleItem(TypedDict):
+    """What a template has for one locale."""
+
+    subject: str
+    source: str
+    text: OwnText
+
+
+type Locales = Annotated[
+    dict[str, LocaleItem], Field(description="By the language tag, in small letters.")
+]
+
+
 class DraftItem(DraftListItem):
     """A draft."""
 
     publishedVersion: Published
     source: str
+    text: OwnText
+    locales: Locales
     samples: Annotated[
         dict[str, dict[str, object]],
         Field(description="Values for previews, by the names of their sets."),
@@ -59,6 +79,7 @@ class PublishedItem(TypedDict):
     id: Uuid
     version: Annotated[int, Field(ge=1)]
     variables: list[str]
+    locales: Annotated[list[str], Field(description="Those that it has beside the default.")]
     updatedAt: Timestamp
 
 
@@ -86,6 +107,8 @@ class VersionDetail(VersionItem):
     """A version with its source, and the HTML that was made of it."""
 
     source: str
+    text: OwnText
+    locales: Locales
     html: str
 
 
@@ -105,7 +128,7 @@ class ProblemItem(TypedDict):
     severity: Severity
     code: str
     message: str
-    field: Annotated[str, Field(description="`source`, `subject` or `variables`.")]
+    field: Annotated[str, Field(description="`source`, `subject`, `text` or `variables`.")]
     line: Annotated[int | None, Field(description="Of the source.")]
     suggestion: Annotated[str | None, Field(description="The nearest form that is allowed.")]
 

@@ -1,7 +1,7 @@
 """Read the requests of the template editor. They are ours: the contract has no shapes for them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,13 +11,14 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.templates.draft import (
     MAX_SOURCE,
+    LocaleContent,
     SampleSets,
     Source,
     SourceKind,
     TemplateContent,
 )
 from pillarbox.http.json_body import canonical, depth_of
-from pillarbox.http.messages.wire import MAX_VARIABLES_DEPTH, VARIABLES
+from pillarbox.http.messages.wire import LOCALE, MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import header_values
 from pillarbox.http.templates.replies import draft_item
@@ -27,6 +28,8 @@ from pillarbox.http.wire import (
     after,
     invalid,
     json_object,
+    model,
+    models_by_name,
     optional,
     required,
     text,
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 #: In bytes of UTF-8: all sample sets of a template together.
 MAX_SAMPLES: Final = 64 * 1024
 MAX_SETS: Final = 20
+MAX_LOCALES: Final = 30
 MAX_VERSION: Final = 999_999_999
 #: RFC 9110 section 13.1.1, and the number alone.
 _REVISION: Final = re.compile(r'"?(0|[1-9][0-9]{0,8})"?')
@@ -74,6 +78,19 @@ def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
 _KIND: Final = one_of(SourceKind)
 _NAME: Final = text(least=1, most=MAX_NAME)
 _SOURCE: Final = after(text(), _check_size)
+_LOCALE_NAME: Final = after(LOCALE, str.lower)
+
+
+class LocaleModel(WireModel):
+    """What a template has for one locale."""
+
+    subject = required(text(most=MAX_SUBJECT))
+    source = required(_SOURCE)
+    own_text = optional(_SOURCE, name="text")
+
+    def to_domain(self) -> LocaleContent:
+        """Return it as a domain object; an empty text part is none."""
+        return LocaleContent(subject=self.subject, source=self.source, text=self.own_text or None)
 
 
 class CreateTemplateRequest(WireModel):
@@ -93,6 +110,8 @@ class SaveDraftRequest(WireModel):
     category = required(_NAME)
     kind = required(_KIND)
     source = required(_SOURCE)
+    own_text = optional(_SOURCE, name="text")
+    locales = optional(models_by_name(_LOCALE_NAME, LocaleModel, most=MAX_LOCALES))
     samples = with_default(after(json_object(), _check_samples), {})
 
 
@@ -108,6 +127,8 @@ class RenderTemplateRequest(WireModel):
     kind = required(_KIND)
     subject = required(text(most=MAX_SUBJECT))
     source = required(_SOURCE)
+    own_text = optional(_SOURCE, name="text")
+    default = optional(model(LocaleModel))
     variables = optional(VARIABLES)
 
 
@@ -118,6 +139,7 @@ class TestTemplateRequest(WireModel):
     __test__ = False
 
     to = required(text(least=1, most=1_016))
+    locale = optional(LOCALE)
     variables = optional(VARIABLES)
 
 
@@ -133,21 +155,33 @@ def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
     )
 
 
-def read_draft(event: "APIGatewayProxyEvent") -> tuple[TemplateContent, SampleSets]:
-    """Read the content and the samples of a draft.
+def read_draft(
+    event: "APIGatewayProxyEvent",
+) -> tuple[Callable[[TemplateContent], TemplateContent], SampleSets]:
+    """Read a change of a draft's content, and its samples.
+
+    Text part and locales stay as they are if the request has none.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
     body = read_body(event, SaveDraftRequest)
-    content = TemplateContent(
-        name=body.name,
-        subject=body.subject,
-        category=body.category,
-        kind=body.kind,
-        source=body.source,
-    )
-    return content, body.samples
+
+    def change(content: TemplateContent) -> TemplateContent:
+        locales = body.locales
+        return TemplateContent(
+            name=body.name,
+            subject=body.subject,
+            category=body.category,
+            kind=body.kind,
+            source=body.source,
+            text=content.text if body.own_text is None else body.own_text or None,
+            locales=content.locales
+            if locales is None
+            else {name: part.to_domain() for name, part in locales.items()},
+        )
+
+    return change, body.samples
 
 
 def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]:
@@ -157,18 +191,24 @@ def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]
         ValidationFailed: the body does not have the documented shape.
     """
     body = read_body(event, RenderTemplateRequest)
-    source = Source(kind=body.kind, subject=body.subject, source=body.source)
+    source = Source(
+        kind=body.kind,
+        subject=body.subject,
+        source=body.source,
+        text=body.own_text or None,
+        default=body.default.to_domain() if body.default else None,
+    )
     return source, body.variables or {}
 
 
-def read_test(event: "APIGatewayProxyEvent") -> tuple[str, dict[str, Json]]:
-    """Read the recipient and the values of a test.
+def read_test(event: "APIGatewayProxyEvent") -> tuple[str, str | None, dict[str, Json]]:
+    """Read the recipient, the locale and the values of a test.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
     body = read_body(event, TestTemplateRequest)
-    return body.to, body.variables or {}
+    return body.to, body.locale, body.variables or {}
 
 
 def read_revision(event: "APIGatewayProxyEvent") -> int:

@@ -24,6 +24,7 @@ def webhook_item(state: EndpointState) -> webhook_types.WebhookItem:
         "url": endpoint.url,
         "types": sorted(endpoint.types),
         "enabled": state.enabled,
+        "format": endpoint.format,
         "createdAt": timestamp(endpoint.created_at),
         "failingSince": timestamp(health.failing_since) if health.failing_since else None,
         "disabledAt": timestamp(health.disabled_at) if health.disabled_at else None,

@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 from pydantic import Field
 
-from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookType
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookFormat, WebhookType
 from pillarbox.http.messages.reply_types import Count, NextCursor, Timestamp, Uuid
 
 type DeliveryId = Annotated[
@@ -26,6 +26,9 @@ class WebhookItem(TypedDict):
     types: ChosenTypes
     enabled: Annotated[
         bool, Field(description="Whether events are sent: neither you nor the service disabled it.")
+    ]
+    format: Annotated[
+        WebhookFormat, Field(description="The shape of its payloads: ours, or that of Resend.")
     ]
     createdAt: Timestamp
     failingSince: Annotated[

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.webhooks.ports import EndpointChanges
-from pillarbox.domain.webhooks.endpoint import ReplayRequest
+from pillarbox.domain.webhooks.endpoint import ReplayRequest, WebhookFormat
 from pillarbox.domain.webhooks.url import MAX_URL
-from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC
+from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC, one_of
 from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     WireModel,
@@ -17,6 +17,7 @@ from pillarbox.http.wire import (
     optional,
     required,
     text,
+    with_default,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def _limit_types(value: object) -> object:
 
 
 _TYPES = before(_limit_types, list_of(text(), least=1))
+_FORMAT = one_of(WebhookFormat)
 _URL = text(least=1, most=MAX_URL)
 
 
@@ -41,6 +43,7 @@ class CreateWebhookRequest(WireModel):
 
     url = required(_URL)
     types = required(_TYPES)
+    format = with_default(_FORMAT, WebhookFormat.PILLARBOX)
 
 
 class ChangeWebhookRequest(WireModel):
@@ -49,6 +52,7 @@ class ChangeWebhookRequest(WireModel):
     url = optional(_URL)
     types = optional(_TYPES)
     enabled = optional(boolean())
+    format = optional(_FORMAT)
 
 
 class ReplayWebhookRequest(WireModel):
@@ -70,6 +74,7 @@ def read_changes(event: "APIGatewayProxyEvent") -> EndpointChanges:
         url=body.url,
         types=None if body.types is None else frozenset(body.types),
         enabled=body.enabled,
+        format=body.format,
     )
 
 

@@ -65,20 +65,17 @@ class DynamoFlows:
     def get_link(self, digest: str, now: datetime) -> Link | None:
         """Read one item."""
         item = self._credentials.get(keys.link(digest))
-        if item is None or "finished" in item or "at" not in item:
+        if item is None or "finished" in item:
             return None
         link = _LINK.read(item)
         return link if now < link.expires_at else None
 
     def redeem_link(self, digest: str, now: datetime) -> Link | None:
-        """Mark the link in one conditional update, so that it works once.
-
-        A link of an older release, which has no time, is not accepted.
-        """
+        """Mark the link in one conditional update, so that it works once."""
         item = self._credentials.try_update(
             keys.link(digest),
             "SET #finished = :true",
-            condition="#until > :now AND attribute_exists(#at) AND attribute_not_exists(#finished)",
+            condition="#until > :now AND attribute_not_exists(#finished)",
             values={":true": True, ":now": to_text(now)},
         )
         return _LINK.read(item) if item else None

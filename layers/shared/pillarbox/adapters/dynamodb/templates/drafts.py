@@ -16,6 +16,7 @@ from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.templates.draft import (
+    LocaleContent,
     SourceKind,
     TemplateContent,
     TemplateDraft,
@@ -113,7 +114,7 @@ def version_item(version: TemplateVersion) -> Item:
 
 def _version_of(item: Mapping[str, Any]) -> TemplateVersion:
     source, html = _unpack(item["packed"])
-    content = _CONTENT.read(item, source=source)
+    content = _CONTENT.read(item, source=source, **_more(item))
     return _VERSION.read(item, content=content, html=html)
 
 
@@ -125,20 +126,43 @@ def _draft_item(draft: TemplateDraft) -> Item:
 
 def _draft_of(item: Mapping[str, Any]) -> TemplateDraft:
     source, samples = _unpack(item["packed"])
-    return _DRAFT.read(item, content=_CONTENT.read(item, source=source), samples=samples)
+    content = _CONTENT.read(item, source=source, **_more(item))
+    return _DRAFT.read(item, content=content, samples=samples)
 
 
 def _attributes(
     row: Row[Any], work: TemplateDraft | TemplateVersion, packed_with: object
 ) -> dict[str, object]:
-    """Write a draft or a version; the source is packed with something else."""
-    packed = _pack([work.content.source, packed_with])
-    return row.write(work) | _CONTENT.write(work.content) | {"packed": packed}
+    """Write a draft or a version; the source is packed with something else.
+
+    Text part and locales have an attribute of their own, which a release without them ignores.
+    """
+    content = work.content
+    packed = _pack([content.source, packed_with])
+    more: dict[str, bytes] = {}
+    if content.text is not None or content.locales:
+        locales = {
+            name: [part.subject, part.source, part.text] for name, part in content.locales.items()
+        }
+        more["locales"] = _pack([content.text, locales], used=len(packed))
+    return row.write(work) | _CONTENT.write(content) | {"packed": packed} | more
 
 
-def _pack(values: Sequence[object]) -> bytes:
+def _more(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return text part and locales of a content."""
+    if "locales" not in item:
+        return {}
+    text, locales = _unpack(item["locales"])
+    parts = {
+        name: LocaleContent(subject=subject, source=source, text=own)
+        for name, (subject, source, own) in locales.items()
+    }
+    return {"text": text, "locales": parts}
+
+
+def _pack(values: Sequence[object], used: int = 0) -> bytes:
     packed = zlib.compress(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    if len(packed) > _MAX_PACKED:
+    if used + len(packed) > _MAX_PACKED:
         message = f"must have at most {_MAX_PACKED} bytes when it is compressed, with its HTML"
         raise ValidationFailed(FieldError("html", message, "too_large"))
     return packed

@@ -117,4 +117,4 @@ def _task_of(item: Mapping[str, Any]) -> DueTask:
     if end.startswith(_NOTICE):
         return OwnerNotice(account_id, endpoint_id, to_datetime(int(end.removeprefix(_NOTICE))))
     event = event_of({**item, "sk": end}, account_id, endpoint_id)
-    return replace(event, attempts=item.get("tried"))
+    return replace(event, attempts=item["tried"])

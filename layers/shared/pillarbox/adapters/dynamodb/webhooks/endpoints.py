@@ -23,7 +23,7 @@ from pillarbox.adapters.dynamodb.minutes import count_in_minute
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.timing import milliseconds
-from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookSecret
+from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookFormat, WebhookSecret
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
@@ -89,6 +89,7 @@ class DynamoWebhookEndpoints:
                 "url": changes.url,
                 "types": changes.types,
                 "enabled": changes.enabled,
+                "format": changes.format and changes.format.value,
             }.items()
             if value is not None
         }
@@ -228,6 +229,7 @@ def _item(endpoint: WebhookEndpoint) -> Item:
             "secrets": _secret_maps(endpoint.secrets),
             "enabled": endpoint.enabled,
             "created": to_text(endpoint.created_at),
+            "format": None if endpoint.format is WebhookFormat.PILLARBOX else endpoint.format.value,
         }
     )
 
@@ -248,6 +250,7 @@ def _endpoint(account_id: str, item: dict[str, Any]) -> WebhookEndpoint:
         ),
         enabled=item["enabled"],
         created_at=from_text(item["created"]),
+        format=WebhookFormat(item.get("format", WebhookFormat.PILLARBOX)),
     )
 
 

@@ -50,3 +50,24 @@ def defer_package(name: str, modules: Mapping[str, str] = _NONE) -> None:
     parent, _, child = name.rpartition(".")
     if parent:
         setattr(sys.modules[parent], child, package)  # as an import does
+
+
+# Handlers import what they use of these packages from its own module, after this one.
+defer_package("aws_lambda_powertools", {"Logger": "logging", "Metrics": "metrics"})
+defer_package("aws_lambda_powertools.event_handler")
+defer_package("aws_lambda_powertools.event_handler.openapi")
+defer_package(
+    "aws_lambda_powertools.utilities.data_classes",
+    {
+        "ALBEvent": "alb_event",
+        "APIGatewayProxyEvent": "api_gateway_proxy_event",
+        "APIGatewayProxyEventV2": "api_gateway_proxy_event",
+        "BedrockAgentEvent": "bedrock_agent_event",
+        "LambdaFunctionUrlEvent": "lambda_function_url_event",
+        # The module of SQS events takes it from the package, so a program that has both needs it.
+        "S3Event": "s3_event",
+        "VPCLatticeEvent": "vpc_lattice",
+        "VPCLatticeEventV2": "vpc_lattice",
+    },
+)
+defer_package("pydantic_core")

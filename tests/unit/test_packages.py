@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from pillarbox.http.packages import defer_package
+from pillarbox.packages import defer_package
 
 FILES: Final = {
     "__init__.py": "from deferred.heavy import load\nname = 'shown'",

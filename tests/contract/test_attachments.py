@@ -1,0 +1,224 @@
+"""POST /v1/attachments, and sends that name what was uploaded (contract 2.2, 8.2)."""
+
+import hashlib
+import json
+from datetime import timedelta
+from email import message_from_bytes, policy
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import boto3
+import pytest
+
+from pillarbox import wiring
+from pillarbox.domain.accounts.account import NO_LIMITS, PLAN_LIMITS, Plan
+from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.accounts.quota_counts import refusal_limit
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
+from pillarbox.domain.messages.upload import UPLOAD_LIFE, UPLOAD_TIME
+from tests.contract.bodies import attachment, raw_html
+from tests.contract.client import Api, ApiResponse
+from tests.contract.service import Service
+
+PDF = b"%PDF-1.7 \x00\xff"
+NAME = "Übersicht 1.pdf"
+
+
+def start(api: Api, octets: bytes = PDF, /, **changes: Any) -> ApiResponse:
+    """Ask for the upload of a file; a change to `...` leaves the field out."""
+    file = {
+        "filename": NAME,
+        "contentType": "application/pdf",
+        "size": len(octets),
+        "sha256": hashlib.sha256(octets).hexdigest(),
+    }
+    body = {name: value for name, value in (file | changes).items() if value is not ...}
+    return api.raw("POST", "/attachments", json.dumps(body))
+
+
+def put(started: ApiResponse, octets: bytes = PDF) -> str:
+    """Do what S3 does with the signed request, and return the id."""
+    url, headers = urlsplit(started.json["url"]), started.json["headers"]
+    signed = parse_qs(url.query)["X-Amz-SignedHeaders"][0].split(";")
+    assert {*signed} == {"host", *map(str.lower, headers)}
+    metadata = {
+        name.removeprefix("x-amz-meta-"): value
+        for name, value in headers.items()
+        if name.startswith("x-amz-meta-")
+    }
+    key = url.path.removeprefix("/").removeprefix(f"{bucket()}/")
+    boto3.client("s3").put_object(
+        Bucket=bucket(),
+        Key=key,
+        Body=octets,
+        ContentType=headers["Content-Type"],
+        Metadata=metadata,
+    )
+    upload_id: str = started.json["attachmentId"]
+    return upload_id
+
+
+def bucket() -> str:
+    return str(wiring.services().settings.spool_bucket)
+
+
+def owner(api: Api) -> str:
+    return str(account_of_key(api.key or ""))
+
+
+def uploads(api: Api) -> list[str]:
+    """Return the keys of the account's objects."""
+    listed = boto3.client("s3").list_objects_v2(Bucket=bucket(), Prefix=f"{owner(api)}/")
+    return [each["Key"] for each in listed.get("Contents", ())]
+
+
+def naming(*upload_ids: str, **more: Any) -> dict[str, Any]:
+    return raw_html(attachments=[{"attachmentId": each} | more for each in upload_ids])
+
+
+def files(raw: bytes) -> list[tuple[str | None, str, bytes]]:
+    """Return name, type and bytes of the files of a mail that SES got."""
+    mail = message_from_bytes(raw, policy=policy.SMTP)
+    return [
+        (part.get_filename(), part.get_content_type(), part.get_payload(decode=True))  # type: ignore[misc]  # octets
+        for part in mail.walk()
+        if part.get_filename()
+    ]
+
+
+def test_an_uploaded_file_is_delivered(service: Service, live: Api) -> None:
+    """A send names the upload, and the mail has its name, type and bytes; it may be sent twice."""
+    started = start(live)
+    assert started.status == 201
+    upload_id = put(started)
+    for _ in range(2):
+        assert live.send(naming(upload_id)).status == 200
+    service.deliver()
+    assert [files(mail["raw"]) for mail in service.ses.mails[-2:]] == [
+        [(NAME, "application/pdf", PDF)]
+    ] * 2
+    assert len(uploads(live)) == 1  # for later emails, until the sweep deletes it
+
+
+def test_uploads_follow_the_other_files(service: Service, live: Api) -> None:
+    """One email has files of both kinds; an uploaded image may be shown by the HTML."""
+    png = b"\x89PNG"
+    image = put(start(live, png, filename="logo.png", contentType=...), png)
+    named = {"attachmentId": image.upper(), "inline": True, "contentId": "logo"}
+    html = '<img src="cid:logo" alt="">'
+    assert live.send(raw_html(html=html, attachments=[named, attachment()])).status == 200
+    service.deliver()
+    mail = service.ses.mails[-1]
+    assert {name for name, _, _ in files(mail["raw"])} == {"logo.png", "invoice.pdf"}
+    assert b"Content-ID: <logo>" in mail["raw"]
+
+
+def test_every_unusable_upload_has_one_answer(service: Service, live: Api) -> None:
+    """Absent, without bytes, another account's, too old: the answers differ in the id alone."""
+    old, young = put(start(live)), put(start(live))
+    unusable = {
+        str(new_id(wiring.utc_now())),
+        "ffffffff-ffff-4fff-bfff-ffffffffffff",
+        start(live).json["attachmentId"],
+        put(start(service.live())),
+    }
+    for upload_id in unusable:
+        answer = live.send(naming(upload_id))
+        assert (answer.status, answer.error["code"]) == (404, "attachment_not_found")
+        assert answer.error["details"] == {"attachment_id": upload_id}
+    with service.at(wiring.utc_now() + UPLOAD_TIME):
+        assert live.send(naming(old)).error["code"] == "attachment_not_found"
+    assert live.send(naming(young)).status == 200
+    assert len(service.jobs_of(live)) == 1
+
+
+def test_a_batch_refuses_only_the_emails_without_their_file(service: Service, live: Api) -> None:
+    """Contract 4.2: each message of a batch is accepted or refused separately."""
+    batch = {"messages": [naming(put(start(live))), naming(str(new_id(wiring.utc_now())))]}
+    results = live.raw("POST", "/emails/batch", json.dumps(batch)).json["results"]
+    assert results[0]["error"] is None
+    assert results[1]["error"]["code"] == "attachment_not_found"
+    assert len(service.jobs_of(live)) == 1
+
+
+def test_the_contracts_limits_hold(live: Api) -> None:
+    """Contract 8.2 and 8.3: types, sizes, the total and the count are those of other files."""
+    too_large = start(live, size=MAX_BYTES_EACH + 1).error
+    assert too_large["code"] == "attachment_too_large"
+    assert too_large["details"]["scope"] == "per_attachment"
+    for wrong in ({"contentType": "application/octet-stream"}, {"filename": "run.exe"}):
+        assert start(live, **wrong).error["code"] == "attachment_type_not_allowed"
+    program = b"MZ\x90\x00"
+    disguised = naming(put(start(live, program), program))
+    assert live.send(disguised).error["code"] == "attachment_type_not_allowed"
+    whole = b"x" * MAX_BYTES_EACH
+    three = [put(start(live, whole), whole), put(start(live, whole), whole), put(start(live))]
+    assert live.send(naming(*three)).error["details"]["scope"] == "total"
+    eleven = raw_html(attachments=[attachment(), *naming(*three[2:] * 10)["attachments"]])
+    assert live.send(eleven).error["code"] == "too_many_attachments"
+
+
+def test_the_form_of_both_requests_is_checked(live: Api) -> None:
+    """A hash is 64 digits, a file has bytes, and a named upload has no other fields of a file."""
+    for field, value in (("sha256", "x" * 64), ("size", 0), ("filename", "a/b"), ("name", "x")):
+        answer = start(live, **{field: value})
+        assert (answer.status, [*answer.errors]) == (422, [field])
+    upload_id = put(start(live))
+    for more in ({"filename": NAME}, {"content": "QQ=="}, {"contentType": "application/pdf"}):
+        answer = live.send(naming(upload_id, **more))
+        assert answer.errors == {f"attachments.0.{name}": "not_allowed" for name in more}
+    assert live.send(naming("x")).errors == {"attachments.0.attachmentId": "invalid_uuid"}
+    missing = live.send(raw_html(attachments=[{}])).errors
+    assert missing == dict.fromkeys(("attachments.0.filename", "attachments.0.content"), "required")
+
+
+def test_keys_that_send_tests_upload_nothing(service: Service) -> None:
+    """A key of the widget cannot attach files, so it gets no upload either."""
+    answer = start(service.preview(self_service=True))
+    assert (answer.status, answer.error["code"]) == (403, "upgrade_required")
+
+
+def test_uploads_of_an_account_are_limited(service: Service) -> None:
+    """Each upload counts as a costly refusal, so a key that only uploads is stopped soon."""
+    api = service.live(Plan.FREE, limits=NO_LIMITS)
+    limit = refusal_limit(PLAN_LIMITS[Plan.FREE])
+    assert limit
+    with service.at(wiring.utc_now()):
+        wiring.services().sending_ports.refusals.count(owner(api), limit - 1, wiring.utc_now())
+        assert [start(api).status for _ in range(2)] == [201, 429]
+
+
+@pytest.mark.parametrize("change", ["bytes", "gone"])
+def test_a_file_that_changed_is_not_sent(service: Service, live: Api, change: str) -> None:
+    """The worker checks the hash: without the announced bytes nothing is sent, and it says so."""
+    started = start(live)
+    message_id = live.send(naming(put(started))).json["messageId"]
+    if change == "bytes":
+        put(started, PDF + b"!")
+    else:
+        boto3.client("s3").delete_object(Bucket=bucket(), Key=uploads(live)[0])
+    service.deliver()
+    detail = live.get(message_id).json
+    assert (detail["status"], detail["errorMessage"]) == (
+        "failed",
+        "The content of the email has expired.",
+    )
+
+
+def test_the_sweep_deletes_what_no_email_can_have(live: Api) -> None:
+    """An upload stays for every attempt of every email that may name it, and not longer."""
+    put(start(live))
+    now, spool = wiring.utc_now(), wiring.services().spool
+    assert spool.put_before(owner(live), now + UPLOAD_LIFE - timedelta(minutes=1), None).items == []
+    (found,) = spool.put_before(owner(live), now + UPLOAD_LIFE + timedelta(minutes=1), None).items
+    assert (found.key, found.message_id) == (uploads(live)[0], None)
+
+
+def test_the_id_in_a_key_is_that_of_the_answer(live: Api) -> None:
+    """The object's name is the id, below that of the account: nobody can name another's."""
+    started = start(live)
+    assert UUID(started.json["attachmentId"]).version == 7
+    parts = urlsplit(started.json["url"]).path.split("/")
+    assert parts[-2:] == [started.json["attachmentId"], "upload"]
