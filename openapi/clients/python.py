@@ -108,7 +108,7 @@ def _definition(name: str, schema: Schema) -> list[str]:
     if not is_object(schema):
         # In quotes it may name a class that follows.
         aliased = _type(schema)
-        quoted = aliased if '"' in aliased else f'"{aliased}"'
+        quoted = f'"{aliased}"' if "$ref" in str(schema) and '"' not in aliased else aliased
         return [f"{name}: TypeAlias = {quoted}", *described]
     required = set(schema.get("required", ()))
     fields = {

@@ -84,7 +84,7 @@ EventKind: TypeAlias = Literal[
 ]
 """What can happen to a message or to one of its recipients."""
 
-Headers: TypeAlias = "dict[str, str]"
+Headers: TypeAlias = dict[str, str]
 """Header fields: In-Reply-To, References, List-Unsubscribe, List-Unsubscribe-Post, Auto-Submitted,
 Precedence, Feedback-ID, and names that begin with X-. They have at most 4096 bytes in all. Only
 X-… may have more than ASCII.
@@ -140,7 +140,7 @@ StarterSlug: TypeAlias = Literal[
 Status: TypeAlias = Literal["pending", "sent", "delivered", "bounced", "complained", "failed"]
 """The latest known state of a message."""
 
-Tags: TypeAlias = "dict[str, str]"
+Tags: TypeAlias = dict[str, str]
 """Names and values by which you find an email again. They are not delivered. They have at most 256
 bytes in all. A value has no blank at either end.
 """
@@ -148,7 +148,7 @@ bytes in all. A value has no blank at either end.
 TemplateLocales: TypeAlias = "dict[str, LocaleModel]"
 """Subject, body and text part for each locale, by its language tag (RFC 5646) in any case."""
 
-Variables: TypeAlias = "dict[str, Any]"
+Variables: TypeAlias = dict[str, Any]
 """Values for a template, by name."""
 
 WebhookFormat: TypeAlias = Literal["pillarbox", "resend"]
