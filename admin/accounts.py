@@ -102,6 +102,14 @@ def update(  # noqa: PLR0913  one parameter for each option
     ] = False,
     hold_uncertain: Annotated[bool | None, typer.Option(help=_HOLD)] = None,
     contact: Contact = None,
+    operates: Annotated[
+        bool | None,
+        typer.Option(
+            "--operates/--no-operates",
+            help="Whether it is your own account, whose keys may have the scopes accounts:read and"
+            " accounts:write: over all accounts.",
+        ),
+    ] = None,
 ) -> None:
     """Change an account. The changes apply from its next request on.
 
@@ -120,6 +128,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         plan_limits=plan_limits,
         hold_uncertain=hold_uncertain,
         contact=contact,
+        operates=operates,
     )
     _show(connection, connection.wiring.accounts.update(account_id, changes, by=COMMAND))
 

@@ -1,7 +1,7 @@
 """The commands `pillarbox key …`."""
 
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from getpass import getpass
 from typing import Annotated, Final
 
@@ -10,8 +10,9 @@ import typer
 from admin.connection import connected
 from admin.tables import Record
 from pillarbox.application.accounts.agents import agent_settings
+from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.domain.accounts.agent import DEFAULT_PER_DAY, Confirmation
-from pillarbox.domain.accounts.key import SCOPES, ApiKey, Preset
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, ApiKey, Preset
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.http.accounts.replies import key_item, new_key
 
@@ -39,7 +40,19 @@ _Scopes = Annotated[
     list[str] | None,
     typer.Option(
         metavar="SCOPE",
-        help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}.",
+        help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}; in an"
+        f" account that operates, {' and '.join(sorted(OPERATOR_SCOPES))} too.",
+    ),
+]
+_Expires = Annotated[
+    datetime | None,
+    typer.Option(help="With --preset: from when on it does not work, in UTC."),
+]
+_Sources = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CIDR",
+        help="With --preset: the addresses that it works from, such as 192.0.2.0/24; repeat it.",
     ),
 ]
 _Agent = Annotated[
@@ -86,6 +99,8 @@ def create(  # noqa: PLR0913  one parameter for each option
         Preset | None, typer.Option(help="Create a live key with the scopes of this preset.")
     ] = None,
     scope: _Scopes = None,
+    expires: _Expires = None,
+    source: _Sources = None,
     agent: _Agent = False,
     agent_recipient: _AgentRecipients = None,
     agent_confirmation: _AgentConfirmation = None,
@@ -112,7 +127,11 @@ def create(  # noqa: PLR0913  one parameter for each option
     settings = agent_settings(agent_recipient or (), *of_agent) if agent else None
     connection = connected(ctx)
     if preset is not None:
-        issued = connection.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)
+        until = expires.replace(tzinfo=expires.tzinfo or UTC) if expires else None
+        limits = KeyLimits(until, tuple(source or ()))
+        issued = connection.wiring.api_keys.issue_live(
+            account, name, preset, scope or (), settings, limits=limits
+        )
     elif scope:
         error = FieldError(
             "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
@@ -172,7 +191,7 @@ def revoke(
         str, typer.Argument(metavar="KEY_ID", help="The key's id, not the key itself.")
     ],
 ) -> None:
-    """Revoke a key. It stops working at once, and this cannot be undone.
+    """Revoke a key with those that it created. They stop at once, and this cannot be undone.
 
     Example: `pillarbox key revoke key_qh4ybvcvbqzkkbkzysxg`
     """

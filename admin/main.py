@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from admin import (
     accounts,
     alarms,
+    apply,
     capacity,
     deploy,
     doctor,
@@ -95,6 +96,7 @@ app.add_typer(alarms.app, name="alarms")
 app.add_typer(edge.app, name="edge")
 app.add_typer(relay.app, name="relay")
 app.add_typer(restore.app, name="restore")
+app.command("apply")(apply.apply)
 app.command("doctor")(doctor.doctor)
 app.command("capacity")(capacity.capacity)
 app.command("ready")(ready.ready)

@@ -3,11 +3,12 @@
 from functools import partial
 from typing import Final
 
-from openapi.operation import example, session_operation
-from pillarbox.domain.sign_in.role import (
+from openapi.operation import SESSION, example, managing_operation
+from pillarbox.domain.accounts.key import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
-    KEYS_MANAGE,
+    KEYS_READ,
+    KEYS_WRITE,
     MEMBERS_READ,
     MEMBERS_WRITE,
     SUPPRESSIONS_READ,
@@ -45,6 +46,8 @@ _KEY: Final = {
     "agent": None,
     "createdAt": _AT,
     "lastUsedAt": None,
+    "expiresAt": None,
+    "sources": [],
     "revokedAt": None,
 }
 _KEYS: Final = {
@@ -122,11 +125,9 @@ ACCOUNT_EXAMPLE: Final = {
 }
 
 
-_of_keys: Final = partial(
-    session_operation, tag="API keys", shared_function="manage_keys", scope=KEYS_MANAGE
-)
-_of_members: Final = partial(session_operation, tag="Members", shared_function="manage_members")
-_of_account: Final = partial(session_operation, tag="Account", shared_function="manage_account")
+_of_keys: Final = partial(managing_operation, tag="API keys", shared_function="manage_keys")
+_of_members: Final = partial(managing_operation, tag="Members", shared_function="manage_members")
+_of_account: Final = partial(managing_operation, tag="Account", shared_function="manage_account")
 _of_suppressions: Final = partial(_of_account, tag="Suppressions")
 
 KEYS: Final = (
@@ -136,6 +137,7 @@ KEYS: Final = (
         summary="List API keys",
         description="The keys of the account, the oldest first, also the last 400 revoked ones, and"
         " the presets for a new key under the account's plan.",
+        scope=KEYS_READ,
         response=KeyList,
         response_example=_KEYS,
     ),
@@ -143,7 +145,10 @@ KEYS: Final = (
         route="POST /v1/keys",
         id="create_key",
         summary="Create an API key",
-        description="Creates a live key. The response has its text, which nothing shows again.",
+        description="Creates a live key. The response has its text, which nothing shows again. A"
+        " key that another key creates has no right that this lacks, and is revoked with it. Only"
+        " an owner of the account creates a management key, and owners get an email about it.",
+        scope=KEYS_WRITE,
         body=CreateKeyRequest,
         body_examples=example("preset", "A preset", {"name": "web", "preset": "send"})
         | example(
@@ -158,7 +163,9 @@ KEYS: Final = (
         route="DELETE /v1/keys/{key_id}",
         id="revoke_key",
         summary="Revoke an API key",
-        description="The key stops working at once, for good. It stays in the list.",
+        description="The key stops working at once, for good, with those that it created. It stays"
+        " in the list.",
+        scope=KEYS_WRITE,
     ),
 )
 
@@ -255,6 +262,8 @@ MEMBERS: Final = (
     _of_members(
         route="POST /v1/invitations/{account_id}",
         id="accept_invitation",
+        security=(SESSION,),
+        takes_account=False,
         summary="Join an account",
         description="Makes the user of the session a member of an account that invites it. The next"
         " access token can be for this account.",
@@ -264,6 +273,8 @@ MEMBERS: Final = (
     _of_members(
         route="DELETE /v1/invitations/{account_id}",
         id="decline_invitation",
+        security=(SESSION,),
+        takes_account=False,
         summary="Decline an invitation",
         description="Ends the invitation of the user of the session to an account.",
     ),
@@ -297,6 +308,8 @@ ACCOUNT: Final = (
     _of_account(
         route="POST /v1/account/resume",
         id="resume_sending",
+        security=(SESSION,),
+        takes_account=False,
         summary="End a pause",
         description="Ends a pause of the account, a key or a template, and names what caused it. An"
         " owner can do that once in 30 days for each of them; afterwards the operator can. What was"

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Final
 
-from openapi.operation import example, session_operation
-from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
+from openapi.operation import example, managing_operation
+from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE, SENDERS_WRITE
 from pillarbox.http.accounts.reply_types import (
     DomainDetail,
     DomainItem,
@@ -46,9 +46,10 @@ _CHECKED: Final = _DOMAIN | {
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
 
 
-_operation: Final = partial(session_operation, tag="Domains", shared_function="manage_domains")
+_operation: Final = partial(managing_operation, tag="Domains", shared_function="manage_domains")
 _read: Final = partial(_operation, scope=DOMAINS_READ)
 _write: Final = partial(_operation, scope=DOMAINS_WRITE)
+_write_sender: Final = partial(_operation, scope=SENDERS_WRITE)
 
 DOMAINS: Final = (
     _read(
@@ -114,7 +115,7 @@ DOMAINS: Final = (
         response=SenderList,
         response_example={"items": [_SENDER]},
     ),
-    _write(
+    _write_sender(
         id="add_sender",
         route="POST /v1/senders",
         summary="Add a sender",
@@ -126,7 +127,7 @@ DOMAINS: Final = (
         response_example=_SENDER,
         errors=("rate_limit_exceeded",),
     ),
-    _write(
+    _write_sender(
         id="set_default_sender",
         route="PUT /v1/senders/{sender}/default",
         summary="Set the default sender",
@@ -135,7 +136,7 @@ DOMAINS: Final = (
         response_example=_SENDER,
         errors=("no_verified_sender",),
     ),
-    _write(
+    _write_sender(
         id="remove_sender",
         route="DELETE /v1/senders/{sender}",
         summary="Remove a sender",

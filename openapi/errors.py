@@ -193,10 +193,12 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "invalid_api_key": Error(
         401,
-        when="The key is unknown or revoked, or the request has two keys.",
+        when="The key is unknown, revoked or expired, the address is not in its `sources`, or the"
+        " request has two keys.",
         remedy="Copy the whole key, or ask the operator for a new one.",
-        message="The API key is not valid: it is unknown, revoked or incomplete. The header"
-        " X-API-Key has one whole key, without Bearer.",
+        message="The API key is not valid: it is unknown, revoked, expired or incomplete, or"
+        " it does not work from this address. The header X-API-Key has one whole key, without"
+        " Bearer.",
     ),
     "invalid_session": Error(
         401,

@@ -178,6 +178,8 @@ CALLER: Final = {
     "agent": None,
     "createdAt": "2026-01-01T09:00:00.000+00:00",
     "lastUsedAt": "2026-01-31T11:02:07.113+00:00",
+    "expiresAt": None,
+    "sources": [],
     "revokedAt": None,
     "accountId": "qh4ybvcvbqzk",
     "plan": "free",

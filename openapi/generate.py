@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from admin.use_cases.provision_file import json_schema
 from openapi.clients import javascript, python
 from openapi.document import document
 from openapi.errors import ERRORS, example_of
@@ -31,6 +32,10 @@ def _openapi_of_keys(_: str) -> str:
 def _client(part: Callable[[Mapping[str, Any]], str]) -> Callable[[str], str]:
     """Return what makes a generated module of a client package."""
     return lambda _: part(of_keys(document()))
+
+
+def _provisioning(_: str) -> str:
+    return json.dumps(json_schema(), indent=2) + "\n"
 
 
 def _text_of(whole: Mapping[str, Any]) -> str:
@@ -183,6 +188,7 @@ RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
 
 #: Path of each file -> how to make its content from what it contains now.
 GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
+    "docs/provisioning.schema.json": _provisioning,
     "api.yaml": _api,
     "docs/openapi.json": _openapi,
     "docs/openapi-keys.json": _openapi_of_keys,

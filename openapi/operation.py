@@ -40,6 +40,8 @@ class Operation:
     idempotent: bool = False
     #: Whether it takes the revision of a draft in If-Match.
     takes_revision: bool = False
+    #: Whether an operator's key may name the account in X-Account.
+    takes_account: bool = False
     #: The type of a success; None if the response is 204 without a body.
     response: Any = None
     #: The status of a success with a body.
@@ -80,6 +82,9 @@ class Operation:
 
 #: An operation that takes the access token of a session, and no API key.
 session_operation: Final = partial(Operation, security=(SESSION,))
+#: An operation that manages an account, by a session or by a management key. An operator's key may
+#: name another account.
+managing_operation: Final = partial(Operation, security=KEY_OR_SESSION, takes_account=True)
 
 
 def example(name: str, summary: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  JSON

@@ -7,7 +7,7 @@ from typing import Final
 from openapi import examples
 from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.domain_operations import DOMAINS
-from openapi.operation import KEY_OR_SESSION, Operation
+from openapi.operation import KEY_OR_SESSION, Operation, managing_operation
 from openapi.operator_operations import OPERATOR
 from openapi.session_operations import SESSIONS
 from openapi.template_operations import TEMPLATE_EDITOR
@@ -44,7 +44,7 @@ _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_
 _read: Final = partial(Operation, tag="Emails", security=KEY_OR_SESSION, scope=EMAILS_READ)
 _send: Final = partial(Operation, tag="Emails", scope=EMAILS_SEND, idempotent=True)
 _starters: Final = partial(Operation, tag="Starter templates", security=KEY_OR_SESSION)
-_saved: Final = partial(Operation, tag="Saved templates", security=KEY_OR_SESSION)
+_saved: Final = partial(managing_operation, tag="Saved templates")
 
 OPERATIONS: Final = (
     _read(

@@ -4,7 +4,8 @@ from functools import partial
 from typing import Final
 
 from openapi.account_operations import ACCOUNT_EXAMPLE, LOG_ITEM
-from openapi.operation import example, session_operation
+from openapi.operation import KEY_OR_SESSION, example, session_operation
+from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.http.operator.reply_types import (
     AccountPage,
@@ -16,6 +17,7 @@ from pillarbox.http.operator.reply_types import (
 )
 from pillarbox.http.operator.wire import (
     AccountsQuery,
+    CreateAccountRequest,
     OperateAccountRequest,
     RatesQuery,
     RedriveRequest,
@@ -49,6 +51,7 @@ _ACCOUNT: Final = ACCOUNT_EXAMPLE | {
     "ownLimits": {"perMinute": None, "perDay": 5_000, "perMonth": None, "recipientsPerDay": None},
     "log": [LOG_ITEM | {"by": "root@pillarbox.example", "reason": None}],
 }
+_CREATED: Final = {"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "free"}
 _RATES: Final = {
     "totalMessages": 482,
     "delivered": 470,
@@ -79,10 +82,12 @@ _SUSPENDED: Final = _ACCOUNT | {"suspendedAt": _AT, "suspensionReason": "bounces
 _operation: Final = partial(
     session_operation, tag="Operator", shared_function="operate", scope=OPERATE
 )
+_read: Final = partial(_operation, scope=ACCOUNTS_READ, security=KEY_OR_SESSION)
+_write: Final = partial(_operation, scope=ACCOUNTS_WRITE, security=KEY_OR_SESSION)
 _of_sign_ups: Final = partial(_operation, shared_function="create_account")
 
 OPERATOR: Final = (
-    _operation(
+    _read(
         route="GET /v1/operator/accounts",
         id="list_accounts",
         summary="List accounts",
@@ -94,7 +99,20 @@ OPERATOR: Final = (
         response=AccountPage,
         response_example={"items": [_LISTED], "nextCursor": None},
     ),
-    _operation(
+    _write(
+        route="POST /v1/operator/accounts",
+        id="create_operated_account",
+        shared_function="create_account",
+        summary="Create an account",
+        description="Creates an account without senders, keys and members. The name need not be"
+        " unique.",
+        body=CreateAccountRequest,
+        body_examples=example("account", "An account", {"name": "Shop", "plan": "free"}),
+        response=ChosenAccount,
+        status=201,
+        response_example=_CREATED,
+    ),
+    _read(
         route="GET /v1/operator/accounts/{account_id}",
         id="get_operated_account",
         summary="Get an account",
@@ -102,7 +120,7 @@ OPERATOR: Final = (
         response=OperatedAccount,
         response_example=_ACCOUNT,
     ),
-    _operation(
+    _write(
         route="PATCH /v1/operator/accounts/{account_id}",
         id="change_operated_account",
         summary="Change an account's plan or limits",
@@ -114,7 +132,7 @@ OPERATOR: Final = (
         response=OperatedAccount,
         response_example=_ACCOUNT,
     ),
-    _operation(
+    _write(
         route="POST /v1/operator/accounts/{account_id}/suspension",
         id="suspend_account",
         summary="Suspend an account",
@@ -125,7 +143,7 @@ OPERATOR: Final = (
         response=OperatedAccount,
         response_example=_SUSPENDED,
     ),
-    _operation(
+    _write(
         route="DELETE /v1/operator/accounts/{account_id}/suspension",
         id="resume_account",
         summary="Resume an account",
@@ -190,7 +208,7 @@ OPERATOR: Final = (
         | example("plan", "With another plan", {"plan": "standard"}),
         response=ChosenAccount,
         status=201,
-        response_example={"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "free"},
+        response_example=_CREATED,
     ),
     _of_sign_ups(
         route="DELETE /v1/operator/sign-ups/{address}",

@@ -53,6 +53,13 @@ _REVISION: Final = {
     "schema": {"type": "string", "pattern": '^"?(0|[1-9][0-9]{0,8})"?$'},
     "example": '"0"',
 }
+_ACCOUNT: Final = {
+    "name": "X-Account",
+    "in": "header",
+    "description": "The id of the account that the request is for. Only a key of an operator's own"
+    " account with `accounts:write`, or `accounts:read` for a read, may send it.",
+    "schema": {"type": "string", "pattern": "^[0-9a-z]{12}$"},
+}
 
 
 def not_found_of(operation: Operation) -> list[str]:
@@ -84,6 +91,8 @@ def parameters_of(operation: Operation, schemas: Schemas) -> Iterable[dict[str, 
             if "examples" in schema:
                 parameter["example"] = schema["examples"][0]
             yield parameter
+    if operation.takes_account:
+        yield _ACCOUNT
     if operation.takes_revision:
         yield _REVISION
     if operation.idempotent:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pillarbox.application.validation import MAX_NAME
-from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, SCOPES
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, OPERATOR_SCOPES, SCOPES
+from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.messages.custom_headers import MAX_HEADERS, MAX_HEADERS_BYTES
 from pillarbox.domain.messages.custom_headers import NAMES as HEADER_NAMES
@@ -42,6 +43,7 @@ from pillarbox.http.messages.wire import (
 )
 from pillarbox.http.operator.wire import (
     AccountsQuery,
+    CreateAccountRequest,
     OperateAccountRequest,
     OwnLimits,
     RatesQuery,
@@ -463,7 +465,13 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "preset": {"description": "A set of permissions."},
         "scopes": {
             "description": "The permissions of the key, with the preset `custom` alone.",
-            "items": {"type": "string", "enum": sorted(SCOPES)},
+            "items": {"type": "string", "enum": sorted(SCOPES | OPERATOR_SCOPES)},
+        },
+        "expiresAt": {"description": "From when on it does not work; without it, it stays."},
+        "sources": {
+            "description": "The blocks of addresses (CIDR) that it works from; without it, all.",
+            "maxItems": MAX_SOURCES,
+            "examples": [["192.0.2.0/24"]],
         },
     },
     SuppressionsQuery: {
@@ -484,6 +492,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "perDay": {"description": "Emails per day of UTC."},
         "perMonth": {"description": "Emails per month of UTC."},
         "recipientsPerDay": {"description": "Recipients per day of UTC."},
+    },
+    CreateAccountRequest: {
+        "name": {"description": "A name for people.", "pattern": HEADER_TEXT, "maxLength": 128},
+        "plan": {"description": "The account's plan."},
+        "contact": {"description": "Where the service writes to the account's owner."},
     },
     OperateAccountRequest: {
         "plan": {"description": "The account's plan."},

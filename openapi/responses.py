@@ -95,6 +95,8 @@ def error_codes(operation: Operation) -> list[str]:
     codes += operation.errors
     if "{" in operation.path:
         codes.append("route_not_found")
+    if operation.takes_account:
+        codes.append("account_not_found")
     if operation.takes_revision:
         codes.append("draft_changed")
     if operation.idempotent:

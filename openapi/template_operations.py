@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Final
 
-from openapi.operation import example, session_operation
-from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE
+from openapi.operation import SESSION, example, managing_operation
+from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
 from pillarbox.http.messages.reply_types import SendResult
 from pillarbox.http.query import VersionsQuery
 from pillarbox.http.templates.reply_types import (
@@ -82,10 +82,10 @@ _OF_ONE: Final = "/v1/templates/{id}"
 
 
 _operation: Final = partial(
-    session_operation, tag="Template editor", shared_function="edit_templates"
+    managing_operation, tag="Template editor", shared_function="edit_templates"
 )
-_read: Final = partial(_operation, scope=TEMPLATES_READ)
-_write: Final = partial(_operation, scope=TEMPLATES_WRITE)
+_read: Final = partial(_operation, scope=DRAFTS_READ)
+_write: Final = partial(_operation, scope=DRAFTS_WRITE)
 
 TEMPLATE_EDITOR: Final = (
     _write(
@@ -216,8 +216,11 @@ TEMPLATE_EDITOR: Final = (
         | {"changes": 1, "publishedVersion": None},
         errors=("template_limit_exceeded", "rate_limit_exceeded"),
     ),
-    _write(
+    _operation(
         id="test_template",
+        scope=TEMPLATES_WRITE,
+        security=(SESSION,),
+        takes_account=False,
         route=f"POST {_OF_ONE}/test",
         summary="Send a test",
         description="Sends the draft to a member of the account. The email counts like any other."

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from openapi import examples
-from openapi.operation import KEY_OR_SESSION, Operation
+from openapi.operation import managing_operation
 from pillarbox.application.webhooks.replays import REQUESTS_A_MINUTE
 from pillarbox.domain.accounts.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.http.query import DeliveriesQuery
@@ -22,7 +22,7 @@ from pillarbox.http.webhooks.wire import (
     ReplayWebhookRequest,
 )
 
-_operation: Final = partial(Operation, tag="Webhooks", security=KEY_OR_SESSION)
+_operation: Final = partial(managing_operation, tag="Webhooks")
 _read: Final = partial(_operation, shared_function="read_webhooks", scope=WEBHOOKS_READ)
 _write: Final = partial(_operation, shared_function="write_webhooks", scope=WEBHOOKS_WRITE)
 _LIMIT: Final = (

@@ -27,6 +27,8 @@ class Admission:
     #: None until the client has logged in.
     account_id: str | None = None
     ended: bool = False
+    #: The address itself.
+    address: str = ""
 
 
 class ConnectionLimiter:
@@ -58,7 +60,7 @@ class ConnectionLimiter:
             return replies.TOO_MANY_CONNECTIONS
         if self.count >= limits.connections and not self._make_room(now, replies.SERVER_FULL):
             return replies.SERVER_FULL
-        admission = Admission(host, now, disconnect)
+        admission = Admission(host, now, disconnect, address=address)
         self._anonymous[admission] = None
         self._anonymous_of[host] += 1
         self._of_address[host] += 1

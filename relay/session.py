@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from pillarbox.application.authentication import PresentedKey
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 from relay import framing, replies, sasl
@@ -200,7 +202,8 @@ class SmtpSession:
         try:
             if credentials.user != sasl.USER:
                 return self._failed_login()
-            principal = await self._context.logins.authenticate(self._client, credentials.password)
+            key = PresentedKey.of(credentials.password, ClientOrigin(self._client.address))
+            principal = await self._context.logins.authenticate(self._client, key)
         except ServiceError as error:
             if error.code in replies.KEY_ERRORS:
                 return self._failed_login()
@@ -209,7 +212,7 @@ class SmtpSession:
             return replies.AUTH_UNAVAILABLE
         if not self._context.connections.log_in(self._client, principal.account.account_id):
             return replies.TOO_MANY_OF_ACCOUNT
-        self._login = _Login(credentials.password, principal)
+        self._login = _Login(key, principal)
         self._idle_commands = 0
         return replies.AUTHENTICATED
 

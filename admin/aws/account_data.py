@@ -58,6 +58,9 @@ class DynamoAccountData:
         self._table.write_all(deletes=[_key(mark) for mark in marks])
         for table in (self._table, self._credentials):
             for batch in batched(table.query(keys.key_list(account_id)), _REPORTED, strict=False):
+                for entry in batch:
+                    children = table.query(keys.key_list(entry["sk"]))
+                    table.write_all(deletes=[*map(_key, children)])
                 # An entry of the list is the only way to its key, so it goes last.
                 table.write_all(deletes=[keys.api_key(entry["digest"]) for entry in batch])
                 table.write_all(deletes=[_key(entry) for entry in batch])

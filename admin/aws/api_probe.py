@@ -1,6 +1,7 @@
 """Requests to the API at its public address, as a client makes them."""
 
 import json
+from collections.abc import Mapping
 from http.client import HTTPException
 from typing import Final
 from urllib.error import HTTPError, URLError
@@ -25,16 +26,22 @@ class HttpApiProbe:
         self._base = f"{base_url.rstrip('/')}/api"
 
     def request(
-        self, method: str, path: str, *, key: str | None = None, body: Json = None
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[int, Json]:
         """Make a request; return the status and the JSON body, or None if it is not JSON."""
-        headers = {"User-Agent": _AGENT, "Content-Type": "application/json"}
+        sent = {"User-Agent": _AGENT, "Content-Type": "application/json", **(headers or {})}
         if key is not None:
-            headers["X-API-Key"] = key
+            sent["X-API-Key"] = key
         request = Request(  # noqa: S310  the stack's address; http on the local stack
             f"{self._base}{path}",
             data=None if body is None else json.dumps(body).encode(),
-            headers=headers,
+            headers=sent,
             method=method,
         )
         try:

@@ -1,13 +1,16 @@
-"""/v1/sign-up and /v1/operator/sign-ups: create accounts for users who ask for one."""
+"""/v1/sign-up, /v1/operator/sign-ups and POST /v1/operator/accounts: create accounts."""
 
 from urllib.parse import unquote
 
+from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
 from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.operator.wire import CreateAccountRequest
+from pillarbox.http.requests import read_caller, request_origin
 from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
 from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
-from pillarbox.http.sign_in.wire import client_address, read_session
+from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
@@ -23,9 +26,18 @@ def get_sign_up() -> Reply:
 def sign_up() -> Reply:
     principal = _principal()
     name, proof = read_sign_up(app.current_event)
-    client = client_address(app.current_event, services().edge_secret.is_sent)
+    client = request_origin(app.current_event).client(services().is_of_edge)
     offer = services().sign_up.create(principal, name, proof, client)
     return reply(sign_up_item(offer), 201)
+
+
+@app.post("/v1/operator/accounts")
+def create_account() -> Reply:
+    request = read_caller(app.current_event)
+    services().operator_authentication.manage(request, ACCOUNTS_WRITE)
+    body = read_body(app.current_event, CreateAccountRequest)
+    made = services().accounts.create(body.name, body.plan, contact=body.contact)
+    return reply(chosen_account(made), 201)
 
 
 @app.get("/v1/operator/sign-ups")

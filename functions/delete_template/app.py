@@ -3,7 +3,7 @@
 from pillarbox.domain.accounts.key import TEMPLATES_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply_nothing
-from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,8 +11,8 @@ app = build_app()
 
 @app.delete("/v1/templates/<template_id>")
 def delete_template(template_id: str) -> Reply:
-    principal = services().caller_authentication.authenticate(
-        read_credential(app.current_event), TEMPLATES_WRITE
+    principal = services().caller_authentication.manage(
+        read_caller(app.current_event), TEMPLATES_WRITE
     )
     services().template_library.delete(principal.account.account_id, read_uuid(template_id, "id"))
     return reply_nothing()

@@ -2,12 +2,13 @@
 
 from uuid import UUID
 
-from pillarbox.domain.accounts.key import TEMPLATES_READ, TEMPLATES_WRITE
+from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
 from pillarbox.http.query import VersionsQuery, read_query
-from pillarbox.http.requests import read_uuid
+from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.templates.replies import (
     draft_item,
@@ -126,7 +127,8 @@ def duplicate_template(template_id: str) -> Reply:
 
 @app.post("/v1/templates/<template_id>/test")
 def test_template(template_id: str) -> Reply:
-    principal = _principal()
+    token = read_session(app.current_event)
+    principal = services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
     found = _id(template_id)
     to, locale, values = read_test(app.current_event)
     services().render_budget.take(_account(principal))
@@ -142,31 +144,29 @@ def test_template(template_id: str) -> Reply:
     return reply_stored(response)
 
 
-def _principal() -> MemberPrincipal:
+def _principal() -> Principal | MemberPrincipal:
     """Return who writes templates."""
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
+    return services().caller_authentication.manage(read_caller(app.current_event), DRAFTS_WRITE)
 
 
-def _author() -> MemberPrincipal:
+def _author() -> Principal | MemberPrincipal:
     """Return who stores a draft."""
     principal = _principal()
     services().render_budget.take_draft(_account(principal))
     return principal
 
 
-def _reader() -> MemberPrincipal:
+def _reader() -> Principal | MemberPrincipal:
     """Return who reads what others write, and its preview."""
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, TEMPLATES_READ)
+    return services().caller_authentication.manage(read_caller(app.current_event), DRAFTS_READ)
 
 
-def _account(principal: MemberPrincipal) -> str:
+def _account(principal: Principal | MemberPrincipal) -> str:
     return principal.account.account_id
 
 
-def _by(principal: MemberPrincipal) -> str:
-    return principal.session.address
+def _by(principal: Principal | MemberPrincipal) -> str:
+    return principal.actor
 
 
 def _id(template_id: str) -> UUID:

@@ -4,7 +4,7 @@ from pillarbox.application.templates.saved import preview_html
 from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, template_detail
-from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.wiring import services
 
 app = build_app()
@@ -12,8 +12,8 @@ app = build_app()
 
 @app.get("/v1/templates/<template_id>")
 def get_template(template_id: str) -> Reply:
-    principal = services().caller_authentication.authenticate(
-        read_credential(app.current_event), TEMPLATES_READ
+    principal = services().caller_authentication.manage(
+        read_caller(app.current_event), TEMPLATES_READ
     )
     template = services().template_library.get(
         principal.account.account_id, read_uuid(template_id, "id")

@@ -3,6 +3,7 @@
 from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewKeyRequest,
@@ -10,7 +11,7 @@ from pillarbox.http.sign_in.preview_keys import (
     read_code_request,
 )
 from pillarbox.http.sign_in.replies import challenge_offer, flow_item, preview_key_item
-from pillarbox.http.sign_in.wire import client_address, refuse_other_sites
+from pillarbox.http.sign_in.wire import refuse_other_sites
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
@@ -27,14 +28,14 @@ def request_challenge() -> Reply:
 def request_code() -> Reply:
     refuse_other_sites(app.current_event)
     address, proof = read_code_request(app.current_event)
-    client = client_address(app.current_event, services().edge_secret.is_sent)
+    client = request_origin(app.current_event).client(services().is_of_edge)
     return reply(flow_item(services().preview_keys.request_code(address, proof, client)), 202)
 
 
 @app.post("/v1/preview-keys")
 def issue() -> Reply:
     body = read_body(app.current_event, PreviewKeyRequest)
-    client = client_address(app.current_event, services().edge_secret.is_sent)
+    client = request_origin(app.current_event).client(services().is_of_edge)
     issued, address = services().preview_keys.issue(parse_flow(body.flow), body.code, client)
     return reply(preview_key_item(issued, address), 201)
 

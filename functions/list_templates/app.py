@@ -4,7 +4,7 @@ from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply_page, template_item
 from pillarbox.http.query import TemplatesQuery, read_query
-from pillarbox.http.requests import read_credential
+from pillarbox.http.requests import read_caller
 from pillarbox.wiring import services
 
 app = build_app()
@@ -12,8 +12,8 @@ app = build_app()
 
 @app.get("/v1/templates")
 def list_templates() -> Reply:
-    principal = services().caller_authentication.authenticate(
-        read_credential(app.current_event), TEMPLATES_READ
+    principal = services().caller_authentication.manage(
+        read_caller(app.current_event), TEMPLATES_READ
     )
     query = read_query(app.current_event, TemplatesQuery)
     page = services().template_library.page(

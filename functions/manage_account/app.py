@@ -1,13 +1,14 @@
-"""GET and PATCH /v1/account, its log, and /v1/suppressions…: the account of a session."""
+"""GET and PATCH /v1/account, its log, and /v1/suppressions…: the account of a caller."""
 
 from pillarbox.application.accounts.suppressions import SuppressionImport
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.sign_in.role import (
+from pillarbox.domain.accounts.key import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
     SUPPRESSIONS_READ,
     SUPPRESSIONS_WRITE,
 )
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     account_detail,
@@ -25,6 +26,7 @@ from pillarbox.http.accounts.wire import (
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.query import read_query
+from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
@@ -46,7 +48,8 @@ def change_account() -> Reply:
 
 @app.post("/v1/account/resume")
 def resume_sending() -> Reply:
-    owner = _member(ACCOUNT_WRITE)
+    token = read_session(app.current_event)
+    owner = services().session_authentication.authenticate_member(token, ACCOUNT_WRITE)
     body = read_body(app.current_event, ResumeRequest)
     account_id = owner.account.account_id
     resumed = services().resuming.by_owner(account_id, body.key, body.cause, by=owner.actor)
@@ -94,9 +97,8 @@ def _account(scope: str) -> Account:
     return _member(scope).account
 
 
-def _member(scope: str) -> MemberPrincipal:
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, scope)
+def _member(scope: str) -> Principal | MemberPrincipal:
+    return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
 lambda_handler = entrypoint(app)

@@ -2,7 +2,8 @@
 
 from urllib.parse import unquote
 
-from pillarbox.domain.sign_in.role import DOMAINS_READ, DOMAINS_WRITE
+from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE, SENDERS_WRITE
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     domain_detail,
@@ -14,7 +15,7 @@ from pillarbox.http.accounts.replies import (
 from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.requests import read_caller
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
@@ -66,20 +67,20 @@ def list_senders() -> Reply:
 
 @app.post("/v1/senders")
 def add_sender() -> Reply:
-    account_id = _account_id(DOMAINS_WRITE)
+    account_id = _account_id(SENDERS_WRITE)
     address = read_body(app.current_event, AddSenderRequest).address
     return reply(sender_item(services().member_senders.add(account_id, address)), 201)
 
 
 @app.put("/v1/senders/<sender>/default")
 def set_default_sender(sender: str) -> Reply:
-    account_id = _account_id(DOMAINS_WRITE)
+    account_id = _account_id(SENDERS_WRITE)
     return reply(sender_item(services().senders.make_default(account_id, unquote(sender))))
 
 
 @app.delete("/v1/senders/<sender>")
 def remove_sender(sender: str) -> Reply:
-    services().senders.remove(_account_id(DOMAINS_WRITE), unquote(sender))
+    services().senders.remove(_account_id(SENDERS_WRITE), unquote(sender))
     return reply_nothing()
 
 
@@ -87,9 +88,8 @@ def _account_id(scope: str) -> str:
     return _principal(scope).account.account_id
 
 
-def _principal(scope: str) -> MemberPrincipal:
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, scope)
+def _principal(scope: str) -> Principal | MemberPrincipal:
+    return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
 lambda_handler = entrypoint(app)

@@ -1,12 +1,14 @@
-"""GET, POST and DELETE /v1/keys…: the API keys of the account of a session."""
+"""GET, POST and DELETE /v1/keys…: the API keys of an account."""
 
-from pillarbox.domain.sign_in.role import KEYS_MANAGE
+from pillarbox.application.accounts.keys import KeyLimits
+from pillarbox.domain.accounts.key import KEYS_READ, KEYS_WRITE
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import key_list, new_key
 from pillarbox.http.accounts.wire import CreateKeyRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.requests import read_caller
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
@@ -15,7 +17,7 @@ app = build_app()
 
 @app.get("/v1/keys")
 def list_keys() -> Reply:
-    account = _principal().account
+    account = _principal(KEYS_READ).account
     keys = services().api_keys.of_account(account.account_id)
     uses = services().key_uses.last_uses(account.account_id)
     upgrade_url, server = services().upgrade_url, services().submission_server
@@ -24,28 +26,28 @@ def list_keys() -> Reply:
 
 @app.post("/v1/keys")
 def create_key() -> Reply:
-    principal = _principal()
+    principal = _principal(KEYS_WRITE)
     body = read_body(app.current_event, CreateKeyRequest)
     issued = services().api_keys.issue_live(
         principal.account.account_id,
         body.name,
         body.preset,
         body.scopes or (),
-        by=principal.actor,
+        limits=KeyLimits(body.expires_at, tuple(body.sources or ())),
+        creator=principal,
     )
     return reply(new_key(issued), 201)
 
 
 @app.delete("/v1/keys/<key_id>")
 def revoke_key(key_id: str) -> Reply:
-    principal = _principal()
+    principal = _principal(KEYS_WRITE)
     services().api_keys.revoke(key_id, principal.account.account_id, by=principal.actor)
     return reply_nothing()
 
 
-def _principal() -> MemberPrincipal:
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, KEYS_MANAGE)
+def _principal(scope: str) -> Principal | MemberPrincipal:
+    return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
 lambda_handler = entrypoint(app)

@@ -1,11 +1,13 @@
 """/v1/members… and /v1/invitations…: the members of an account, and who joins it."""
 
-from pillarbox.domain.sign_in.role import MEMBERS_READ, MEMBERS_WRITE
+from pillarbox.domain.accounts.key import MEMBERS_READ, MEMBERS_WRITE
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal, SessionPrincipal
 from pillarbox.http.accounts.replies import member_item, member_list
 from pillarbox.http.accounts.wire import ChangeMemberRequest, InviteMemberRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
@@ -17,21 +19,21 @@ app = build_app()
 def list_members() -> Reply:
     principal = _principal(MEMBERS_READ)
     members = services().account_members.of_account(principal)
-    return reply(member_list(members, principal.session.user_id))
+    return reply(member_list(members, principal.user_id))
 
 
 @app.post("/v1/members")
 def invite_member() -> Reply:
     principal, body = _principal(MEMBERS_WRITE), read_body(app.current_event, InviteMemberRequest)
     member = services().account_members.invite(principal, body.email, body.role)
-    return reply(member_item(member, principal.session.user_id), 201)
+    return reply(member_item(member, principal.user_id), 201)
 
 
 @app.patch("/v1/members/<member_id>")
 def change_member(member_id: str) -> Reply:
     principal, body = _principal(MEMBERS_WRITE), read_body(app.current_event, ChangeMemberRequest)
     member = services().account_members.change_role(principal, member_id, body.role)
-    return reply(member_item(member, principal.session.user_id))
+    return reply(member_item(member, principal.user_id))
 
 
 @app.delete("/v1/members/<member_id>")
@@ -57,9 +59,8 @@ def _user() -> SessionPrincipal:
     return services().session_authentication.authenticate(read_session(app.current_event))
 
 
-def _principal(scope: str) -> MemberPrincipal:
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, scope)
+def _principal(scope: str) -> Principal | MemberPrincipal:
+    return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
 lambda_handler = entrypoint(app)

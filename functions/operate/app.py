@@ -2,6 +2,7 @@
 
 from pillarbox.application.operator.service_checks import run_checks
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.operator.replies import (
@@ -20,6 +21,7 @@ from pillarbox.http.operator.wire import (
     read_operator_changes,
 )
 from pillarbox.http.query import read_query
+from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
@@ -29,7 +31,7 @@ app = build_app()
 
 @app.get("/v1/operator/accounts")
 def list_accounts() -> Reply:
-    _operator()
+    _operator_of(ACCOUNTS_READ)
     query = read_query(app.current_event, AccountsQuery)
     page = services().account_list.page(query.search, query.cursor, query.limit)
     return reply(account_page(page))
@@ -37,25 +39,25 @@ def list_accounts() -> Reply:
 
 @app.get("/v1/operator/accounts/<account_id>")
 def get_account(account_id: str) -> Reply:
-    _operator()
+    _operator_of(ACCOUNTS_READ)
     return _reply_account(services().accounts.get(account_id))
 
 
 @app.patch("/v1/operator/accounts/<account_id>")
 def change_account(account_id: str) -> Reply:
-    operator, changes = _operator(), read_operator_changes(app.current_event)
+    operator, changes = _operator_of(ACCOUNTS_WRITE), read_operator_changes(app.current_event)
     return _reply_account(services().accounts.update(account_id, changes, by=operator))
 
 
 @app.post("/v1/operator/accounts/<account_id>/suspension")
 def suspend_account(account_id: str) -> Reply:
-    operator, body = _operator(), read_body(app.current_event, SuspendRequest)
+    operator, body = _operator_of(ACCOUNTS_WRITE), read_body(app.current_event, SuspendRequest)
     return _reply_account(services().accounts.suspend(account_id, body.reason, by=operator))
 
 
 @app.delete("/v1/operator/accounts/<account_id>/suspension")
 def resume_account(account_id: str) -> Reply:
-    operator = _operator()
+    operator = _operator_of(ACCOUNTS_WRITE)
     return _reply_account(services().accounts.resume(account_id, by=operator))
 
 
@@ -91,6 +93,11 @@ def run_service_checks() -> Reply:
 def _reply_account(account: Account) -> Reply:
     log = services().accounts.log(account.account_id)
     return reply(operated_account(account, services().account_usage.of(account), log))
+
+
+def _operator_of(scope: str) -> str:
+    """Return the operator who calls, or whose key does: the address, or the key's id."""
+    return services().operator_authentication.manage(read_caller(app.current_event), scope)
 
 
 def _operator() -> str:

@@ -4,7 +4,7 @@ from pillarbox.domain.accounts.key import WEBHOOKS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.query import DeliveriesQuery, read_query
-from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.http.webhooks.replies import delivery_page, webhook_item, webhook_list
 from pillarbox.wiring import services
 
@@ -35,8 +35,8 @@ def list_deliveries(endpoint_id: str) -> Reply:
 
 
 def _account_id() -> str:
-    credential = read_credential(app.current_event)
-    principal = services().caller_authentication.authenticate(credential, WEBHOOKS_READ)
+    request = read_caller(app.current_event)
+    principal = services().caller_authentication.manage(request, WEBHOOKS_READ)
     return principal.account.account_id
 
 

@@ -27,7 +27,7 @@ def send_email() -> Reply:
 
 
 def is_of_edge(sent: str) -> bool:
-    return services().edge_secret.is_sent(sent)
+    return services().is_of_edge(sent)
 
 
 lambda_handler = behind_edge(entrypoint(app), is_of_edge)

@@ -4,6 +4,7 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.replies import access_item, link_item, requested_code, session_list
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
@@ -11,7 +12,6 @@ from pillarbox.http.sign_in.wire import (
     SignInRequest,
     TokenRequest,
     check_same_origin,
-    client_address,
     cookie_header,
     no_cookie_header,
     read_all,
@@ -30,7 +30,7 @@ app = build_app()
 def request_code() -> Reply:
     refuse_other_sites(app.current_event)
     address = read_body(app.current_event, CodeRequestBody).email
-    client = client_address(app.current_event, services().edge_secret.is_sent)
+    client = request_origin(app.current_event).client(services().is_of_edge)
     flow = services().sign_in.request_code(address, client)
     return reply(requested_code(flow, services().sign_in.newcomers()), 202)
 

@@ -8,7 +8,7 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.http.validation import read_body
 from pillarbox.http.webhooks.replies import (
     queued_event,
@@ -93,8 +93,8 @@ def _account() -> Account:
 
 
 def _principal() -> Principal | MemberPrincipal:
-    credential = read_credential(app.current_event)
-    return services().caller_authentication.authenticate(credential, WEBHOOKS_WRITE)
+    request = read_caller(app.current_event)
+    return services().caller_authentication.manage(request, WEBHOOKS_WRITE)
 
 
 lambda_handler = entrypoint(app)

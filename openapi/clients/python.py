@@ -106,7 +106,10 @@ def _form(schema: Schema) -> int:
 def _definition(name: str, schema: Schema) -> list[str]:
     described = _docstring(schema.get("description", ""), "    " if is_object(schema) else "")
     if not is_object(schema):
-        return [f"{name}: TypeAlias = {_type(schema)}", *described]
+        # In quotes it may name a class that follows.
+        aliased = _type(schema)
+        quoted = f'"{aliased}"' if "$ref" in str(schema) and '"' not in aliased else aliased
+        return [f"{name}: TypeAlias = {quoted}", *described]
     required = set(schema.get("required", ()))
     fields = {
         field: _type(each) if field in required else f"NotRequired[{_type(each)}]"

@@ -111,6 +111,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "relay",
     },
     "openapi": {
+        "admin.use_cases.provision_file",
         "pillarbox.application",
         "pillarbox.domain",
         "pillarbox.http",

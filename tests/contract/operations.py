@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from local.template import ROOT
 from openapi.shared import inlined
+from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES
 from tests.contract.client import Api, ApiResponse
 
 _DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
@@ -67,6 +68,11 @@ ALL_OPERATIONS: Final = [
     for method, described in methods.items()
 ]
 #: Those that take an API key.
-OPERATIONS: Final = [one for one in ALL_OPERATIONS if "ApiKey" in one.credentials]
+OF_KEYS: Final = [one for one in ALL_OPERATIONS if "ApiKey" in one.credentials]
+#: Of these, those of the dashboard, and those of operators: management keys have their scopes.
+MANAGED: Final = [one for one in OF_KEYS if one.permission in MANAGEMENT_SCOPES]
+OPERATED: Final = [one for one in OF_KEYS if one.permission in OPERATOR_SCOPES]
+#: The others.
+OPERATIONS: Final = [one for one in OF_KEYS if one not in (*MANAGED, *OPERATED)]
 #: Those that take a session.
 OF_SESSIONS: Final = [one for one in ALL_OPERATIONS if "Session" in one.credentials]

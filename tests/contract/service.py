@@ -243,6 +243,7 @@ class Service:
         key_type: KeyType = KeyType.LIVE,
         self_service: bool = False,
         agent: AgentSettings | None = None,
+        sources: tuple[str, ...] = (),
     ) -> str:
         text = new_key_text(account_id, key_type)
         granted = PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES
@@ -258,6 +259,7 @@ class Service:
             created_at=wiring.utc_now(),
             self_service=self_service,
             agent=agent,
+            sources=sources,
         )
         wiring.services().credentials.put(records.key_item(key))
         return text

@@ -15,10 +15,16 @@ from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.wiring import services, utc_now
 from tests.contract.client import Api, ApiResponse
-from tests.contract.operations import OPERATIONS, Operation
+from tests.contract.operations import MANAGED, OPERATIONS, Operation
 from tests.contract.service import Service
 
-_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
+_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4())) | {
+    "key_id": f"key_{'0' * 20}",
+    "member_id": "0" * 12,
+    "address": "nobody@customer.example",
+    "domain": "gone.example",
+    "sender": "gone@news.example",
+}
 
 
 def request(operation: Operation) -> Callable[[Api], ApiResponse]:
@@ -26,8 +32,9 @@ def request(operation: Operation) -> Callable[[Api], ApiResponse]:
     return lambda api: operation.request(api, _IDS)
 
 
+_ALL: Final = [*OPERATIONS, *MANAGED]
 every_route = pytest.mark.parametrize(
-    "call", [request(one) for one in OPERATIONS], ids=[one.id for one in OPERATIONS]
+    "call", [request(one) for one in _ALL], ids=[one.id for one in _ALL]
 )
 
 
@@ -57,4 +64,5 @@ def test_the_keys_of_a_suspended_account_stop_at_once(
     assert (response.status, response.code) == (403, "account_suspended")
     assert "bounces" not in str(response.error)
     records.resume(account)
-    assert call(api).code == before.code
+    again = call(api).code
+    assert again == before.code or (before.status < 300 and again == "rate_limit_exceeded")

@@ -41,6 +41,8 @@ def test_a_key_shows_itself_its_account_and_what_is_left(service: Service) -> No
         "scopes": ["emails:read", "emails:send"],
         "agent": None,
         "lastUsedAt": None,
+        "expiresAt": None,
+        "sources": [],
         "revokedAt": None,
         "accountId": account,
         "plan": "standard",

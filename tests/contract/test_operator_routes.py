@@ -9,6 +9,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.application.accounts import account_list
 from pillarbox.domain.accounts.account import NO_LIMITS, Plan
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.role import OPERATE, Role
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
@@ -21,7 +22,7 @@ from tests.contract.sign_in import signed_in
 from tests.contract.test_tenants import documented
 
 _ROOT: Final = "root@pillarbox.example"
-_OPERATIONS: Final = [one for one in OF_SESSIONS if one.permission == OPERATE]
+_OPERATIONS: Final = [one for one in OF_SESSIONS if one.permission in {OPERATE, *OPERATOR_SCOPES}]
 _NOBODY: Final = "0" * 12
 
 every_operation = pytest.mark.parametrize("operation", _OPERATIONS, ids=lambda one: one.id)

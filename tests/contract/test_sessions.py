@@ -9,7 +9,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.domain.accounts.account import Suspension
-from pillarbox.domain.accounts.key import EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE, Preset
+from pillarbox.domain.accounts.key import DRAFTS_READ, EMAILS_SEND, OPERATOR_SCOPES, Preset
 from pillarbox.domain.accounts.key_policy import SUSPENDED
 from pillarbox.domain.sign_in.role import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
@@ -48,12 +48,15 @@ _NOT_BEGINNING: Final = [
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]
 _SESSION_ONLY: Final = [one for one in OF_SESSIONS if "ApiKey" not in one.credentials]
+_OF_NO_ACCOUNT: Final = {OPERATE, *OPERATOR_SCOPES}
 #: Those of one account. The others are about the user's own sessions, or for operators.
 _OF_ACCOUNTS: Final = [
-    one for one in OF_SESSIONS if one in _SHARED or one.permission not in {None, OPERATE}
+    one
+    for one in OF_SESSIONS
+    if one.permission not in _OF_NO_ACCOUNT and (one.permission or one in _SHARED)
 ]
 #: The routes of the template editor.
-_EDITOR: Final = [one for one in _SESSION_ONLY if "/templates" in one.path]
+_EDITOR: Final = [one for one in OF_SESSIONS if one.path.startswith("/v1/templates")]
 _KEY_ONLY: Final = [one for one in ALL_OPERATIONS if one.credentials == {"ApiKey"}]
 
 
@@ -122,12 +125,13 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
         *("list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"),
         *("accept_invitation", "decline_invitation"),
     }
-    reads = {one.id for one in _EDITOR if one.permission == TEMPLATES_READ}
+    reads = {one.id for one in _EDITOR if one.permission == DRAFTS_READ}
     assert reads == {
         *("render_template", "list_drafts", "get_draft"),
         *("list_versions", "get_version"),
     }
-    assert {one.permission for one in _EDITOR} == {TEMPLATES_READ, TEMPLATES_WRITE}
+    in_person = {one.id for one in _SESSION_ONLY if one.permission not in {None, OPERATE}}
+    assert in_person == {"resume_sending", "test_template"}
 
 
 @pytest.mark.parametrize("role", Role)

@@ -7,7 +7,7 @@ and failures.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count, cycle
 from typing import Any, Final
@@ -30,11 +30,13 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.secret_store import EdgeSecret
+from pillarbox.application.accounts.keys import KeyLimits
+from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.agent import AgentSettings
-from pillarbox.domain.accounts.key import SCOPES, Preset, account_of_key
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, account_of_key
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
@@ -48,9 +50,9 @@ from tests.contract import client, service, test_messages
 from tests.contract import test_preview_keys as visitors
 from tests.contract.aws_calls import Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
-from tests.contract.client import Api, Invocation
+from tests.contract.client import Api, ApiResponse, Invocation
 from tests.contract.mcp import McpClient
-from tests.contract.operations import OF_SESSIONS, OPERATIONS
+from tests.contract.operations import MANAGED, OF_SESSIONS, OPERATED, OPERATIONS
 from tests.contract.service import SENDER, Service, queue_record
 from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
@@ -143,6 +145,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _preview_keys(service)
         _sign_up(service)
         _edit(service)
+        _manage(service)
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
@@ -158,12 +161,15 @@ _networks: Final = count()
 
 #: A mail with a file whose bytes have not arrived.
 _UPLOADED: Final = raw_html(attachments=[{"attachmentId": str(new_id(wiring.utc_now()))}])
+#: The sources of keys with which each function asks who vouches for a client's address.
+_EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
+_OF_OPERATORS: Final = {OPERATE, *OPERATOR_SCOPES}
 
 
 def _accept(service: Service) -> None:
     """Send mail and batches, small and large, with and without a key, also with failures."""
     account = service.account()
-    key = service.key(account)
+    key = service.key(account, sources=_EVERYWHERE)
     template = service.template(account, "<p>x</p>")
     saved = {"to": "ann@example.com", "templateId": template}
     by_id = {"from": SENDER, "to": "ann@example.com", "template": {"id": template}}
@@ -238,7 +244,7 @@ def _sending_rate() -> Iterator[None]:
 def _read(service: Service) -> None:
     """Call every operation of the document; a new route needs no line here."""
     account = service.account()
-    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES, sources=_EVERYWHERE))
     sent = api.send(otp()).json["messageId"]
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
     saved = wiring.services().template_authoring.create(account, source, internal=False).template_id
@@ -306,7 +312,7 @@ def _sign_in(service: Service) -> None:
     service.pause(account)
     session = ""
     for operation in OF_SESSIONS:
-        if operation.id == "sign_up" or operation.permission == OPERATE:  # see the next functions
+        if operation.id == "sign_up" or operation.permission in _OF_OPERATORS:  # see below
             continue
         session = session or browser.token(account).json["token"]
         ids = full_ids(tenant, operation.parameters) | {"session_id": session[16:28]}
@@ -373,10 +379,56 @@ def _operate(service: Service) -> None:
     for url in moved.values():
         sqs.send_message(QueueUrl=url, MessageBody="{}")
     for operation in OF_SESSIONS:
-        if operation.permission == OPERATE and "sign-ups" not in operation.path:
+        if operation.permission in _OF_OPERATORS and "sign-ups" not in operation.path:
             for name in moved if "queue" in operation.parameters else ("",):
                 ids = {"account_id": account, "queue": name}
                 assert operation.request(operator, ids).status // 100 == 2, operation.id
+
+
+def _manage(service: Service) -> None:
+    """Do with an operator's key what members and operators do, for its account and another one."""
+    own = wiring.services().accounts.create("Operator", Plan.ENTERPRISE).account_id
+    wiring.services().accounts.update(own, AccountChanges(operates=True))
+    scopes = SCOPES | OPERATOR_SCOPES
+    limits = KeyLimits(sources=_EVERYWHERE)
+    api_keys = wiring.services().api_keys
+    text = api_keys.issue_live(own, "ci", Preset.CUSTOM, scopes, limits=limits).text
+    api, account = Api(text), service.account()
+    service.session(account)
+    sent = Api(service.key(account)).send(otp()).json["messageId"]
+    tenant = Tenant(service, account, sent)
+    for operation in MANAGED:
+        ids = full_ids(tenant, operation.parameters)
+        acting = ActingApi(text, account=account)
+        assert operation.request(acting, ids).status // 100 == 2, operation.id
+    child = json.dumps({"name": "child", "preset": "custom", "scopes": ["keys:read"]})
+    key_id = api.raw("POST", "/keys", child, {"X-Account": account}).json["id"]
+    assert api.raw("DELETE", f"/keys/{key_id}", None, {"X-Account": account}).status == 204
+    for operation in OPERATED:
+        assert operation.request(api, {"account_id": account}).status // 100 == 2, operation.id
+    own_key = api_keys.find(text).key_id
+    assert api.raw("POST", "/keys", child, {"X-Account": account}).status == 201
+    assert api.raw("DELETE", f"/keys/{own_key}").status == 204
+
+
+@dataclass(frozen=True, slots=True)
+class ActingApi(Api):
+    """A client of an operator's key that acts for an account."""
+
+    account: str = ""
+
+    def raw(
+        self,
+        method: str,
+        path: str,
+        body: str | bytes | None = None,
+        headers: Mapping[str, str | list[str]] | None = None,
+        *,
+        query: Mapping[str, str | list[str]] | None = None,
+        client: str = "127.0.0.1",
+    ) -> ApiResponse:
+        named = {**(headers or {}), "X-Account": self.account}
+        return Api.raw(self, method, path, body, named, query=query, client=client)
 
 
 def _edit(service: Service) -> None:

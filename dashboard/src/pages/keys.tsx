@@ -149,6 +149,9 @@ const ABOUT: Record<Preset, string> = {
   custom: "The permissions that you choose.",
 };
 
+/** The permissions of keys that manage nothing: only owners give others. */
+const SENDING = /^(emails|templates|webhooks|marketing):/;
+
 interface CreateProperties {
   terms: KeyList;
   onClose: () => void;
@@ -161,6 +164,7 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
   const [scopes, setScopes] = useState<string[]>([]);
   const [created, setCreated] = useState<NewKey>();
   const chosen = terms.presets.find((one) => one.preset === preset);
+  const managing = scopes.filter((scope) => !SENDING.test(scope));
   const { busy, error, run } = useAction(async () => {
     const body = (preset === "custom" ? { name, preset, scopes } : { name, preset }) as CreateKeyRequest;
     setCreated(await call("POST /v1/keys", { body: body }));
@@ -188,7 +192,7 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
         {preset === "custom" && (
           <fieldset class="options">
             <legend>Permissions</legend>
-            {chosen?.scopes.map((scope) => (
+            {chosen?.scopes.filter((scope) => SENDING.test(scope) || may("account")).map((scope) => (
               <label key={scope} class={chosen.refusedScopes.includes(scope) ? "off" : undefined}>
                 <input
                   type="checkbox"
@@ -200,6 +204,11 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
               </label>
             ))}
             {chosen?.reason && <p class="hint">{chosen.reason}</p>}
+            {managing.length > 0 && (
+              <Notice kind="bad">
+                A program with this key manages the account as you do in the dashboard: {managing.join(", ")}. Owners get an email about it.
+              </Notice>
+            )}
           </fieldset>
         )}
         {error && <Notice kind="bad">{error}</Notice>}

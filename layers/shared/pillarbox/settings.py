@@ -512,6 +512,9 @@ class Settings:
         variable="PILLARBOX_HOST_NAMES",
     )
     live_key = Setting(str, "the live key to use in place of the kept one", _USER, default="")
+    management_key = Setting(
+        str, "the key with which `pillarbox apply` manages accounts", _USER, default=""
+    )
     containers = Setting(
         flag, "whether the containers of `sam local` can reach it", _USER, default="false"
     )

@@ -1,5 +1,66 @@
 // Written by `make openapi` from docs/openapi-keys.json.
 
+/** The account of the session. A setting is null if it was never set. */
+export interface Account {
+  id: string;
+  name: string;
+  plan: Plan;
+  createdAt: string;
+  /** What all keys together may send. */
+  limits: Array<LimitState>;
+  brandName: string | null;
+  logoUrl: string | null;
+  /** A colour such as `#0a7d5a`. */
+  accent: string | null;
+  /** The sender's display name. */
+  fromName: string | null;
+  defaultSender: string | null;
+  /** What sends less or nothing now, and warnings. */
+  pauses: Array<PauseItem>;
+}
+
+/** What was done to an account, or to what it has. */
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost";
+
+/** The last 50 entries of the account's log, the newest first. */
+export interface AccountLog {
+  items: Array<LogItem>;
+}
+
+/** A part of the list of accounts, sorted by id. */
+export interface AccountPage {
+  items: Array<ListedAccount>;
+  /** For the parameter `cursor`; null at the end. */
+  nextCursor: string | null;
+}
+
+/** A domain to send from. */
+export interface AddDomainRequest {
+  /** Such as `shop.example`. */
+  domain: string;
+}
+
+/** An address to send from. */
+export interface AddSenderRequest {
+  /** An address of a verified domain or of a subdomain of it. */
+  address: string;
+}
+
+/** Give either `address` or `addresses`. */
+export interface AddSuppressionsRequest {
+  /** An address. */
+  address?: string | null;
+  /** Addresses. */
+  addresses?: Array<string> | null;
+}
+
+/** The suppressions of the given addresses. An earlier one keeps its reason. */
+export interface AddedSuppressions {
+  items: Array<Suppression>;
+  /** Those of `addresses` that were left out. */
+  refused: Array<RefusedAddress>;
+}
+
 /** What the key of an agent may do. */
 export interface AgentLimits {
   /** Addresses and domains that it may send to; `*` is every one. */
@@ -102,12 +163,36 @@ export interface CallerDetail {
   createdAt: string;
   /** When it last sent a message, to within about an hour. */
   lastUsedAt: string | null;
+  /** From when on it does not work; null: it stays. */
+  expiresAt: string | null;
+  /** The blocks of addresses that it works from; none: from everywhere. */
+  sources: Array<string>;
   /** Null while the key works. */
   revokedAt: string | null;
   accountId: string;
   plan: Plan;
   /** The account's limits, which its keys share; a preview key has others. An agent's key shows its own limit where that has less left. */
   limits: Array<LimitState>;
+}
+
+/** Changes to the account. Null changes nothing, and an empty text removes it. */
+export interface ChangeAccountRequest {
+  /** The account's name. */
+  name?: string | null;
+  /** Shown at the top of templates. */
+  brandName?: string | null;
+  /** An https: URL of an image. */
+  logoUrl?: string | null;
+  /** A colour that is visible on light and dark backgrounds. */
+  accent?: string | null;
+  /** The sender's display name. */
+  fromName?: string | null;
+}
+
+/** Another role. */
+export interface ChangeMemberRequest {
+  /** The new role in the account. */
+  role: Role;
 }
 
 /** Changes to an endpoint. Null changes nothing. */
@@ -122,8 +207,71 @@ export interface ChangeWebhookRequest {
   format?: WebhookFormat | null;
 }
 
+/** A setting, or a role, before and after a change. Null if it is not set, or the plan's. */
+export interface ChangedSetting {
+  name: string;
+  before: string | number | boolean | null;
+  after: string | number | boolean | null;
+}
+
+/** A DNS record with what DNS says now. */
+export interface CheckedDnsRecord {
+  /** `OWNERSHIP` lets this account use the domain, and `DKIM` lets it send. The others make it more likely that mail arrives. */
+  purpose: string;
+  /** `CNAME`, `MX` or `TXT`. */
+  type: string;
+  /** The full name, without a dot at its end. */
+  host: string;
+  /** An `MX` has its preference first. */
+  value: string;
+  dns: DnsAnswer;
+}
+
+/** The account of an access token. */
+export interface ChosenAccount {
+  id: string;
+  name: string;
+  plan: Plan;
+}
+
 /** Whether a person must confirm each send of a key. */
 export type Confirmation = "ask" | "off";
+
+/** A new account, without senders and keys. */
+export interface CreateAccountRequest {
+  /** A name for people. */
+  name: string;
+  /** The account's plan. */
+  plan: Plan;
+  /** Where the service writes to the account's owner. */
+  contact?: string | null;
+}
+
+/** A new API key. */
+export interface CreateKeyRequest {
+  /** A name for people. */
+  name: string;
+  /** A set of permissions. */
+  preset: Preset;
+  /** The permissions of the key, with the preset `custom` alone. */
+  scopes?: Array<"account:read" | "account:write" | "accounts:read" | "accounts:write" | "domains:read" | "domains:write" | "drafts:read" | "drafts:write" | "emails:read" | "emails:send" | "keys:read" | "keys:write" | "marketing:campaigns:read" | "marketing:campaigns:write" | "marketing:contacts:read" | "marketing:contacts:write" | "members:read" | "members:write" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write"> | null;
+  /** From when on it does not work; without it, it stays. */
+  expiresAt?: string | null;
+  /** The blocks of addresses (CIDR) that it works from; without it, all. */
+  sources?: Array<string> | null;
+}
+
+/** A new template, with a starter, some HTML or a few words as its draft. */
+export interface CreateTemplateRequest {
+  /** For people. */
+  name: string;
+  /** A label for sorting. */
+  category: string;
+  /** The starter to begin with. */
+  starterTemplate?: StarterSlug | null;
+  /** HTML to begin with. */
+  html?: string | null;
+}
 
 /** A new endpoint. */
 export interface CreateWebhookRequest {
@@ -138,9 +286,51 @@ export interface CreateWebhookRequest {
 /** Whether the event arrived, another attempt follows, or none does. */
 export type DeliveryState = "waiting" | "delivered" | "failed";
 
+/** What DNS says now. */
+export interface DnsAnswer {
+  /** `unknown`: DNS did not answer in time. */
+  status: "present" | "missing" | "differs" | "unknown";
+  /** The values that DNS has. */
+  values: Array<string>;
+  /** What to do if DNS has another value; else empty. */
+  advice: string;
+}
+
+/** A DNS record that the domain needs. */
+export interface DnsRecord {
+  /** `OWNERSHIP` lets this account use the domain, and `DKIM` lets it send. The others make it more likely that mail arrives. */
+  purpose: string;
+  /** `CNAME`, `MX` or `TXT`. */
+  type: string;
+  /** The full name, without a dot at its end. */
+  host: string;
+  /** An `MX` has its preference first. */
+  value: string;
+}
+
+/** A domain of the account with the DNS records that it needs. */
+export interface Domain {
+  domain: string;
+  status: DomainState;
+  createdAt: string;
+  /** When the provider was asked about it. */
+  checkedAt: string;
+  records: Array<DnsRecord>;
+}
+
 /** The `data` of `domain.verified` and `domain.failed`. */
 export interface DomainData {
   domain: string;
+}
+
+/** A domain of the account with its DNS records, and what DNS says of each now. */
+export interface DomainDetail {
+  domain: string;
+  status: DomainState;
+  createdAt: string;
+  /** When the provider was asked about it. */
+  checkedAt: string;
+  records: Array<CheckedDnsRecord>;
 }
 
 /** The provider verified a sender domain of the account, or no longer does. */
@@ -149,6 +339,14 @@ export interface DomainEvent {
   timestamp: string;
   data: DomainData;
 }
+
+/** All domains of the account, sorted by name. */
+export interface DomainList {
+  items: Array<Domain>;
+}
+
+/** Whether the account can send from a domain. */
+export type DomainState = "verified" | "pending" | "failed";
 
 /** Something happened to an email, or to one of its recipients. */
 export interface EmailEvent {
@@ -204,6 +402,63 @@ export type EventKind = "delayed" | "accepted" | "uncertain" | "sent" | "failed"
 /** Header fields: In-Reply-To, References, List-Unsubscribe, List-Unsubscribe-Post, Auto-Submitted, Precedence, Feedback-ID, and names that begin with X-. They have at most 4096 bytes in all. Only X-… may have more than ASCII. */
 export type Headers = Record<string, string>;
 
+/** A new member. */
+export interface InviteMemberRequest {
+  /** The user's address. */
+  email: string;
+  /** The role in the account. */
+  role: Role;
+}
+
+/** An API key in the list of its account. */
+export interface Key {
+  id: string;
+  name: string;
+  /** The last four characters of its text, to tell keys apart; null for a key that was made before they were stored. */
+  ending: string | null;
+  type: KeyType;
+  /** Null for a preview key. */
+  preset: Preset | null;
+  /** The permissions of the key. */
+  scopes: Array<string>;
+  /** Null if it is no agent's key. */
+  agent: AgentLimits | null;
+  createdAt: string;
+  /** When it last sent a message, to within about an hour. */
+  lastUsedAt: string | null;
+  /** From when on it does not work; null: it stays. */
+  expiresAt: string | null;
+  /** The blocks of addresses that it works from; none: from everywhere. */
+  sources: Array<string>;
+  /** Null while the key works. */
+  revokedAt: string | null;
+  /** The member or the key that made it, or `operator`; null if that is not known. */
+  createdBy: string | null;
+}
+
+/** The keys of an account, the oldest first, and what a new one may be. */
+export interface KeyList {
+  items: Array<Key>;
+  presets: Array<KeyPreset>;
+  /** The page about paid plans. */
+  upgradeUrl: string;
+  /** Null if the service has no SMTP relay. */
+  smtp: SmtpServer | null;
+}
+
+/** A named set of permissions for a new key, under the account's plan. */
+export interface KeyPreset {
+  preset: Preset;
+  /** What the key gets; for `custom` what it can get. */
+  scopes: Array<string>;
+  /** Those that the plan does not allow. */
+  refusedScopes: Array<string>;
+  /** Whether the plan allows the preset. */
+  allowed: boolean;
+  /** Why scopes are refused. */
+  reason: string | null;
+}
+
 /** The type of an API key. */
 export type KeyType = "preview" | "live";
 
@@ -218,6 +473,66 @@ export interface LimitState {
   remaining: number | null;
   /** When the window ends and all is left again. */
   resetsAt: string;
+}
+
+/** An account of the service. */
+export interface ListedAccount {
+  id: string;
+  name: string;
+  plan: Plan;
+  createdAt: string;
+  /** Null if it is not suspended. */
+  suspendedAt: string | null;
+  /** The limits in force. */
+  limits: Array<LimitState>;
+}
+
+/** What a template has for one locale. */
+export interface LocaleItem {
+  subject: string;
+  source: string;
+  /** The text part. Null makes one of the HTML at each send. */
+  text: string | null;
+}
+
+/** What a template has for one locale. */
+export interface LocaleModel {
+  /** Text with plain references. */
+  subject: string;
+  /** The body, in the language of `kind`. */
+  source: string;
+  /** The text part, with plain references. */
+  text?: string | null;
+}
+
+/** What was done to the account, or to what it has. */
+export interface LogItem {
+  id: string;
+  at: string;
+  action: AccountAction;
+  /** The address of a member, the id of a key, `operator` for the operator's command or `service` for the service itself. Members do not see which operator it was: null. */
+  by: string | null;
+  /** The key, member, endpoint or domain; null for the account itself. */
+  subject: string | null;
+  changes: Array<ChangedSetting>;
+}
+
+/** A user with a role in the account. */
+export interface Member {
+  id: string;
+  email: string;
+  role: Role;
+  /** Whether it has yet to agree. Until then it has no rights. */
+  pending: boolean;
+  /** Whether it is the user of the request. */
+  current: boolean;
+  /** When it was invited last, or added. */
+  createdAt: string;
+}
+
+/** The members of the account, the oldest first. */
+export interface MemberList {
+  items: Array<Member>;
 }
 
 /** A message in a list. */
@@ -297,6 +612,131 @@ export interface MessagePage {
   limit: number;
 }
 
+/** A new API key. Only this response has its text. */
+export interface NewKey {
+  id: string;
+  name: string;
+  /** The last four characters of its text, to tell keys apart; null for a key that was made before they were stored. */
+  ending: string | null;
+  type: KeyType;
+  /** Null for a preview key. */
+  preset: Preset | null;
+  /** The permissions of the key. */
+  scopes: Array<string>;
+  /** Null if it is no agent's key. */
+  agent: AgentLimits | null;
+  createdAt: string;
+  /** When it last sent a message, to within about an hour. */
+  lastUsedAt: string | null;
+  /** From when on it does not work; null: it stays. */
+  expiresAt: string | null;
+  /** The blocks of addresses that it works from; none: from everywhere. */
+  sources: Array<string>;
+  /** Null while the key works. */
+  revokedAt: string | null;
+  /** Save it now: it is shown only once. */
+  key: string;
+}
+
+/** Changes to an account. Null changes nothing. */
+export interface OperateAccountRequest {
+  /** The account's plan. */
+  plan?: Plan | null;
+  /** All limits of its own, in place of those that it has. */
+  ownLimits?: OwnLimits | null;
+}
+
+/** An account, as an operator sees it. */
+export interface OperatedAccount {
+  id: string;
+  name: string;
+  plan: Plan;
+  createdAt: string;
+  /** What all keys together may send. */
+  limits: Array<LimitState>;
+  brandName: string | null;
+  logoUrl: string | null;
+  /** A colour such as `#0a7d5a`. */
+  accent: string | null;
+  /** The sender's display name. */
+  fromName: string | null;
+  defaultSender: string | null;
+  /** What sends less or nothing now, and warnings. */
+  pauses: Array<PauseItem>;
+  /** Null if it is not suspended. */
+  suspendedAt: string | null;
+  suspensionReason: string | null;
+  /** Where the service writes to its owner. */
+  contact: string | null;
+  /** Over how many partitions its emails are spread. */
+  shards: number;
+  ownLimits: OwnLimitValues;
+  /** The last 50, the newest first. */
+  log: Array<OperatorLogItem>;
+}
+
+/** What was done to the account, as operators see it: with the operator's address. */
+export interface OperatorLogItem {
+  id: string;
+  at: string;
+  action: AccountAction;
+  /** The address of a member, the id of a key, `operator` for the operator's command or `service` for the service itself. Members do not see which operator it was: null. */
+  by: string | null;
+  /** The key, member, endpoint or domain; null for the account itself. */
+  subject: string | null;
+  changes: Array<ChangedSetting>;
+  /** Members of the account do not see it. */
+  reason: string | null;
+}
+
+/** The limits of an account that replace the plan's. */
+export interface OwnLimitValues {
+  /** Null for the plan's limit. */
+  perMinute: number | null;
+  /** Null for the plan's limit. */
+  perDay: number | null;
+  /** Null for the plan's limit. */
+  perMonth: number | null;
+  /** Null for the plan's limit. */
+  recipientsPerDay: number | null;
+}
+
+/** The limits of an account; null is the plan's limit. */
+export interface OwnLimits {
+  /** Emails per minute. */
+  perMinute?: number | null;
+  /** Emails per day of UTC. */
+  perDay?: number | null;
+  /** Emails per month of UTC. */
+  perMonth?: number | null;
+  /** Recipients per day of UTC. */
+  recipientsPerDay?: number | null;
+}
+
+/** Why there is a pause. */
+export type PauseCause = "bounces" | "complaints" | "provider";
+
+/** A pause of the account, a key or a template, or a warning that there may soon be one. */
+export interface PauseItem {
+  scope: PauseScope;
+  /** The key, or the template by its id or slug; null for the account. */
+  id: string | null;
+  /** `warn`: everything is sent. `brake`: a tenth of the limit of a minute is left. `stop`: nothing is accepted, except codes unless it is the account's. */
+  level: PauseLevel;
+  cause: PauseCause;
+  since: string;
+  /** When it ends; null if somebody has to end it. */
+  until: string | null;
+  /** Whether an owner may end it now. */
+  resumable: boolean;
+}
+
+/** How strict a pause is, from the mildest on. */
+export type PauseLevel = "warn" | "brake" | "stop";
+
+/** What a pause is about. */
+export type PauseScope = "account" | "key" | "template";
+
 /** The `data` of `account.paused`: what sends less or nothing, and why.
 
 `id` is that of the key or the template, or the slug of a starter template. With the level
@@ -324,6 +764,16 @@ export type Plan = "free" | "standard" | "enterprise";
 /** A named set of permissions. */
 export type Preset = "send" | "marketing" | "analytics" | "custom";
 
+/** The template that sends use from now on. */
+export interface PublishedTemplate {
+  id: string;
+  version: number;
+  variables: Array<string>;
+  /** Those that it has beside the default. */
+  locales: Array<string>;
+  updatedAt: string;
+}
+
 /** An event that will be sent to the endpoint. */
 export interface QueuedWebhookEvent {
   /** The id of its delivery. */
@@ -331,6 +781,13 @@ export interface QueuedWebhookEvent {
   /** The header `webhook-id` of each attempt. */
   eventId: string;
   type: WebhookType;
+}
+
+/** An address that is not valid. */
+export interface RefusedAddress {
+  /** The position in `addresses`, from zero. */
+  idx: number;
+  message: string;
 }
 
 /** Values for the preview. */
@@ -343,6 +800,35 @@ export interface RenderStarterRequest {
   logoUrl?: string | null;
 }
 
+/** A source and values. */
+export interface RenderTemplateRequest {
+  /** The language of `source`. */
+  kind: SourceKind;
+  /** Text with plain references. */
+  subject: string;
+  /** The body. */
+  source: string;
+  /** The text part, with plain references. */
+  text?: string | null;
+  /** If this is for a locale, the template without one: variables that only one of the two has are problems. */
+  default?: LocaleModel | null;
+  /** The values to show: at most 256 KB and 8 levels. */
+  variables?: Variables | null;
+}
+
+/** An email as a send would be, and what is wrong with its template. */
+export interface RenderedTemplate {
+  subject: string;
+  /** Null if there is an error. */
+  html: string | null;
+  /** The text part of the email. */
+  text: string | null;
+  /** Of the HTML in UTF-8. */
+  bytes: number;
+  variables: Array<TemplateVariable>;
+  problems: Array<TemplateProblem>;
+}
+
 /** A time range of emails, and types of their events. */
 export interface ReplayWebhookRequest {
   /** Only emails accepted at or after this time. A time without an offset is UTC. */
@@ -352,6 +838,15 @@ export interface ReplayWebhookRequest {
   /** The types to send again, of those that begin with `email.`. By default those of the endpoint. */
   types?: Array<"*" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent"> | null;
 }
+
+/** The version that becomes the draft. */
+export interface RestoreVersionRequest {
+  /** The number of the version. */
+  version: number;
+}
+
+/** What a user is in an account. */
+export type Role = "owner" | "developer" | "author" | "viewer";
 
 /** What is wrong with a message. The error of a tool is in the tool's result. */
 export interface RpcErrorBody {
@@ -379,6 +874,26 @@ export interface RpcResponse {
   id: string | number | null;
   result?: Record<string, unknown>;
   error?: RpcErrorBody;
+}
+
+/** A whole draft. */
+export interface SaveDraftRequest {
+  /** For people. */
+  name: string;
+  /** Text with plain references such as `{{ name }}`. */
+  subject: string;
+  /** A label for sorting. */
+  category: string;
+  /** The language of `source`. */
+  kind: SourceKind;
+  /** The body. It may have faults until it is published. */
+  source: string;
+  /** The text part, with plain references as in the subject. An empty one removes it; without the field it stays. */
+  text?: string | null;
+  /** Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else the fields above. */
+  locales?: TemplateLocales | null;
+  /** Values for previews, by the names of their sets: at most 64 KB. */
+  samples?: Record<string, Record<string, unknown>>;
 }
 
 /** A saved template in a list. */
@@ -480,8 +995,33 @@ export interface SendResult {
 /** The ways in which a message can be accepted. */
 export type SendRoute = "http" | "batch" | "smtp" | "mcp" | "notice";
 
+/** An address that the account sends from. */
+export interface Sender {
+  address: string;
+  verified: boolean;
+  /** Whether emails without `from` have it. */
+  default: boolean;
+}
+
+/** All senders of the account, sorted by address. */
+export interface SenderList {
+  items: Array<Sender>;
+}
+
+/** How bad a problem of a template is. Only an error stops its publication. */
+export type Severity = "error" | "warning" | "note";
+
+/** Where programs submit emails over SMTP: with STARTTLS, as user `apikey` with the key. */
+export interface SmtpServer {
+  host: string;
+  port: number;
+}
+
 /** The field that a list of messages is sorted by, in descending order. */
 export type SortBy = "created_at" | "updated_at" | "status";
+
+/** The language of a template's source. */
+export type SourceKind = "html" | "mjml";
 
 /** A starter template as an email would show it. Nothing is sent. */
 export interface StarterPreview {
@@ -517,6 +1057,19 @@ export interface StatusCounts {
   failed: number;
 }
 
+/** An address that the account does not send to. */
+export interface Suppression {
+  /** In lower case, or a hash if the address was erased. */
+  address: string;
+  /** Whether `address` is a hash. */
+  erased: boolean;
+  /** `bounced`, `complained` or `manual`. */
+  reason: string;
+  createdAt: string;
+  /** The message that caused it. */
+  messageId: string | null;
+}
+
 /** The `data` of `suppression.added`. */
 export interface SuppressionData {
   address: string;
@@ -531,8 +1084,144 @@ export interface SuppressionEvent {
   data: SuppressionData;
 }
 
+/** A part of the list, sorted by address. */
+export interface SuppressionPage {
+  items: Array<Suppression>;
+  /** For the parameter `cursor`; null at the end. */
+  nextCursor: string | null;
+}
+
+/** Why the account is suspended. */
+export interface SuspendRequest {
+  /** A note that only operators see. */
+  reason: string;
+}
+
 /** Names and values by which you find an email again. They are not delivered. They have at most 256 bytes in all. A value has no blank at either end. */
 export type Tags = Record<string, string>;
+
+/** A draft. */
+export interface TemplateDraft {
+  id: string;
+  name: string;
+  subject: string;
+  category: string;
+  kind: SourceKind;
+  /** Give it as `If-Match`. */
+  revision: number;
+  /** The version that it was made from. 0 if there is none. */
+  version: number;
+  /** Whether it differs from that version. */
+  changed: boolean;
+  /** How many revisions it is after it. */
+  changes: number;
+  /** The address of a user, or `operator`. */
+  updatedBy: string;
+  updatedAt: string;
+  /** The version that sends use. Null if there is none. */
+  publishedVersion: number | null;
+  source: string;
+  /** The text part. Null makes one of the HTML at each send. */
+  text: string | null;
+  /** By the language tag, in small letters. */
+  locales: Record<string, LocaleItem>;
+  /** Values for previews, by the names of their sets. */
+  samples: Record<string, Record<string, unknown>>;
+}
+
+/** The saved drafts, those of the newest templates first. */
+export interface TemplateDraftList {
+  items: Array<TemplateDraftSummary>;
+}
+
+/** A draft as listed. */
+export interface TemplateDraftSummary {
+  id: string;
+  name: string;
+  subject: string;
+  category: string;
+  kind: SourceKind;
+  /** Give it as `If-Match`. */
+  revision: number;
+  /** The version that it was made from. 0 if there is none. */
+  version: number;
+  /** Whether it differs from that version. */
+  changed: boolean;
+  /** How many revisions it is after it. */
+  changes: number;
+  /** The address of a user, or `operator`. */
+  updatedBy: string;
+  updatedAt: string;
+}
+
+/** Subject, body and text part for each locale, by its language tag (RFC 5646) in any case. */
+export type TemplateLocales = Record<string, LocaleModel>;
+
+/** Something that an author should know. */
+export interface TemplateProblem {
+  severity: Severity;
+  code: string;
+  message: string;
+  /** `source`, `subject`, `text` or `variables`. */
+  field: string;
+  /** Of the source. */
+  line: number | null;
+  /** The nearest form that is allowed. */
+  suggestion: string | null;
+}
+
+/** A path that the source refers to. `[]` marks a list: the rest applies to each entry. */
+export interface TemplateVariable {
+  path: string;
+  /** Null if only the subject uses it. */
+  line: number | null;
+  required: boolean;
+  /** Null if there is none. */
+  default: unknown;
+  /** A guess from its use. */
+  type: "text" | "list" | "url";
+}
+
+/** A version with its source, and the HTML that was made of it. */
+export interface TemplateVersion {
+  version: number;
+  /** Whether sends use it. */
+  published: boolean;
+  name: string;
+  subject: string;
+  category: string;
+  kind: SourceKind;
+  /** The address of a user, or `operator`. */
+  publishedBy: string;
+  publishedAt: string;
+  source: string;
+  /** The text part. Null makes one of the HTML at each send. */
+  text: string | null;
+  /** By the language tag, in small letters. */
+  locales: Record<string, LocaleItem>;
+  html: string;
+}
+
+/** Versions, the newest first. */
+export interface TemplateVersionPage {
+  items: Array<TemplateVersionSummary>;
+  /** For the parameter `cursor`; null at the end. */
+  nextCursor: string | null;
+}
+
+/** A version as listed. */
+export interface TemplateVersionSummary {
+  version: number;
+  /** Whether sends use it. */
+  published: boolean;
+  name: string;
+  subject: string;
+  category: string;
+  kind: SourceKind;
+  /** The address of a user, or `operator`. */
+  publishedBy: string;
+  publishedAt: string;
+}
 
 /** A user tests the endpoint. */
 export interface TestEvent {
@@ -721,10 +1410,86 @@ export interface Operations {
   previewStarterTemplate(slug: StarterSlug, body?: RenderStarterRequest, options?: RequestOptions): Promise<StarterPreview>;
   /** List saved templates: `GET /v1/templates`. */
   listTemplates(query?: { skip?: number; limit?: number }, options?: RequestOptions): Promise<SavedTemplatePage>;
+  /** Begin a template: `POST /v1/templates`. */
+  createTemplate(body: CreateTemplateRequest, options?: RequestOptions): Promise<TemplateDraft>;
   /** Get a saved template: `GET /v1/templates/{id}`. */
   getTemplate(id: string, options?: RequestOptions): Promise<SavedTemplateDetail>;
   /** Delete a saved template: `DELETE /v1/templates/{id}`. */
   deleteTemplate(id: string, options?: RequestOptions): Promise<void>;
+  /** List domains: `GET /v1/domains`. */
+  listDomains(options?: RequestOptions): Promise<DomainList>;
+  /** Add a domain: `POST /v1/domains`. */
+  addDomain(body: AddDomainRequest, options?: RequestOptions): Promise<Domain>;
+  /** Get a domain: `GET /v1/domains/{domain}`. */
+  getDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
+  /** Check a failed domain again: `POST /v1/domains/{domain}`. */
+  restartDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
+  /** Remove a domain: `DELETE /v1/domains/{domain}`. */
+  removeDomain(domain: string, options?: RequestOptions): Promise<void>;
+  /** List senders: `GET /v1/senders`. */
+  listSenders(options?: RequestOptions): Promise<SenderList>;
+  /** Add a sender: `POST /v1/senders`. */
+  addSender(body: AddSenderRequest, options?: RequestOptions): Promise<Sender>;
+  /** Set the default sender: `PUT /v1/senders/{sender}/default`. */
+  setDefaultSender(sender: string, options?: RequestOptions): Promise<Sender>;
+  /** Remove a sender: `DELETE /v1/senders/{sender}`. */
+  removeSender(sender: string, options?: RequestOptions): Promise<void>;
+  /** Preview a source: `POST /v1/templates/render`. */
+  renderTemplate(body: RenderTemplateRequest, options?: RequestOptions): Promise<RenderedTemplate>;
+  /** List drafts: `GET /v1/templates/drafts`. */
+  listDrafts(options?: RequestOptions): Promise<TemplateDraftList>;
+  /** Get a draft: `GET /v1/templates/{id}/draft`. */
+  getDraft(id: string, options?: RequestOptions): Promise<TemplateDraft>;
+  /** Save a draft: `PUT /v1/templates/{id}/draft`. */
+  saveDraft(id: string, body: SaveDraftRequest, options?: RequestOptions): Promise<TemplateDraft>;
+  /** Publish a draft: `POST /v1/templates/{id}/publish`. */
+  publishTemplate(id: string, options?: RequestOptions): Promise<PublishedTemplate>;
+  /** List versions: `GET /v1/templates/{id}/versions`. */
+  listVersions(id: string, query?: { limit?: number; cursor?: string }, options?: RequestOptions): Promise<TemplateVersionPage>;
+  /** Get a version: `GET /v1/templates/{id}/versions/{version}`. */
+  getVersion(id: string, version: number, options?: RequestOptions): Promise<TemplateVersion>;
+  /** Restore a version: `POST /v1/templates/{id}/restore`. */
+  restoreVersion(id: string, body: RestoreVersionRequest, options?: RequestOptions): Promise<TemplateDraft>;
+  /** Duplicate a template: `POST /v1/templates/{id}/duplicate`. */
+  duplicateTemplate(id: string, options?: RequestOptions): Promise<TemplateDraft>;
+  /** List API keys: `GET /v1/keys`. */
+  listKeys(options?: RequestOptions): Promise<KeyList>;
+  /** Create an API key: `POST /v1/keys`. */
+  createKey(body: CreateKeyRequest, options?: RequestOptions): Promise<NewKey>;
+  /** Revoke an API key: `DELETE /v1/keys/{key_id}`. */
+  revokeKey(keyId: string, options?: RequestOptions): Promise<void>;
+  /** List suppressions: `GET /v1/suppressions`. */
+  listSuppressions(query?: { search?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<SuppressionPage>;
+  /** Add suppressions: `POST /v1/suppressions`. */
+  addSuppressions(body: AddSuppressionsRequest, options?: RequestOptions): Promise<AddedSuppressions>;
+  /** Remove a suppression: `DELETE /v1/suppressions/{address}`. */
+  removeSuppression(address: string, options?: RequestOptions): Promise<void>;
+  /** List members: `GET /v1/members`. */
+  listMembers(options?: RequestOptions): Promise<MemberList>;
+  /** Invite a member: `POST /v1/members`. */
+  inviteMember(body: InviteMemberRequest, options?: RequestOptions): Promise<Member>;
+  /** Change a member's role: `PATCH /v1/members/{member_id}`. */
+  changeMember(memberId: string, body: ChangeMemberRequest, options?: RequestOptions): Promise<Member>;
+  /** Remove a member: `DELETE /v1/members/{member_id}`. */
+  removeMember(memberId: string, options?: RequestOptions): Promise<void>;
+  /** Get the account: `GET /v1/account`. */
+  getAccount(options?: RequestOptions): Promise<Account>;
+  /** Change the account: `PATCH /v1/account`. */
+  changeAccount(body: ChangeAccountRequest, options?: RequestOptions): Promise<Account>;
+  /** Get the account's log: `GET /v1/account/log`. */
+  getAccountLog(options?: RequestOptions): Promise<AccountLog>;
+  /** List accounts: `GET /v1/operator/accounts`. */
+  listAccounts(query?: { search?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountPage>;
+  /** Create an account: `POST /v1/operator/accounts`. */
+  createOperatedAccount(body: CreateAccountRequest, options?: RequestOptions): Promise<ChosenAccount>;
+  /** Get an account: `GET /v1/operator/accounts/{account_id}`. */
+  getOperatedAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
+  /** Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`. */
+  changeOperatedAccount(accountId: string, body: OperateAccountRequest, options?: RequestOptions): Promise<OperatedAccount>;
+  /** Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`. */
+  suspendAccount(accountId: string, body: SuspendRequest, options?: RequestOptions): Promise<OperatedAccount>;
+  /** Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`. */
+  resumeAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
   /** List webhook endpoints: `GET /v1/webhooks`. */
   listWebhooks(options?: RequestOptions): Promise<WebhookList>;
   /** Create a webhook endpoint: `POST /v1/webhooks`. */

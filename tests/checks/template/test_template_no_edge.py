@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from local import template
 from tests.deployed import of_type, properties, refusals, resources, stack
 from tests.loops import for_each
 
@@ -49,14 +50,14 @@ def test_the_stage_counts_the_callers_own_address() -> None:
 def test_the_secret_exists_with_the_edge(
     chosen: str, parameters: dict[str, str], *, exists: bool
 ) -> None:
-    """Functions that limit networks compare it, and so do the front and the firewalls."""
+    """Functions that answer requests compare it, and so do the front and the firewalls."""
     found = resources(chosen, **parameters)
     assert ("EdgeSecret" in found) is exists
-    for name in ("SignIn", "CreateAccount", "IssuePreviewKey"):
-        variables = found[name]["Properties"]["Environment"]["Variables"]
-        expected = {"Ref": "EdgeSecret"} if exists else ""
-        assert variables["PILLARBOX_EDGE_SECRET_ID"] == expected
-        may_read = "secretsmanager:GetSecretValue" in str(found[f"{name}Role"])
+    variables = template.load()["Globals"]["Function"]["Environment"]["Variables"]
+    named = {"Fn::If": ["WithEdge", {"Ref": "EdgeSecret"}, ""]}
+    assert variables["PILLARBOX_EDGE_SECRET_ID"] == named
+    for name in ("SignIn", "SendBatch", "ManageKeys"):
+        may_read = "EdgeSecret" in str(found[f"{name}Role"])
         assert may_read is exists
 
 

@@ -9,7 +9,7 @@ _CHOSEN: Final = "function-url"
 
 
 def test_the_edge_sends_its_secret_to_the_url() -> None:
-    """The function compares it, so it gets the secret's name and may read it; no other does so."""
+    """The function compares it, so it may read it; no worker may."""
     origins = properties("Edge", _CHOSEN)["DistributionConfig"]["Origins"]
     (api, send) = (one for one in origins if one["Id"] in {"api", "send"})
     behaviours = properties("Edge", _CHOSEN)["DistributionConfig"]["CacheBehaviors"]
@@ -18,10 +18,8 @@ def test_the_edge_sends_its_secret_to_the_url() -> None:
     assert {**default, "TargetOriginId": "send", "PathPattern": "/api/v1/emails"} == one
     assert send["OriginCustomHeaders"] == api["OriginCustomHeaders"]
     assert send["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
-    function = properties("SendEmail", _CHOSEN)["Environment"]["Variables"]
-    assert function["PILLARBOX_EDGE_SECRET_ID"] == {"Ref": "EdgeSecret"}
     assert "secretsmanager:GetSecretValue" in str(resources(_CHOSEN)["SendEmailRole"])
-    assert "secretsmanager:GetSecretValue" not in str(resources(_CHOSEN)["SendBatchRole"])
+    assert "secretsmanager:GetSecretValue" not in str(resources(_CHOSEN)["DeliverMessageRole"])
 
 
 def test_everybody_may_call_the_alias_through_the_url_only() -> None:
@@ -41,9 +39,8 @@ def test_everybody_may_call_the_alias_through_the_url_only() -> None:
 
 
 def test_by_default_there_is_no_url() -> None:
-    """Without the parameter nothing is public, and send_email reads no secret."""
+    """Without the parameter nothing is public."""
     assert not of_type("AWS::Lambda::Url", "everything")
-    assert "secretsmanager:GetSecretValue" not in str(resources("everything")["SendEmailRole"])
     alarm = properties("RolloutAlarm", "everything")["Metrics"]
     assert [one for one in alarm if one["Id"] == "sends"] == []
 

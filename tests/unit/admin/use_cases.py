@@ -59,6 +59,8 @@ class UseCases:
     """The use cases, and the stores behind them."""
 
     def __init__(self) -> None:
+        #: The management keys that owners were told of.
+        self.told: list[str] = []
         self.table = EngineTable("table")
         self.account_records = DynamoAccounts(self.table)
         self.identities = FakeIdentities()
@@ -69,6 +71,7 @@ class UseCases:
             records=DynamoApiKeys(EngineTable("credentials", self.table)),
             accounts=self.account_records,
             log=ChangeLog(DynamoAccountLog(self.table), clock),
+            tell_owners=lambda _, key: self.told.append(key.key_id),
             clock=clock,
         )
         self.tenants = FakeTenants()

@@ -119,7 +119,7 @@ def test_a_scope_is_required_only_if_it_is_given(world: World) -> None:
     """A key without a scope passes on a route that needs none, and is refused on others."""
     key = replace(world.store.keys[digest_of_key(world.live)], scopes=frozenset())
     world.store.keys[key.digest] = key
-    authentication = Authentication(world.ports.directory)
+    authentication = Authentication(world.ports.directory, world.ports.key_check)
     assert authentication.authenticate(world.live).key == key
     assert refusal(authentication.authenticate, world.live, EMAILS_READ).code == "scope_required"
 

@@ -89,6 +89,8 @@ def test_an_unknown_starter() -> None:
 def test_a_suspended_account(world: World) -> None:
     """HTTP and SMTP give the holder of a valid key the same message."""
     world.set_account(replace(builders.account(), suspension=Suspension(builders.NOW, "x")))
-    over_http = refusal(Authentication(world.ports.directory).authenticate, world.live)
+    over_http = refusal(
+        Authentication(world.ports.directory, world.ports.key_check).authenticate, world.live
+    )
     assert str(over_http) == SUSPENDED
     assert replies.refusal(over_http).lines == (SUSPENDED,)

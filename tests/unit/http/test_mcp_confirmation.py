@@ -123,7 +123,7 @@ class Agent:
         }
         world = self.world
         services: Any = SimpleNamespace(
-            authentication=Authentication(world.ports.directory),
+            authentication=Authentication(world.ports.directory, world.ports.key_check),
             single_send=world.single_send,
             batch_send=world.batch_send,
         )

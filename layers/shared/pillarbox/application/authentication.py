@@ -9,12 +9,13 @@ with its account only.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Final, Self
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Directory, DirectoryResult
-from pillarbox.domain.accounts.key import account_of_key, digest_of_key
+from pillarbox.domain.accounts.key import ApiKey, account_of_key, digest_of_key
 from pillarbox.domain.accounts.key_policy import KeyPolicy, Principal, policy_of_text
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.preview_key import is_unused
 
@@ -39,9 +40,27 @@ def invalid_api_key() -> ServiceError:
     """Return the error for a key that does not work. It does not tell the reason."""
     return ServiceError(
         "invalid_api_key",
-        "The API key is not valid: it is unknown, revoked or incomplete. The header X-API-Key has"
-        " one whole key, without Bearer.",
+        "The API key is not valid: it is unknown, revoked, expired or incomplete, or it does not"
+        " work from this address. The header X-API-Key has one whole key, without Bearer.",
     )
+
+
+class PresentedKey(str):
+    """The text of a key, with where it came from.
+
+    A plain text has no origin: a key that works only from some addresses does not work by it.
+    """
+
+    __slots__ = ("origin",)
+
+    origin: ClientOrigin | None
+
+    @classmethod
+    def of(cls, text: str, origin: ClientOrigin) -> Self:
+        """Return a text with its origin."""
+        key = cls(text)
+        key.origin = origin
+        return key
 
 
 def parse_key(text: str) -> ParsedKey:
@@ -56,15 +75,42 @@ def parse_key(text: str) -> ParsedKey:
     return ParsedKey(account_id, digest_of_key(text), policy_of_text(text))
 
 
-def make_principal(directory: DirectoryResult) -> Principal:
+class KeyCheck:
+    """Decides whether a key that was read works, now and from where it is used."""
+
+    __slots__ = ("_is_of_edge", "clock")
+
+    def __init__(self, clock: Clock, is_of_edge: Callable[[str], bool] = lambda _: False) -> None:
+        """Store the clock, and what returns whether a text is the edge's secret.
+
+        Only keys with sources ask for the secret.
+        """
+        self.clock = clock
+        self._is_of_edge = is_of_edge
+
+    def works(self, key: ApiKey, text: str) -> bool:
+        """Return whether a key works that was presented as `text`."""
+        if not key.works(self.clock):
+            return False
+        if not key.sources:
+            return True
+        origin = getattr(text, "origin", None)
+        if origin is None:
+            return False
+        from pillarbox.domain.client_address import is_within  # noqa: PLC0415  few keys need it
+
+        return is_within(origin.client(self._is_of_edge), key.sources)
+
+
+def make_principal(directory: DirectoryResult, text: str, check: KeyCheck) -> Principal:
     """Return the principal of a key and an account that were just read.
 
     Raises:
-        ServiceError: `invalid_api_key`, if one of them is absent or the key is revoked;
+        ServiceError: `invalid_api_key`, if one of them is absent or the key does not work;
             `account_suspended`.
     """
     key, account = directory.key, directory.account
-    if key is None or account is None or key.revoked_at is not None:
+    if key is None or account is None or not check.works(key, text):
         raise invalid_api_key()
     principal = Principal(key, account)
     if account.suspension is not None:
@@ -75,8 +121,9 @@ def make_principal(directory: DirectoryResult) -> Principal:
 class Authentication:
     """Authenticate callers on the routes that need no other read at the same time."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, check: KeyCheck) -> None:
         self._directory = directory
+        self._check = check
 
     def authenticate(self, key_text: str, scope: str | None = None) -> Principal:
         """Return the principal of a key, and check that it has a scope if one is given.
@@ -85,7 +132,8 @@ class Authentication:
             ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`.
         """
         key = parse_key(key_text)
-        principal = make_principal(self._directory.look_up(key.account_id, key_digest=key.digest))
+        directory = self._directory.look_up(key.account_id, key_digest=key.digest)
+        principal = make_principal(directory, key_text, self._check)
         if scope is not None:
             principal.require(scope)
         return principal
@@ -145,13 +193,13 @@ class SenderLookup:
         directory: what is read.
         seen: what the process remembers of the keys.
         authorize: checks the principal.
-        clock: the time, for keys that end.
+        check: decides whether a key works.
     """
 
     directory: Directory
     seen: SeenKeys
     authorize: Authorize
-    clock: Clock
+    check: KeyCheck
 
     def authenticate(self, key_text: str) -> None:
         """Refuse a wrong key, or one with too many refusals, before its request is parsed.
@@ -163,7 +211,7 @@ class SenderLookup:
         if key.digest in self.seen.costly:
             principal, directory = self.look_up(key_text)
             try:
-                directory.quota.check_refusals(principal.limits, self.clock())
+                directory.quota.check_refusals(principal.limits, self.check.clock())
             except ServiceError as error:
                 error.log_fields = {"account_id": key.account_id}
                 raise
@@ -178,7 +226,8 @@ class SenderLookup:
             ServiceError: `invalid_api_key`, `account_suspended`, or an error of `authorize`.
         """
         key = parse_key(key_text)
-        return self._principal(key, self.directory.look_up(key.account_id, key_digest=key.digest))
+        directory = self.directory.look_up(key.account_id, key_digest=key.digest)
+        return self._principal(key, key_text, directory)
 
     def look_up(
         self,
@@ -204,17 +253,17 @@ class SenderLookup:
             own_quota_id=self.seen.valid.own_quota_id(key.digest),
             preview=key.policy.obeys_stops,
         )
-        principal = self._principal(key, directory)
+        principal = self._principal(key, key_text, directory)
         if principal.policy.ends_unused:
             # The quota that is read anyway says when the key was last used.
             used = directory.quota.last_day()
-            if is_unused(principal.key.created_at, used, self.clock()):
+            if is_unused(principal.key.created_at, used, self.check.clock()):
                 raise invalid_api_key()
         return principal, directory
 
-    def _principal(self, key: ParsedKey, directory: DirectoryResult) -> Principal:
+    def _principal(self, key: ParsedKey, key_text: str, directory: DirectoryResult) -> Principal:
         try:
-            principal = make_principal(directory)
+            principal = make_principal(directory, key_text, self.check)
             self.authorize(principal)
         except ServiceError:
             self.seen.valid.discard(key.digest)

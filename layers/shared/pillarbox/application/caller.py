@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pillarbox.application.authentication import SeenKeys, SenderLookup
+from pillarbox.application.authentication import KeyCheck, SeenKeys, SenderLookup
 from pillarbox.application.ports import Clock, Directory, KeyUses
 from pillarbox.application.sender_quota import quota_state
 from pillarbox.domain.accounts.key_policy import Principal
@@ -26,6 +26,7 @@ class CallerLookup:
     directory: Directory
     key_uses: KeyUses
     clock: Clock
+    check: KeyCheck
     seen: SeenKeys = field(default_factory=SeenKeys)
 
     def get(self, key_text: str) -> CallerProfile:
@@ -37,7 +38,7 @@ class CallerLookup:
         Raises:
             ServiceError: `invalid_api_key`, `account_suspended`.
         """
-        callers = SenderLookup(self.directory, self.seen, lambda _: None, self.clock)
+        callers = SenderLookup(self.directory, self.seen, lambda _: None, self.check)
         principal, directory = callers.look_up(key_text)
         key = principal.key
         return CallerProfile(

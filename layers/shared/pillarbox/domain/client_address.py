@@ -1,6 +1,7 @@
 """The address of a client, as limits count it."""
 
 import hmac
+from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
@@ -46,6 +47,12 @@ def is_of_edge(given: str, known: str) -> bool:
     """
     sent = given.encode(errors="replace")
     return any(hmac.compare_digest(sent, one.encode()) for one in known.split())
+
+
+def is_within(address: str, blocks: Iterable[str]) -> bool:
+    """Return whether an address is in one of some blocks (CIDR). Text that is none is in no one."""
+    parsed = _parse(address)
+    return parsed is not None and any(parsed in ip_network(block) for block in blocks)
 
 
 def _parse(address: str) -> IPv4Address | IPv6Address | None:

@@ -5,20 +5,30 @@ This module imports no wire model, so that routes without a body do not load pyd
 
 import base64
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.authentication import ParsedKey, invalid_api_key, parse_key
+from pillarbox.application.authentication import (
+    ParsedKey,
+    PresentedKey,
+    invalid_api_key,
+    parse_key,
+)
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages import idempotency
 from pillarbox.http.json_body import parse_json
 
 if TYPE_CHECKING:
+    from pillarbox.application.sign_in.authentication import CallerRequest
     from pillarbox.domain.sign_in.session import SessionToken
 
+#: The header in which an operator's key names the account that a request is for.
+_ACCOUNT: Final = "x-account"
 #: The types of the bodies that forms of HTML have, and those of curl without a header.
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 #: Contract section 5: libraries' default user agents, and a missing or empty one. The edge refuses
@@ -40,11 +50,19 @@ def check_agent(event: APIGatewayProxyEvent) -> None:
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
-    """Return the text of the API key (contract section 5).
+    """Return the text of the API key (contract section 5), for a request to its own account.
 
     Raises:
         ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
+        ValidationFailed: the request names another account.
     """
+    if header_values(event, _ACCOUNT):
+        message = "only routes that manage an account take it"
+        raise ValidationFailed(FieldError("X-Account", message, "invalid_header"))
+    return _read_key(event)
+
+
+def _read_key(event: APIGatewayProxyEvent) -> str:
     keys = header_values(event, "x-api-key")
     if len(keys) > 1:
         raise invalid_api_key()
@@ -53,10 +71,23 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
         raise ServiceError(
             "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
-    return keys[0]
+    return PresentedKey.of(keys[0], request_origin(event))
 
 
-def read_credential(event: APIGatewayProxyEvent) -> "str | SessionToken":
+def request_origin(event: APIGatewayProxyEvent) -> ClientOrigin:
+    """Return where a request came from."""
+    identity = event.raw_event.get("requestContext", {}).get("identity") or {}
+    return ClientOrigin(
+        str(identity.get("sourceIp", "")),
+        "".join(header_values(event, "x-pillarbox-client")[-1:]),
+        "".join(header_values(event, "x-pillarbox-edge")),
+    )
+
+
+def read_credential(
+    event: APIGatewayProxyEvent,
+    read_key: Callable[[APIGatewayProxyEvent], str] = read_api_key,
+) -> "str | SessionToken":
     """Return the text of the API key or, without a key, the session in Authorization.
 
     Raises:
@@ -71,7 +102,27 @@ def read_credential(event: APIGatewayProxyEvent) -> "str | SessionToken":
 
         if any(token.startswith(ACCESS_TOKEN_PREFIX) for token in tokens):
             return parse_access_token(tokens[0] if len(tokens) == 1 else "")
-    return read_api_key(event)
+    return read_key(event)
+
+
+def read_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
+    """Return who calls a route that manages an account, for which account, and what for.
+
+    Raises:
+        ServiceError: `missing_api_key`, `invalid_api_key`, `invalid_session`.
+    """
+    from pillarbox.application.sign_in.authentication import (  # noqa: PLC0415  sends have no use for it
+        CallerRequest,
+    )
+
+    accounts = header_values(event, _ACCOUNT)
+    return CallerRequest(
+        credential=read_credential(event, _read_key),
+        account_id=",".join(accounts) if accounts else None,
+        # A recipient's address would stay in the account's log after it is erased elsewhere.
+        call=f"{event.http_method} "
+        + (event.resource if "address" in (event.path_parameters or {}) else event.path),
+    )
 
 
 def bearer_tokens(event: APIGatewayProxyEvent) -> list[str]:

@@ -4,13 +4,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domains import DomainCheck
+    from pillarbox.application.accounts.key_notice import KeyNotices
     from pillarbox.application.accounts.keys import Keys
     from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.usage import AccountUsage
 
 
-class AccountWiring(Stores):
+class AccountWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -39,8 +42,20 @@ class AccountWiring(Stores):
             records=DynamoApiKeys(self.credentials),
             accounts=self.account_store,
             log=self.change_log,
+            tell_owners=self.key_notices.send,
             clock=utc_now,
         )
+
+    @cached_property
+    def key_notices(self) -> "KeyNotices":
+        from pillarbox.application.accounts.key_notice import KeyNotices
+        from pillarbox.domain.sign_in.role import Role
+
+        def owners_of(account_id: str) -> "Iterable[str]":
+            members = self.member_store.of_account(account_id)
+            return [one.address for one in members if one.role is Role.OWNER and not one.pending]
+
+        return KeyNotices(owners_of, lambda: self.send_mail)
 
     @property
     def upgrade_url(self) -> str:

@@ -49,6 +49,7 @@ class SendingWiring(Stores):
                 upgrade_url=self.settings.upgrade_url,
                 recipients=PreviewRecipients(self.settings.preview_recipients),
             ),
+            is_of_edge=self.is_of_edge,
         )
 
     @cached_property

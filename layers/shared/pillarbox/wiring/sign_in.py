@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pillarbox.adapters.code_requests import LambdaCodeRequests
-    from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.application.sending.service_mail import ServiceMail
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.code_mail import CodeMail
@@ -43,12 +42,6 @@ class SignInWiring(ServiceMailWiring):
             strangers=self.stranger_mail,
             clock=utc_now,
         )
-
-    @cached_property
-    def edge_secret(self) -> "EdgeSecret":
-        from pillarbox.adapters.secret_store import EdgeSecret
-
-        return EdgeSecret(self.settings.edge_secret_id, utc_now)
 
     @cached_property
     def sign_up_policy(self) -> "SignUpPolicy":

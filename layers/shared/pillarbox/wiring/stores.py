@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
     from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
     from pillarbox.adapters.s3_spool import S3Spool
+    from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.change_log import ChangeLog
     from pillarbox.application.slow_requests import SlowRequests
@@ -120,6 +121,16 @@ class Stores:
     @cached_property
     def directory(self) -> DynamoDirectory:
         return DynamoDirectory(self.table, self.credentials)
+
+    @cached_property
+    def edge_secret(self) -> "EdgeSecret":
+        from pillarbox.adapters.secret_store import EdgeSecret
+
+        return EdgeSecret(self.settings.edge_secret_id, utc_now)
+
+    def is_of_edge(self, text: str) -> bool:
+        """Return whether a text is the edge's secret, which is read on the first use."""
+        return self.edge_secret.is_sent(text)
 
     @cached_property
     def service_address(self) -> "DynamoServiceAddress":

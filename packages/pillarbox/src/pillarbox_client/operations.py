@@ -149,6 +149,11 @@ class Operations:
         )
         return result
 
+    def create_template(self, body: types.CreateTemplateRequest) -> types.TemplateDraft:
+        """Begin a template: `POST /v1/templates`."""
+        result: types.TemplateDraft = self._send(Request("POST", "/v1/templates", body=body))
+        return result
+
     def get_template(self, id: str) -> types.SavedTemplateDetail:
         """Get a saved template: `GET /v1/templates/{id}`."""
         result: types.SavedTemplateDetail = self._send(
@@ -159,6 +164,238 @@ class Operations:
     def delete_template(self, id: str) -> None:
         """Delete a saved template: `DELETE /v1/templates/{id}`."""
         self._send(Request("DELETE", f"/v1/templates/{segment(id)}"))
+
+    def list_domains(self) -> types.DomainList:
+        """List domains: `GET /v1/domains`."""
+        result: types.DomainList = self._send(Request("GET", "/v1/domains"))
+        return result
+
+    def add_domain(self, body: types.AddDomainRequest) -> types.Domain:
+        """Add a domain: `POST /v1/domains`."""
+        result: types.Domain = self._send(Request("POST", "/v1/domains", body=body))
+        return result
+
+    def get_domain(self, domain: str) -> types.DomainDetail:
+        """Get a domain: `GET /v1/domains/{domain}`."""
+        result: types.DomainDetail = self._send(Request("GET", f"/v1/domains/{segment(domain)}"))
+        return result
+
+    def restart_domain(self, domain: str) -> types.DomainDetail:
+        """Check a failed domain again: `POST /v1/domains/{domain}`."""
+        result: types.DomainDetail = self._send(Request("POST", f"/v1/domains/{segment(domain)}"))
+        return result
+
+    def remove_domain(self, domain: str) -> None:
+        """Remove a domain: `DELETE /v1/domains/{domain}`."""
+        self._send(Request("DELETE", f"/v1/domains/{segment(domain)}"))
+
+    def list_senders(self) -> types.SenderList:
+        """List senders: `GET /v1/senders`."""
+        result: types.SenderList = self._send(Request("GET", "/v1/senders"))
+        return result
+
+    def add_sender(self, body: types.AddSenderRequest) -> types.Sender:
+        """Add a sender: `POST /v1/senders`."""
+        result: types.Sender = self._send(Request("POST", "/v1/senders", body=body))
+        return result
+
+    def set_default_sender(self, sender: str) -> types.Sender:
+        """Set the default sender: `PUT /v1/senders/{sender}/default`."""
+        result: types.Sender = self._send(Request("PUT", f"/v1/senders/{segment(sender)}/default"))
+        return result
+
+    def remove_sender(self, sender: str) -> None:
+        """Remove a sender: `DELETE /v1/senders/{sender}`."""
+        self._send(Request("DELETE", f"/v1/senders/{segment(sender)}"))
+
+    def render_template(self, body: types.RenderTemplateRequest) -> types.RenderedTemplate:
+        """Preview a source: `POST /v1/templates/render`."""
+        result: types.RenderedTemplate = self._send(
+            Request("POST", "/v1/templates/render", body=body)
+        )
+        return result
+
+    def list_drafts(self) -> types.TemplateDraftList:
+        """List drafts: `GET /v1/templates/drafts`."""
+        result: types.TemplateDraftList = self._send(Request("GET", "/v1/templates/drafts"))
+        return result
+
+    def get_draft(self, id: str) -> types.TemplateDraft:
+        """Get a draft: `GET /v1/templates/{id}/draft`."""
+        result: types.TemplateDraft = self._send(
+            Request("GET", f"/v1/templates/{segment(id)}/draft")
+        )
+        return result
+
+    def save_draft(self, id: str, body: types.SaveDraftRequest) -> types.TemplateDraft:
+        """Save a draft: `PUT /v1/templates/{id}/draft`."""
+        result: types.TemplateDraft = self._send(
+            Request("PUT", f"/v1/templates/{segment(id)}/draft", body=body)
+        )
+        return result
+
+    def publish_template(self, id: str) -> types.PublishedTemplate:
+        """Publish a draft: `POST /v1/templates/{id}/publish`."""
+        result: types.PublishedTemplate = self._send(
+            Request("POST", f"/v1/templates/{segment(id)}/publish")
+        )
+        return result
+
+    def list_versions(
+        self, id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> types.TemplateVersionPage:
+        """List versions: `GET /v1/templates/{id}/versions`."""
+        result: types.TemplateVersionPage = self._send(
+            Request(
+                "GET",
+                f"/v1/templates/{segment(id)}/versions",
+                query={"limit": limit, "cursor": cursor},
+            )
+        )
+        return result
+
+    def get_version(self, id: str, version: int) -> types.TemplateVersion:
+        """Get a version: `GET /v1/templates/{id}/versions/{version}`."""
+        result: types.TemplateVersion = self._send(
+            Request("GET", f"/v1/templates/{segment(id)}/versions/{segment(version)}")
+        )
+        return result
+
+    def restore_version(self, id: str, body: types.RestoreVersionRequest) -> types.TemplateDraft:
+        """Restore a version: `POST /v1/templates/{id}/restore`."""
+        result: types.TemplateDraft = self._send(
+            Request("POST", f"/v1/templates/{segment(id)}/restore", body=body)
+        )
+        return result
+
+    def duplicate_template(self, id: str) -> types.TemplateDraft:
+        """Duplicate a template: `POST /v1/templates/{id}/duplicate`."""
+        result: types.TemplateDraft = self._send(
+            Request("POST", f"/v1/templates/{segment(id)}/duplicate")
+        )
+        return result
+
+    def list_keys(self) -> types.KeyList:
+        """List API keys: `GET /v1/keys`."""
+        result: types.KeyList = self._send(Request("GET", "/v1/keys"))
+        return result
+
+    def create_key(self, body: types.CreateKeyRequest) -> types.NewKey:
+        """Create an API key: `POST /v1/keys`."""
+        result: types.NewKey = self._send(Request("POST", "/v1/keys", body=body))
+        return result
+
+    def revoke_key(self, key_id: str) -> None:
+        """Revoke an API key: `DELETE /v1/keys/{key_id}`."""
+        self._send(Request("DELETE", f"/v1/keys/{segment(key_id)}"))
+
+    def list_suppressions(
+        self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> types.SuppressionPage:
+        """List suppressions: `GET /v1/suppressions`."""
+        result: types.SuppressionPage = self._send(
+            Request(
+                "GET",
+                "/v1/suppressions",
+                query={"search": search, "limit": limit, "cursor": cursor},
+            )
+        )
+        return result
+
+    def add_suppressions(self, body: types.AddSuppressionsRequest) -> types.AddedSuppressions:
+        """Add suppressions: `POST /v1/suppressions`."""
+        result: types.AddedSuppressions = self._send(Request("POST", "/v1/suppressions", body=body))
+        return result
+
+    def remove_suppression(self, address: str) -> None:
+        """Remove a suppression: `DELETE /v1/suppressions/{address}`."""
+        self._send(Request("DELETE", f"/v1/suppressions/{segment(address)}"))
+
+    def list_members(self) -> types.MemberList:
+        """List members: `GET /v1/members`."""
+        result: types.MemberList = self._send(Request("GET", "/v1/members"))
+        return result
+
+    def invite_member(self, body: types.InviteMemberRequest) -> types.Member:
+        """Invite a member: `POST /v1/members`."""
+        result: types.Member = self._send(Request("POST", "/v1/members", body=body))
+        return result
+
+    def change_member(self, member_id: str, body: types.ChangeMemberRequest) -> types.Member:
+        """Change a member's role: `PATCH /v1/members/{member_id}`."""
+        result: types.Member = self._send(
+            Request("PATCH", f"/v1/members/{segment(member_id)}", body=body)
+        )
+        return result
+
+    def remove_member(self, member_id: str) -> None:
+        """Remove a member: `DELETE /v1/members/{member_id}`."""
+        self._send(Request("DELETE", f"/v1/members/{segment(member_id)}"))
+
+    def get_account(self) -> types.Account:
+        """Get the account: `GET /v1/account`."""
+        result: types.Account = self._send(Request("GET", "/v1/account"))
+        return result
+
+    def change_account(self, body: types.ChangeAccountRequest) -> types.Account:
+        """Change the account: `PATCH /v1/account`."""
+        result: types.Account = self._send(Request("PATCH", "/v1/account", body=body))
+        return result
+
+    def get_account_log(self) -> types.AccountLog:
+        """Get the account's log: `GET /v1/account/log`."""
+        result: types.AccountLog = self._send(Request("GET", "/v1/account/log"))
+        return result
+
+    def list_accounts(
+        self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> types.AccountPage:
+        """List accounts: `GET /v1/operator/accounts`."""
+        result: types.AccountPage = self._send(
+            Request(
+                "GET",
+                "/v1/operator/accounts",
+                query={"search": search, "limit": limit, "cursor": cursor},
+            )
+        )
+        return result
+
+    def create_operated_account(self, body: types.CreateAccountRequest) -> types.ChosenAccount:
+        """Create an account: `POST /v1/operator/accounts`."""
+        result: types.ChosenAccount = self._send(
+            Request("POST", "/v1/operator/accounts", body=body)
+        )
+        return result
+
+    def get_operated_account(self, account_id: str) -> types.OperatedAccount:
+        """Get an account: `GET /v1/operator/accounts/{account_id}`."""
+        result: types.OperatedAccount = self._send(
+            Request("GET", f"/v1/operator/accounts/{segment(account_id)}")
+        )
+        return result
+
+    def change_operated_account(
+        self, account_id: str, body: types.OperateAccountRequest
+    ) -> types.OperatedAccount:
+        """Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`."""
+        result: types.OperatedAccount = self._send(
+            Request("PATCH", f"/v1/operator/accounts/{segment(account_id)}", body=body)
+        )
+        return result
+
+    def suspend_account(self, account_id: str, body: types.SuspendRequest) -> types.OperatedAccount:
+        """Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`."""
+        result: types.OperatedAccount = self._send(
+            Request("POST", f"/v1/operator/accounts/{segment(account_id)}/suspension", body=body)
+        )
+        return result
+
+    def resume_account(self, account_id: str) -> types.OperatedAccount:
+        """Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`."""
+        result: types.OperatedAccount = self._send(
+            Request("DELETE", f"/v1/operator/accounts/{segment(account_id)}/suspension")
+        )
+        return result
 
     def list_webhooks(self) -> types.WebhookList:
         """List webhook endpoints: `GET /v1/webhooks`."""
@@ -371,6 +608,11 @@ class AsyncOperations:
         )
         return result
 
+    async def create_template(self, body: types.CreateTemplateRequest) -> types.TemplateDraft:
+        """Begin a template: `POST /v1/templates`."""
+        result: types.TemplateDraft = await self._send(Request("POST", "/v1/templates", body=body))
+        return result
+
     async def get_template(self, id: str) -> types.SavedTemplateDetail:
         """Get a saved template: `GET /v1/templates/{id}`."""
         result: types.SavedTemplateDetail = await self._send(
@@ -381,6 +623,252 @@ class AsyncOperations:
     async def delete_template(self, id: str) -> None:
         """Delete a saved template: `DELETE /v1/templates/{id}`."""
         await self._send(Request("DELETE", f"/v1/templates/{segment(id)}"))
+
+    async def list_domains(self) -> types.DomainList:
+        """List domains: `GET /v1/domains`."""
+        result: types.DomainList = await self._send(Request("GET", "/v1/domains"))
+        return result
+
+    async def add_domain(self, body: types.AddDomainRequest) -> types.Domain:
+        """Add a domain: `POST /v1/domains`."""
+        result: types.Domain = await self._send(Request("POST", "/v1/domains", body=body))
+        return result
+
+    async def get_domain(self, domain: str) -> types.DomainDetail:
+        """Get a domain: `GET /v1/domains/{domain}`."""
+        result: types.DomainDetail = await self._send(
+            Request("GET", f"/v1/domains/{segment(domain)}")
+        )
+        return result
+
+    async def restart_domain(self, domain: str) -> types.DomainDetail:
+        """Check a failed domain again: `POST /v1/domains/{domain}`."""
+        result: types.DomainDetail = await self._send(
+            Request("POST", f"/v1/domains/{segment(domain)}")
+        )
+        return result
+
+    async def remove_domain(self, domain: str) -> None:
+        """Remove a domain: `DELETE /v1/domains/{domain}`."""
+        await self._send(Request("DELETE", f"/v1/domains/{segment(domain)}"))
+
+    async def list_senders(self) -> types.SenderList:
+        """List senders: `GET /v1/senders`."""
+        result: types.SenderList = await self._send(Request("GET", "/v1/senders"))
+        return result
+
+    async def add_sender(self, body: types.AddSenderRequest) -> types.Sender:
+        """Add a sender: `POST /v1/senders`."""
+        result: types.Sender = await self._send(Request("POST", "/v1/senders", body=body))
+        return result
+
+    async def set_default_sender(self, sender: str) -> types.Sender:
+        """Set the default sender: `PUT /v1/senders/{sender}/default`."""
+        result: types.Sender = await self._send(
+            Request("PUT", f"/v1/senders/{segment(sender)}/default")
+        )
+        return result
+
+    async def remove_sender(self, sender: str) -> None:
+        """Remove a sender: `DELETE /v1/senders/{sender}`."""
+        await self._send(Request("DELETE", f"/v1/senders/{segment(sender)}"))
+
+    async def render_template(self, body: types.RenderTemplateRequest) -> types.RenderedTemplate:
+        """Preview a source: `POST /v1/templates/render`."""
+        result: types.RenderedTemplate = await self._send(
+            Request("POST", "/v1/templates/render", body=body)
+        )
+        return result
+
+    async def list_drafts(self) -> types.TemplateDraftList:
+        """List drafts: `GET /v1/templates/drafts`."""
+        result: types.TemplateDraftList = await self._send(Request("GET", "/v1/templates/drafts"))
+        return result
+
+    async def get_draft(self, id: str) -> types.TemplateDraft:
+        """Get a draft: `GET /v1/templates/{id}/draft`."""
+        result: types.TemplateDraft = await self._send(
+            Request("GET", f"/v1/templates/{segment(id)}/draft")
+        )
+        return result
+
+    async def save_draft(self, id: str, body: types.SaveDraftRequest) -> types.TemplateDraft:
+        """Save a draft: `PUT /v1/templates/{id}/draft`."""
+        result: types.TemplateDraft = await self._send(
+            Request("PUT", f"/v1/templates/{segment(id)}/draft", body=body)
+        )
+        return result
+
+    async def publish_template(self, id: str) -> types.PublishedTemplate:
+        """Publish a draft: `POST /v1/templates/{id}/publish`."""
+        result: types.PublishedTemplate = await self._send(
+            Request("POST", f"/v1/templates/{segment(id)}/publish")
+        )
+        return result
+
+    async def list_versions(
+        self, id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> types.TemplateVersionPage:
+        """List versions: `GET /v1/templates/{id}/versions`."""
+        result: types.TemplateVersionPage = await self._send(
+            Request(
+                "GET",
+                f"/v1/templates/{segment(id)}/versions",
+                query={"limit": limit, "cursor": cursor},
+            )
+        )
+        return result
+
+    async def get_version(self, id: str, version: int) -> types.TemplateVersion:
+        """Get a version: `GET /v1/templates/{id}/versions/{version}`."""
+        result: types.TemplateVersion = await self._send(
+            Request("GET", f"/v1/templates/{segment(id)}/versions/{segment(version)}")
+        )
+        return result
+
+    async def restore_version(
+        self, id: str, body: types.RestoreVersionRequest
+    ) -> types.TemplateDraft:
+        """Restore a version: `POST /v1/templates/{id}/restore`."""
+        result: types.TemplateDraft = await self._send(
+            Request("POST", f"/v1/templates/{segment(id)}/restore", body=body)
+        )
+        return result
+
+    async def duplicate_template(self, id: str) -> types.TemplateDraft:
+        """Duplicate a template: `POST /v1/templates/{id}/duplicate`."""
+        result: types.TemplateDraft = await self._send(
+            Request("POST", f"/v1/templates/{segment(id)}/duplicate")
+        )
+        return result
+
+    async def list_keys(self) -> types.KeyList:
+        """List API keys: `GET /v1/keys`."""
+        result: types.KeyList = await self._send(Request("GET", "/v1/keys"))
+        return result
+
+    async def create_key(self, body: types.CreateKeyRequest) -> types.NewKey:
+        """Create an API key: `POST /v1/keys`."""
+        result: types.NewKey = await self._send(Request("POST", "/v1/keys", body=body))
+        return result
+
+    async def revoke_key(self, key_id: str) -> None:
+        """Revoke an API key: `DELETE /v1/keys/{key_id}`."""
+        await self._send(Request("DELETE", f"/v1/keys/{segment(key_id)}"))
+
+    async def list_suppressions(
+        self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> types.SuppressionPage:
+        """List suppressions: `GET /v1/suppressions`."""
+        result: types.SuppressionPage = await self._send(
+            Request(
+                "GET",
+                "/v1/suppressions",
+                query={"search": search, "limit": limit, "cursor": cursor},
+            )
+        )
+        return result
+
+    async def add_suppressions(self, body: types.AddSuppressionsRequest) -> types.AddedSuppressions:
+        """Add suppressions: `POST /v1/suppressions`."""
+        result: types.AddedSuppressions = await self._send(
+            Request("POST", "/v1/suppressions", body=body)
+        )
+        return result
+
+    async def remove_suppression(self, address: str) -> None:
+        """Remove a suppression: `DELETE /v1/suppressions/{address}`."""
+        await self._send(Request("DELETE", f"/v1/suppressions/{segment(address)}"))
+
+    async def list_members(self) -> types.MemberList:
+        """List members: `GET /v1/members`."""
+        result: types.MemberList = await self._send(Request("GET", "/v1/members"))
+        return result
+
+    async def invite_member(self, body: types.InviteMemberRequest) -> types.Member:
+        """Invite a member: `POST /v1/members`."""
+        result: types.Member = await self._send(Request("POST", "/v1/members", body=body))
+        return result
+
+    async def change_member(self, member_id: str, body: types.ChangeMemberRequest) -> types.Member:
+        """Change a member's role: `PATCH /v1/members/{member_id}`."""
+        result: types.Member = await self._send(
+            Request("PATCH", f"/v1/members/{segment(member_id)}", body=body)
+        )
+        return result
+
+    async def remove_member(self, member_id: str) -> None:
+        """Remove a member: `DELETE /v1/members/{member_id}`."""
+        await self._send(Request("DELETE", f"/v1/members/{segment(member_id)}"))
+
+    async def get_account(self) -> types.Account:
+        """Get the account: `GET /v1/account`."""
+        result: types.Account = await self._send(Request("GET", "/v1/account"))
+        return result
+
+    async def change_account(self, body: types.ChangeAccountRequest) -> types.Account:
+        """Change the account: `PATCH /v1/account`."""
+        result: types.Account = await self._send(Request("PATCH", "/v1/account", body=body))
+        return result
+
+    async def get_account_log(self) -> types.AccountLog:
+        """Get the account's log: `GET /v1/account/log`."""
+        result: types.AccountLog = await self._send(Request("GET", "/v1/account/log"))
+        return result
+
+    async def list_accounts(
+        self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> types.AccountPage:
+        """List accounts: `GET /v1/operator/accounts`."""
+        result: types.AccountPage = await self._send(
+            Request(
+                "GET",
+                "/v1/operator/accounts",
+                query={"search": search, "limit": limit, "cursor": cursor},
+            )
+        )
+        return result
+
+    async def create_operated_account(
+        self, body: types.CreateAccountRequest
+    ) -> types.ChosenAccount:
+        """Create an account: `POST /v1/operator/accounts`."""
+        result: types.ChosenAccount = await self._send(
+            Request("POST", "/v1/operator/accounts", body=body)
+        )
+        return result
+
+    async def get_operated_account(self, account_id: str) -> types.OperatedAccount:
+        """Get an account: `GET /v1/operator/accounts/{account_id}`."""
+        result: types.OperatedAccount = await self._send(
+            Request("GET", f"/v1/operator/accounts/{segment(account_id)}")
+        )
+        return result
+
+    async def change_operated_account(
+        self, account_id: str, body: types.OperateAccountRequest
+    ) -> types.OperatedAccount:
+        """Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`."""
+        result: types.OperatedAccount = await self._send(
+            Request("PATCH", f"/v1/operator/accounts/{segment(account_id)}", body=body)
+        )
+        return result
+
+    async def suspend_account(
+        self, account_id: str, body: types.SuspendRequest
+    ) -> types.OperatedAccount:
+        """Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`."""
+        result: types.OperatedAccount = await self._send(
+            Request("POST", f"/v1/operator/accounts/{segment(account_id)}/suspension", body=body)
+        )
+        return result
+
+    async def resume_account(self, account_id: str) -> types.OperatedAccount:
+        """Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`."""
+        result: types.OperatedAccount = await self._send(
+            Request("DELETE", f"/v1/operator/accounts/{segment(account_id)}/suspension")
+        )
+        return result
 
     async def list_webhooks(self) -> types.WebhookList:
         """List webhook endpoints: `GET /v1/webhooks`."""

@@ -55,15 +55,15 @@ class Request:
         return {name: value for name, value in self.query.items() if value is not None}
 
 
-def segment(value: str) -> str:
+def segment(value: str | int) -> str:
     """Return a value as a segment of a path.
 
     Raises:
         ValueError: the value is empty, which would be another path.
     """
-    if not value:
+    if value == "":
         raise ValueError("An id is empty.")
-    return quote(value, safe="")
+    return quote(str(value), safe="")
 
 
 def new_idempotency_key() -> str:

@@ -7,6 +7,28 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
+AccountAction: TypeAlias = Literal[
+    "approved",
+    "changed",
+    "suspended",
+    "resumed",
+    "api.called",
+    "key.created",
+    "key.revoked",
+    "member.invited",
+    "member.joined",
+    "member.changed",
+    "member.removed",
+    "webhook.created",
+    "webhook.changed",
+    "webhook.deleted",
+    "sending.resumed",
+    "domain.added",
+    "domain.removed",
+    "domain.lost",
+]
+"""What was done to an account, or to what it has."""
+
 AttachmentType: TypeAlias = Literal[
     "application/msword",
     "application/pdf",
@@ -33,6 +55,9 @@ Confirmation: TypeAlias = Literal["ask", "off"]
 
 DeliveryState: TypeAlias = Literal["waiting", "delivered", "failed"]
 """Whether the event arrived, another attempt follows, or none does."""
+
+DomainState: TypeAlias = Literal["verified", "pending", "failed"]
+"""Whether the account can send from a domain."""
 
 ErrorType: TypeAlias = Literal[
     "invalid_request_error",
@@ -68,17 +93,35 @@ X-… may have more than ASCII.
 KeyType: TypeAlias = Literal["preview", "live"]
 """The type of an API key."""
 
+PauseCause: TypeAlias = Literal["bounces", "complaints", "provider"]
+"""Why there is a pause."""
+
+PauseLevel: TypeAlias = Literal["warn", "brake", "stop"]
+"""How strict a pause is, from the mildest on."""
+
+PauseScope: TypeAlias = Literal["account", "key", "template"]
+"""What a pause is about."""
+
 Plan: TypeAlias = Literal["free", "standard", "enterprise"]
 """The plan of an account."""
 
 Preset: TypeAlias = Literal["send", "marketing", "analytics", "custom"]
 """A named set of permissions."""
 
+Role: TypeAlias = Literal["owner", "developer", "author", "viewer"]
+"""What a user is in an account."""
+
 SendRoute: TypeAlias = Literal["http", "batch", "smtp", "mcp", "notice"]
 """The ways in which a message can be accepted."""
 
+Severity: TypeAlias = Literal["error", "warning", "note"]
+"""How bad a problem of a template is. Only an error stops its publication."""
+
 SortBy: TypeAlias = Literal["created_at", "updated_at", "status"]
 """The field that a list of messages is sorted by, in descending order."""
+
+SourceKind: TypeAlias = Literal["html", "mjml"]
+"""The language of a template's source."""
 
 StarterSlug: TypeAlias = Literal[
     "otp",
@@ -102,6 +145,9 @@ Tags: TypeAlias = dict[str, str]
 bytes in all. A value has no blank at either end.
 """
 
+TemplateLocales: TypeAlias = "dict[str, LocaleModel]"
+"""Subject, body and text part for each locale, by its language tag (RFC 5646) in any case."""
+
 Variables: TypeAlias = dict[str, Any]
 """Values for a template, by name."""
 
@@ -123,6 +169,71 @@ WebhookType: TypeAlias = Literal[
     "webhook.test",
 ]
 """The type of an event."""
+
+
+class Account(TypedDict):
+    """The account of the session. A setting is null if it was never set."""
+
+    id: str
+    name: str
+    plan: Plan
+    createdAt: str
+    limits: list[LimitState]
+    """What all keys together may send."""
+    brandName: str | None
+    logoUrl: str | None
+    accent: str | None
+    """A colour such as `#0a7d5a`."""
+    fromName: str | None
+    """The sender's display name."""
+    defaultSender: str | None
+    pauses: list[PauseItem]
+    """What sends less or nothing now, and warnings."""
+
+
+class AccountLog(TypedDict):
+    """The last 50 entries of the account's log, the newest first."""
+
+    items: list[LogItem]
+
+
+class AccountPage(TypedDict):
+    """A part of the list of accounts, sorted by id."""
+
+    items: list[ListedAccount]
+    nextCursor: str | None
+    """For the parameter `cursor`; null at the end."""
+
+
+class AddDomainRequest(TypedDict):
+    """A domain to send from."""
+
+    domain: str
+    """Such as `shop.example`."""
+
+
+class AddSenderRequest(TypedDict):
+    """An address to send from."""
+
+    address: str
+    """An address of a verified domain or of a subdomain of it."""
+
+
+class AddSuppressionsRequest(TypedDict):
+    """Give either `address` or `addresses`."""
+
+    address: NotRequired[str | None]
+    """An address."""
+    addresses: NotRequired[list[str] | None]
+    """Addresses."""
+
+
+class AddedSuppressions(TypedDict):
+    """The suppressions of the given addresses. An earlier one keeps its reason."""
+
+    items: list[Suppression]
+    refused: list[RefusedAddress]
+    """Those of `addresses` that were left out."""
 
 
 class AgentLimits(TypedDict):
@@ -228,6 +339,10 @@ class CallerDetail(TypedDict):
     createdAt: str
     lastUsedAt: str | None
     """When it last sent a message, to within about an hour."""
+    expiresAt: str | None
+    """From when on it does not work; null: it stays."""
+    sources: list[str]
+    """The blocks of addresses that it works from; none: from everywhere."""
     revokedAt: str | None
     """Null while the key works."""
     accountId: str
@@ -236,6 +351,28 @@ class CallerDetail(TypedDict):
     """The account's limits, which its keys share; a preview key has others. An agent's key shows
     its own limit where that has less left.
     """
+
+
+class ChangeAccountRequest(TypedDict):
+    """Changes to the account. Null changes nothing, and an empty text removes it."""
+
+    name: NotRequired[str | None]
+    """The account's name."""
+    brandName: NotRequired[str | None]
+    """Shown at the top of templates."""
+    logoUrl: NotRequired[str | None]
+    """An https: URL of an image."""
+    accent: NotRequired[str | None]
+    """A colour that is visible on light and dark backgrounds."""
+    fromName: NotRequired[str | None]
+    """The sender's display name."""
+
+
+class ChangeMemberRequest(TypedDict):
+    """Another role."""
+
+    role: Role
+    """The new role in the account."""
 
 
 class ChangeWebhookRequest(TypedDict):
@@ -271,6 +408,108 @@ class ChangeWebhookRequest(TypedDict):
     """
 
 
+class ChangedSetting(TypedDict):
+    """A setting, or a role, before and after a change. Null if it is not set, or the plan's."""
+
+    name: str
+    before: str | int | bool | None
+    after: str | int | bool | None
+
+
+class CheckedDnsRecord(TypedDict):
+    """A DNS record with what DNS says now."""
+
+    purpose: str
+    """`OWNERSHIP` lets this account use the domain, and `DKIM` lets it send. The others make it
+    more likely that mail arrives.
+    """
+    type: str
+    """`CNAME`, `MX` or `TXT`."""
+    host: str
+    """The full name, without a dot at its end."""
+    value: str
+    """An `MX` has its preference first."""
+    dns: DnsAnswer
+
+
+class ChosenAccount(TypedDict):
+    """The account of an access token."""
+
+    id: str
+    name: str
+    plan: Plan
+
+
+class CreateAccountRequest(TypedDict):
+    """A new account, without senders and keys."""
+
+    name: str
+    """A name for people."""
+    plan: Plan
+    """The account's plan."""
+    contact: NotRequired[str | None]
+    """Where the service writes to the account's owner."""
+
+
+class CreateKeyRequest(TypedDict):
+    """A new API key."""
+
+    name: str
+    """A name for people."""
+    preset: Preset
+    """A set of permissions."""
+    scopes: NotRequired[
+        list[
+            Literal[
+                "account:read",
+                "account:write",
+                "accounts:read",
+                "accounts:write",
+                "domains:read",
+                "domains:write",
+                "drafts:read",
+                "drafts:write",
+                "emails:read",
+                "emails:send",
+                "keys:read",
+                "keys:write",
+                "marketing:campaigns:read",
+                "marketing:campaigns:write",
+                "marketing:contacts:read",
+                "marketing:contacts:write",
+                "members:read",
+                "members:write",
+                "senders:write",
+                "suppressions:read",
+                "suppressions:write",
+                "templates:read",
+                "templates:write",
+                "webhooks:read",
+                "webhooks:write",
+            ]
+        ]
+        | None
+    ]
+    """The permissions of the key, with the preset `custom` alone."""
+    expiresAt: NotRequired[str | None]
+    """From when on it does not work; without it, it stays."""
+    sources: NotRequired[list[str] | None]
+    """The blocks of addresses (CIDR) that it works from; without it, all."""
+
+
+class CreateTemplateRequest(TypedDict):
+    """A new template, with a starter, some HTML or a few words as its draft."""
+
+    name: str
+    """For people."""
+    category: str
+    """A label for sorting."""
+    starterTemplate: NotRequired[StarterSlug | None]
+    """The starter to begin with."""
+    html: NotRequired[str | None]
+    """HTML to begin with."""
+
+
 class CreateWebhookRequest(TypedDict):
     """A new endpoint."""
 
@@ -299,10 +538,58 @@ class CreateWebhookRequest(TypedDict):
     """
 
 
+class DnsAnswer(TypedDict):
+    """What DNS says now."""
+
+    status: Literal["present", "missing", "differs", "unknown"]
+    """`unknown`: DNS did not answer in time."""
+    values: list[str]
+    """The values that DNS has."""
+    advice: str
+    """What to do if DNS has another value; else empty."""
+
+
+class DnsRecord(TypedDict):
+    """A DNS record that the domain needs."""
+
+    purpose: str
+    """`OWNERSHIP` lets this account use the domain, and `DKIM` lets it send. The others make it
+    more likely that mail arrives.
+    """
+    type: str
+    """`CNAME`, `MX` or `TXT`."""
+    host: str
+    """The full name, without a dot at its end."""
+    value: str
+    """An `MX` has its preference first."""
+
+
+class Domain(TypedDict):
+    """A domain of the account with the DNS records that it needs."""
+
+    domain: str
+    status: DomainState
+    createdAt: str
+    checkedAt: str
+    """When the provider was asked about it."""
+    records: list[DnsRecord]
+
+
 class DomainData(TypedDict):
     """The `data` of `domain.verified` and `domain.failed`."""
 
     domain: str
+
+
+class DomainDetail(TypedDict):
+    """A domain of the account with its DNS records, and what DNS says of each now."""
+
+    domain: str
+    status: DomainState
+    createdAt: str
+    checkedAt: str
+    """When the provider was asked about it."""
+    records: list[CheckedDnsRecord]
 
 
 class DomainEvent(TypedDict):
@@ -311,6 +598,12 @@ class DomainEvent(TypedDict):
     type: Literal["domain.verified", "domain.failed"]
     timestamp: str
     data: DomainData
+
+
+class DomainList(TypedDict):
+    """All domains of the account, sorted by name."""
+
+    items: list[Domain]
 
 
 class EmailEvent(TypedDict):
@@ -371,6 +664,69 @@ class ErrorResponse(TypedDict):
     error: ErrorBody
 
 
+class InviteMemberRequest(TypedDict):
+    """A new member."""
+
+    email: str
+    """The user's address."""
+    role: Role
+    """The role in the account."""
+
+
+class Key(TypedDict):
+    """An API key in the list of its account."""
+
+    id: str
+    name: str
+    ending: str | None
+    """The last four characters of its text, to tell keys apart; null for a key that was made
+    before they were stored.
+    """
+    type: KeyType
+    preset: Preset | None
+    """Null for a preview key."""
+    scopes: list[str]
+    """The permissions of the key."""
+    agent: AgentLimits | None
+    """Null if it is no agent's key."""
+    createdAt: str
+    lastUsedAt: str | None
+    """When it last sent a message, to within about an hour."""
+    expiresAt: str | None
+    """From when on it does not work; null: it stays."""
+    sources: list[str]
+    """The blocks of addresses that it works from; none: from everywhere."""
+    revokedAt: str | None
+    """Null while the key works."""
+    createdBy: str | None
+    """The member or the key that made it, or `operator`; null if that is not known."""
+
+
+class KeyList(TypedDict):
+    """The keys of an account, the oldest first, and what a new one may be."""
+
+    items: list[Key]
+    presets: list[KeyPreset]
+    upgradeUrl: str
+    """The page about paid plans."""
+    smtp: SmtpServer | None
+    """Null if the service has no SMTP relay."""
+
+
+class KeyPreset(TypedDict):
+    """A named set of permissions for a new key, under the account's plan."""
+
+    preset: Preset
+    scopes: list[str]
+    """What the key gets; for `custom` what it can get."""
+    refusedScopes: list[str]
+    """Those that the plan does not allow."""
+    allowed: bool
+    """Whether the plan allows the preset."""
+    reason: str | None
+    """Why scopes are refused."""
+
+
 class LimitState(TypedDict):
     """A limit of sending, and what is left of it."""
 
@@ -385,6 +741,74 @@ class LimitState(TypedDict):
     """Null if there is no limit."""
     resetsAt: str
     """When the window ends and all is left again."""
+
+
+class ListedAccount(TypedDict):
+    """An account of the service."""
+
+    id: str
+    name: str
+    plan: Plan
+    createdAt: str
+    suspendedAt: str | None
+    """Null if it is not suspended."""
+    limits: list[LimitState]
+    """The limits in force."""
+
+
+class LocaleItem(TypedDict):
+    """What a template has for one locale."""
+
+    subject: str
+    source: str
+    text: str | None
+    """The text part. Null makes one of the HTML at each send."""
+
+
+class LocaleModel(TypedDict):
+    """What a template has for one locale."""
+
+    subject: str
+    """Text with plain references."""
+    source: str
+    """The body, in the language of `kind`."""
+    text: NotRequired[str | None]
+    """The text part, with plain references."""
+
+
+class LogItem(TypedDict):
+    """What was done to the account, or to what it has."""
+
+    id: str
+    at: str
+    action: AccountAction
+    by: str | None
+    """The address of a member, the id of a key, `operator` for the operator's command or `service`
+    for the service itself. Members do not see which operator it was: null.
+    """
+    subject: str | None
+    """The key, member, endpoint or domain; null for the account itself."""
+    changes: list[ChangedSetting]
+
+
+class Member(TypedDict):
+    """A user with a role in the account."""
+
+    id: str
+    email: str
+    role: Role
+    pending: bool
+    """Whether it has yet to agree. Until then it has no rights."""
+    current: bool
+    """Whether it is the user of the request."""
+    createdAt: str
+    """When it was invited last, or added."""
+
+
+class MemberList(TypedDict):
+    """The members of the account, the oldest first."""
+
+    items: list[Member]
 
 
 class Message(TypedDict):
@@ -432,6 +856,135 @@ class MessagePage(TypedDict):
     """As requested."""
 
 
+class NewKey(TypedDict):
+    """A new API key. Only this response has its text."""
+
+    id: str
+    name: str
+    ending: str | None
+    """The last four characters of its text, to tell keys apart; null for a key that was made
+    before they were stored.
+    """
+    type: KeyType
+    preset: Preset | None
+    """Null for a preview key."""
+    scopes: list[str]
+    """The permissions of the key."""
+    agent: AgentLimits | None
+    """Null if it is no agent's key."""
+    createdAt: str
+    lastUsedAt: str | None
+    """When it last sent a message, to within about an hour."""
+    expiresAt: str | None
+    """From when on it does not work; null: it stays."""
+    sources: list[str]
+    """The blocks of addresses that it works from; none: from everywhere."""
+    revokedAt: str | None
+    """Null while the key works."""
+    key: str
+    """Save it now: it is shown only once."""
+
+
+class OperateAccountRequest(TypedDict):
+    """Changes to an account. Null changes nothing."""
+
+    plan: NotRequired[Plan | None]
+    """The account's plan."""
+    ownLimits: NotRequired[OwnLimits | None]
+    """All limits of its own, in place of those that it has."""
+
+
+class OperatedAccount(TypedDict):
+    """An account, as an operator sees it."""
+
+    id: str
+    name: str
+    plan: Plan
+    createdAt: str
+    limits: list[LimitState]
+    """What all keys together may send."""
+    brandName: str | None
+    logoUrl: str | None
+    accent: str | None
+    """A colour such as `#0a7d5a`."""
+    fromName: str | None
+    """The sender's display name."""
+    defaultSender: str | None
+    pauses: list[PauseItem]
+    """What sends less or nothing now, and warnings."""
+    suspendedAt: str | None
+    """Null if it is not suspended."""
+    suspensionReason: str | None
+    contact: str | None
+    """Where the service writes to its owner."""
+    shards: int
+    """Over how many partitions its emails are spread."""
+    ownLimits: OwnLimitValues
+    log: list[OperatorLogItem]
+    """The last 50, the newest first."""
+
+
+class OperatorLogItem(TypedDict):
+    """What was done to the account, as operators see it: with the operator's address."""
+
+    id: str
+    at: str
+    action: AccountAction
+    by: str | None
+    """The address of a member, the id of a key, `operator` for the operator's command or `service`
+    for the service itself. Members do not see which operator it was: null.
+    """
+    subject: str | None
+    """The key, member, endpoint or domain; null for the account itself."""
+    changes: list[ChangedSetting]
+    reason: str | None
+    """Members of the account do not see it."""
+
+
+class OwnLimitValues(TypedDict):
+    """The limits of an account that replace the plan's."""
+
+    perMinute: int | None
+    """Null for the plan's limit."""
+    perDay: int | None
+    """Null for the plan's limit."""
+    perMonth: int | None
+    """Null for the plan's limit."""
+    recipientsPerDay: int | None
+    """Null for the plan's limit."""
+
+
+class OwnLimits(TypedDict):
+    """The limits of an account; null is the plan's limit."""
+
+    perMinute: NotRequired[int | None]
+    """Emails per minute."""
+    perDay: NotRequired[int | None]
+    """Emails per day of UTC."""
+    perMonth: NotRequired[int | None]
+    """Emails per month of UTC."""
+    recipientsPerDay: NotRequired[int | None]
+    """Recipients per day of UTC."""
+
+
+class PauseItem(TypedDict):
+    """A pause of the account, a key or a template, or a warning that there may soon be one."""
+
+    scope: PauseScope
+    id: str | None
+    """The key, or the template by its id or slug; null for the account."""
+    level: PauseLevel
+    """`warn`: everything is sent. `brake`: a tenth of the limit of a minute is left. `stop`:
+    nothing is accepted, except codes unless it is the account's.
+    """
+    cause: PauseCause
+    since: str
+    until: str | None
+    """When it ends; null if somebody has to end it."""
+    resumable: bool
+    """Whether an owner may end it now."""
+
+
 class PausedData(TypedDict):
     """The `data` of `account.paused`: what sends less or nothing, and why.  `id` is that of the
     key or the template, or the slug of a starter template. With the level `warn` everything is
@@ -455,6 +1008,17 @@ class PausedEvent(TypedDict):
     data: PausedData
 
 
+class PublishedTemplate(TypedDict):
+    """The template that sends use from now on."""
+
+    id: str
+    version: int
+    variables: list[str]
+    locales: list[str]
+    """Those that it has beside the default."""
+    updatedAt: str
+
+
 class QueuedWebhookEvent(TypedDict):
     """An event that will be sent to the endpoint."""
 
@@ -463,6 +1027,14 @@ class QueuedWebhookEvent(TypedDict):
     eventId: str
     """The header `webhook-id` of each attempt."""
     type: WebhookType
+
+
+class RefusedAddress(TypedDict):
+    """An address that is not valid."""
+
+    idx: int
+    """The position in `addresses`, from zero."""
+    message: str
 
 
 class RenderStarterRequest(TypedDict):
@@ -474,6 +1046,46 @@ class RenderStarterRequest(TypedDict):
     """Shown instead of the account's brand."""
     logoUrl: NotRequired[str | None]
     """An https: URL. Shown instead of the account's logo."""
+
+
+class RenderTemplateRequest(TypedDict):
+    """A source and values."""
+
+    kind: SourceKind
+    """The language of `source`."""
+    subject: str
+    """Text with plain references."""
+    source: str
+    """The body."""
+    text: NotRequired[str | None]
+    """The text part, with plain references."""
+    default: NotRequired[LocaleModel | None]
+    """If this is for a locale, the template without one: variables that only one of the two has
+    are problems.
+    """
+    variables: NotRequired[Variables | None]
+    """The values to show: at most 256 KB and 8 levels."""
+
+
+class RenderedTemplate(TypedDict):
+    """An email as a send would be, and what is wrong with its template."""
+
+    subject: str
+    html: str | None
+    """Null if there is an error."""
+    text: str | None
+    """The text part of the email."""
+    bytes: int
+    """Of the HTML in UTF-8."""
+    variables: list[TemplateVariable]
+    problems: list[TemplateProblem]
+
+
+class RestoreVersionRequest(TypedDict):
+    """The version that becomes the draft."""
+
+    version: int
+    """The number of the version."""
 
 
 class RpcErrorBody(TypedDict):
@@ -505,6 +1117,31 @@ class RpcResponse(TypedDict):
     """Null if the request has none to repeat."""
     result: NotRequired[dict[str, Any]]
     error: NotRequired[RpcErrorBody]
+
+
+class SaveDraftRequest(TypedDict):
+    """A whole draft."""
+
+    name: str
+    """For people."""
+    subject: str
+    """Text with plain references such as `{{ name }}`."""
+    category: str
+    """A label for sorting."""
+    kind: SourceKind
+    """The language of `source`."""
+    source: str
+    """The body. It may have faults until it is published."""
+    text: NotRequired[str | None]
+    """The text part, with plain references as in the subject. An empty one removes it; without the
+    field it stays.
+    """
+    locales: NotRequired[TemplateLocales | None]
+    """Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else
+    the fields above.
+    """
+    samples: NotRequired[dict[str, dict[str, Any]]]
+    """Values for previews, by the names of their sets: at most 64 KB."""
 
 
 class SavedTemplate(TypedDict):
@@ -556,6 +1193,28 @@ class SendBatchRequest(TypedDict):
     """At most 1,000 recipients together. Each message is accepted or refused separately."""
 
 
+class Sender(TypedDict):
+    """An address that the account sends from."""
+
+    address: str
+    verified: bool
+    default: bool
+    """Whether emails without `from` have it."""
+
+
+class SenderList(TypedDict):
+    """All senders of the account, sorted by address."""
+
+    items: list[Sender]
+
+
+class SmtpServer(TypedDict):
+    """Where programs submit emails over SMTP: with STARTTLS, as user `apikey` with the key."""
+
+    host: str
+    port: int
+
+
 class StarterPreview(TypedDict):
     """A starter template as an email would show it. Nothing is sent."""
 
@@ -587,6 +1246,20 @@ class StatusCounts(TypedDict):
     failed: int
 
 
+class Suppression(TypedDict):
+    """An address that the account does not send to."""
+
+    address: str
+    """In lower case, or a hash if the address was erased."""
+    erased: bool
+    """Whether `address` is a hash."""
+    reason: str
+    """`bounced`, `complained` or `manual`."""
+    createdAt: str
+    messageId: str | None
+    """The message that caused it."""
+
+
 class SuppressionData(TypedDict):
     """The `data` of `suppression.added`."""
 
@@ -601,6 +1274,149 @@ class SuppressionEvent(TypedDict):
     type: Literal["suppression.added"]
     timestamp: str
     data: SuppressionData
+
+
+class SuppressionPage(TypedDict):
+    """A part of the list, sorted by address."""
+
+    items: list[Suppression]
+    nextCursor: str | None
+    """For the parameter `cursor`; null at the end."""
+
+
+class SuspendRequest(TypedDict):
+    """Why the account is suspended."""
+
+    reason: str
+    """A note that only operators see."""
+
+
+class TemplateDraft(TypedDict):
+    """A draft."""
+
+    id: str
+    name: str
+    subject: str
+    category: str
+    kind: SourceKind
+    revision: int
+    """Give it as `If-Match`."""
+    version: int
+    """The version that it was made from. 0 if there is none."""
+    changed: bool
+    """Whether it differs from that version."""
+    changes: int
+    """How many revisions it is after it."""
+    updatedBy: str
+    """The address of a user, or `operator`."""
+    updatedAt: str
+    publishedVersion: int | None
+    """The version that sends use. Null if there is none."""
+    source: str
+    text: str | None
+    """The text part. Null makes one of the HTML at each send."""
+    locales: dict[str, LocaleItem]
+    """By the language tag, in small letters."""
+    samples: dict[str, dict[str, Any]]
+    """Values for previews, by the names of their sets."""
+
+
+class TemplateDraftList(TypedDict):
+    """The saved drafts, those of the newest templates first."""
+
+    items: list[TemplateDraftSummary]
+
+
+class TemplateDraftSummary(TypedDict):
+    """A draft as listed."""
+
+    id: str
+    name: str
+    subject: str
+    category: str
+    kind: SourceKind
+    revision: int
+    """Give it as `If-Match`."""
+    version: int
+    """The version that it was made from. 0 if there is none."""
+    changed: bool
+    """Whether it differs from that version."""
+    changes: int
+    """How many revisions it is after it."""
+    updatedBy: str
+    """The address of a user, or `operator`."""
+    updatedAt: str
+
+
+class TemplateProblem(TypedDict):
+    """Something that an author should know."""
+
+    severity: Severity
+    code: str
+    message: str
+    field: str
+    """`source`, `subject`, `text` or `variables`."""
+    line: int | None
+    """Of the source."""
+    suggestion: str | None
+    """The nearest form that is allowed."""
+
+
+class TemplateVariable(TypedDict):
+    """A path that the source refers to. `[]` marks a list: the rest applies to each entry."""
+
+    path: str
+    line: int | None
+    """Null if only the subject uses it."""
+    required: bool
+    default: Any
+    """Null if there is none."""
+    type: Literal["text", "list", "url"]
+    """A guess from its use."""
+
+
+class TemplateVersion(TypedDict):
+    """A version with its source, and the HTML that was made of it."""
+
+    version: int
+    published: bool
+    """Whether sends use it."""
+    name: str
+    subject: str
+    category: str
+    kind: SourceKind
+    publishedBy: str
+    """The address of a user, or `operator`."""
+    publishedAt: str
+    source: str
+    text: str | None
+    """The text part. Null makes one of the HTML at each send."""
+    locales: dict[str, LocaleItem]
+    """By the language tag, in small letters."""
+    html: str
+
+
+class TemplateVersionPage(TypedDict):
+    """Versions, the newest first."""
+
+    items: list[TemplateVersionSummary]
+    nextCursor: str | None
+    """For the parameter `cursor`; null at the end."""
+
+
+class TemplateVersionSummary(TypedDict):
+    """A version as listed."""
+
+    version: int
+    published: bool
+    """Whether sends use it."""
+    name: str
+    subject: str
+    category: str
+    kind: SourceKind
+    publishedBy: str
+    """The address of a user, or `operator`."""
+    publishedAt: str
 
 
 class TestEvent(TypedDict):

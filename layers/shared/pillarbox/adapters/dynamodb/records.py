@@ -68,6 +68,7 @@ _ACCOUNT: Final = Row(
     sharded_from=("sharded_from?", TIME),
     hashed_suppressions=Column("hashed_suppressions", absent=False),
     has_webhooks=Column("has_webhooks", absent=False),
+    operates=Column("operates", absent=False),
     isolation=Column("isolation", one_of(Isolation), absent=Isolation.NONE),
 )
 _AGENT: Final = Row(
@@ -88,6 +89,8 @@ _KEY: Final = Row(
     revoked_at=("revoked?", TIME),
     self_service=Column("self_service", absent=False),
     agent=("agent?", nested(_AGENT)),
+    expires_at=("expires_at?", TIME),
+    sources=Column("sources", TUPLE, absent=()),
 )
 
 

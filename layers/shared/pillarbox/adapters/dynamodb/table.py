@@ -302,14 +302,18 @@ class Table:
         return {"Put": self._request({"Item": item}, parts)}
 
     def to_update(
-        self, key: Item, expression: str, **parts: Unpack[Parts]
+        self, key: Item, change: str, **parts: Unpack[Parts]
     ) -> "TransactWriteItemTypeDef":
         """Return the part of a transaction that updates an item."""
-        return {"Update": self._request({"Key": key, "UpdateExpression": expression}, parts)}
+        return {"Update": self._request({"Key": key, "UpdateExpression": change}, parts)}
 
     def to_delete(self, key: Item, **parts: Unpack[Parts]) -> "TransactWriteItemTypeDef":
         """Return the part of a transaction that deletes an item."""
         return {"Delete": self._request({"Key": key}, parts)}
+
+    def to_check(self, key: Item, **parts: Unpack[Parts]) -> "TransactWriteItemTypeDef":
+        """Return the part of a transaction that changes nothing, and has a condition."""
+        return {"ConditionCheck": self._request({"Key": key}, parts)}
 
     def try_transact(self, *writes: "TransactWriteItemTypeDef") -> bool:
         """Make all writes; return False, and make none, if a condition fails."""
@@ -320,9 +324,7 @@ class Table:
         return True
 
     def transact(self, writes: Sequence["TransactWriteItemTypeDef"]) -> None:
-        """Make all writes or none; each has a condition that fails if it was made before.
-
-        So a repetition after a lost response, by the SDK or here, changes nothing.
+        """Make all writes or none; a condition of each lets no repetition make it again.
 
         Raises:
             TransactionConditionsFailed: conditions failed; other writes may have other reasons.

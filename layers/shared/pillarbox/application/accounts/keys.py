@@ -1,11 +1,13 @@
 """Issue, list, find and revoke API keys (contract section 5)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
+from pillarbox.application.authentication import invalid_api_key
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
@@ -17,6 +19,8 @@ from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     KEY_ID_LENGTH,
     KEY_ID_PREFIX,
+    MANAGEMENT_SCOPES,
+    OPERATOR_SCOPES,
     PAID_SCOPES,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -29,9 +33,24 @@ from pillarbox.domain.accounts.key import (
     ending_of_key,
     new_key_text,
 )
+from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.accounts.key_terms import KeyTerms
 from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import MemberPrincipal
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """Until when a new key works, and from which blocks of addresses; none: from everywhere."""
+
+    expires_at: datetime | None = None
+    sources: tuple[str, ...] = ()
+
+
+_NO_LIMITS: Final = KeyLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +60,8 @@ class Keys:
     records: KeyRecords
     accounts: AccountRecords
     log: ChangeLog
+    #: Tells the owners of an account about a new key that manages it.
+    tell_owners: Callable[[Account, ApiKey], None]
     clock: Clock
 
     def issue_preview(self, account_id: str, name: str, *, self_service: bool = False) -> IssuedKey:
@@ -52,9 +73,8 @@ class Keys:
         """
         check_text("name", name)
         account = find_account(self.accounts, account_id)
-        return self._issue(
-            account, name, KeyType.PREVIEW, None, PREVIEW_SCOPES, self_service=self_service
-        )
+        terms = KeyTerms(scopes=PREVIEW_SCOPES)
+        return self._issue(account, name, KeyType.PREVIEW, None, terms, self_service=self_service)
 
     def issue_live(  # noqa: PLR0913  what a key has, and who makes it
         self,
@@ -64,20 +84,34 @@ class Keys:
         scopes: Iterable[str] = (),
         agent: AgentSettings | None = None,
         *,
-        by: str = COMMAND,
+        limits: KeyLimits = _NO_LIMITS,
+        creator: Principal | MemberPrincipal | None = None,
     ) -> IssuedKey:
         """Create a live key with the scopes of a preset, or with `scopes` for the preset `custom`.
 
-        With `agent` it is a key for an agent, with these limits.
+        With `agent` it is a key for an agent, with these limits. A key that another one creates has
+        no right that this lacks, and is revoked with it. Owners get an email about a management
+        key, before it exists.
+
+        Args:
+            account_id: the account.
+            name: a display name.
+            preset: the scopes, or `custom`.
+            scopes: the scopes with `custom`.
+            agent: the limits of an agent.
+            limits: until when the key works, and from where.
+            creator: the member or the key that creates it; None for the operator's command.
 
         Raises:
-            ValidationFailed: on `name` or `scope`.
-            ServiceError: `account_not_found`, `key_limit_exceeded`;
+            ValidationFailed: on `name`, `scopes`, `expiresAt` or `sources`.
+            ServiceError: `account_not_found`, `key_limit_exceeded`, `scope_required`;
                 `SCOPE_NOT_ALLOWED_FOR_TIER`, if a scope needs a paid plan; then no key is created.
         """
         check_text("name", name)
         granted = _granted_scopes(preset, frozenset(scopes))
         account = find_account(self.accounts, account_id)
+        terms = KeyTerms(scopes=granted, expires_at=limits.expires_at, sources=limits.sources)
+        terms = _allowed(terms.checked(self.clock()), account, agent, creator)
         if refused := refused_scopes(account.plan, granted):
             details: list[Json] = [*refused]
             raise ServiceError(
@@ -85,7 +119,7 @@ class Keys:
                 refusal(account.plan, refused),
                 details={"scopes": details, "plan": account.plan.value},
             )
-        return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent, by=by)
+        return self._issue(account, name, KeyType.LIVE, preset, terms, agent=agent, creator=creator)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, oldest first, including the last revoked ones.
@@ -119,7 +153,10 @@ class Keys:
         raise ServiceError("key_not_found", message)
 
     def revoke(self, key_id: str, only_of: str | None = None, *, by: str = COMMAND) -> ApiKey:
-        """Revoke a key. It stops working at once, and this cannot be undone.
+        """Revoke a key with those that it created. They stop at once, and this cannot be undone.
+
+        No key can be created by one that is revoked, so after that its children are all known. A
+        revocation that was interrupted goes on when it is repeated.
 
         Args:
             key_id: the id of the key.
@@ -137,7 +174,17 @@ class Keys:
         if revoked is None:
             raise ServiceError("key_not_found", "There is no such key.")
         self.log.note(revoked.account_id, AccountAction.KEY_REVOKED, revoked.title, by=by)
+        for child in self.records.children_of(key_id):
+            self._revoke_child(child, by)
+            self.records.forget_child(key_id, child)
         return revoked
+
+    def _revoke_child(self, key_id: str, by: str) -> None:
+        try:
+            self.revoke(key_id, by=by)
+        except ServiceError as error:
+            if error.code != "key_not_found":  # its account was deleted
+                raise
 
     def _issue(  # noqa: PLR0913  what two kinds of keys have
         self,
@@ -145,12 +192,13 @@ class Keys:
         name: str,
         key_type: KeyType,
         preset: Preset | None,
-        scopes: frozenset[str],
+        terms: KeyTerms,
         *,
         self_service: bool = False,
         agent: AgentSettings | None = None,
-        by: str = COMMAND,
+        creator: Principal | MemberPrincipal | None = None,
     ) -> IssuedKey:
+        by = creator.actor if creator else COMMAND
         self._make_room(account.account_id)
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
@@ -159,15 +207,21 @@ class Keys:
             name=name,
             type=key_type,
             preset=preset,
-            scopes=scopes,
+            scopes=terms.scopes,
             digest=digest_of_key(text),
             ending=ending_of_key(text),
             created_at=self.clock(),
             self_service=self_service,
             agent=agent,
             created_by=by,
+            expires_at=terms.expires_at,
+            sources=terms.sources,
         )
-        self.records.add(record)
+        if record.manages:
+            self.tell_owners(account, record)
+        parent = creator.key if isinstance(creator, Principal) else None
+        if not self.records.add(record, parent):
+            raise invalid_api_key()
         self.log.note(account.account_id, AccountAction.KEY_CREATED, record.title, by=by)
         return IssuedKey(record, text)
 
@@ -184,6 +238,31 @@ class Keys:
         oldest = sorted(revoked, key=lambda one: one[0])
         for _, key in oldest[: max(len(oldest) - MAX_REVOKED_KEYS, 0)]:
             self.records.forget(key)
+
+
+def _allowed(
+    terms: KeyTerms,
+    account: Account,
+    agent: AgentSettings | None,
+    creator: Principal | MemberPrincipal | None,
+) -> KeyTerms:
+    """Return the terms of a key that its creator may create."""
+    of_operators, managing = terms.scopes & OPERATOR_SCOPES, terms.scopes & MANAGEMENT_SCOPES
+    if of_operators and (not account.operates or isinstance(creator, MemberPrincipal)):
+        message = "has scopes that only keys of an operator's own account have"
+        raise ValidationFailed(FieldError("scopes", message, "not_allowed"))
+    if agent and (of_operators or managing):
+        message = "has scopes that manage an account, which an agent's key cannot have"
+        raise ValidationFailed(FieldError("scopes", message, "not_allowed"))
+    if isinstance(creator, Principal):
+        return creator.check_grant(terms)
+    if isinstance(creator, MemberPrincipal) and managing and creator.role is not Role.OWNER:
+        raise ServiceError(
+            "scope_required",
+            "Only an owner of the account creates a key that manages it.",
+            details={"required_permission": min(managing)},
+        )
+    return terms
 
 
 def refused_scopes(plan: Plan, scopes: frozenset[str]) -> Sequence[str]:
@@ -206,7 +285,7 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
         raise ValidationFailed(
             FieldError("scopes", "is required with the preset custom", "required")
         )
-    if unknown := sorted(scopes - SCOPES):
+    if unknown := sorted(scopes - SCOPES - OPERATOR_SCOPES):
         valid = ", ".join(sorted(SCOPES))
         raise ValidationFailed(
             *(

@@ -31,6 +31,7 @@ class AccountChanges:
     limits: Limits = NO_LIMITS
     plan_limits: bool = False
     hold_uncertain: bool | None = None
+    operates: bool | None = None
     brand: Brand = NO_BRAND
     contact: str | None = None
 
@@ -48,6 +49,7 @@ class AccountChanges:
             hold_uncertain=account.hold_uncertain
             if self.hold_uncertain is None
             else self.hold_uncertain,
+            operates=account.operates if self.operates is None else self.operates,
             contact=account.contact if self.contact is None else self.contact or None,
             brand=replace(account.brand, **{name: value or None for name, value in brand.items()}),
         )
@@ -131,17 +133,20 @@ class AccountRecords(PauseRecords, Protocol):
 class KeyRecords(Protocol):
     """API keys by account and key id."""
 
-    def add(self, key: ApiKey) -> None:
-        """Store a new key."""
+    def add(self, key: ApiKey, parent: ApiKey | None = None) -> bool:
+        """Store a new key; return False if the key that creates it was revoked meanwhile."""
+
+    def children_of(self, key_id: str) -> Iterable[str]:
+        """Read the ids of the keys that a key created, in whichever account."""
+
+    def forget_child(self, key_id: str, child_id: str) -> None:
+        """Delete the entry of a revoked child."""
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, including revoked ones."""
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
-        """Revoke a key for good; return None if there is no such key.
-
-        If the key was revoked before, the first time stays.
-        """
+        """Revoke a key for good, from the first such time; None if there is no such key."""
 
     def forget(self, key: ApiKey) -> None:
         """Delete the record of a revoked key. One that is not revoked stays."""
@@ -159,10 +164,7 @@ class SenderIdentities(Protocol):
 
 
 class Tenants(Protocol):
-    """The tenants of the provider, each with a reputation and a suppression list of its own.
-
-    Every method may be repeated. All raise `service_unavailable` if the provider does not answer.
-    """
+    """The tenants of the provider, each with its own reputation. Every method may be repeated."""
 
     def create(self, name: str, isolation: Isolation) -> None:
         """Create a tenant unless it exists, and set by which policy the provider pauses it."""

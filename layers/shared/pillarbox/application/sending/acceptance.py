@@ -36,6 +36,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from pillarbox.application.authentication import KeyCheck
 from pillarbox.application.ports import (
     AcceptedMessage,
     Claim,
@@ -86,6 +87,13 @@ class SendingPorts:
     #: Seconds, by a clock that nobody sets.
     monotonic: Callable[[], float]
     preview: PreviewSettings
+    #: Returns whether a text is the edge's secret.
+    is_of_edge: Callable[[str], bool] = lambda _: False
+
+    @property
+    def key_check(self) -> KeyCheck:
+        """What decides whether a key works."""
+        return KeyCheck(self.clock, self.is_of_edge)
 
 
 @dataclass(frozen=True, slots=True)

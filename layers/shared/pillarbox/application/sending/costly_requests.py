@@ -28,7 +28,7 @@ _SERVER_ERROR: Final = 500
 def http_senders(ports: SendingPorts, seen: SeenKeys) -> SenderLookup:
     """Return what reads the callers that send over HTTP."""
     return SenderLookup(
-        ports.directory, seen, lambda principal: principal.require(EMAILS_SEND), ports.clock
+        ports.directory, seen, lambda principal: principal.require(EMAILS_SEND), ports.key_check
     )
 
 

@@ -150,7 +150,7 @@ class SmtpSubmission:
 
     @property
     def _senders(self) -> SenderLookup:
-        return SenderLookup(self.ports.directory, self.seen, self._authorize, self.ports.clock)
+        return SenderLookup(self.ports.directory, self.seen, self._authorize, self.ports.key_check)
 
     def _authorize(self, principal: Principal) -> None:
         principal.require(EMAILS_SEND)

@@ -5,12 +5,18 @@ of a session and the change of a role take effect at the next one.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
+from pillarbox.application.account_lookup import account_not_found
 from pillarbox.application.authentication import Authentication
-from pillarbox.application.ports import Clock
+from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.ports import Clock, Directory
 from pillarbox.application.sign_in.ports import SessionResult, Sessions, Users
+from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import is_token
 from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
@@ -19,6 +25,9 @@ from pillarbox.domain.sign_in.session import (
     SessionToken,
     invalid_session,
 )
+
+#: In characters, of a path in the log.
+_MAX_CALL: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +81,40 @@ class SessionAuthentication:
 
 
 @dataclass(frozen=True, slots=True)
+class CallerRequest:
+    """A request to manage an account."""
+
+    credential: str | SessionToken
+    #: The account that it is for, if it names one.
+    account_id: str | None
+    #: Its method and path, for the account's log.
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorAuthentication:
     """Authenticates the callers of routes that only operators of the service may use."""
 
     sessions: SessionAuthentication
     users: Users
+    keys: Authentication
+    log: ChangeLog
 
-    def authenticate(self, token: SessionToken) -> SessionPrincipal:
+    def manage(self, request: CallerRequest, scope: str) -> str:
+        """Return who operates: the address of an operator, or the id of its key with a scope.
+
+        Raises:
+            ServiceError: as `authenticate`; `invalid_api_key`, `account_suspended`.
+        """
+        if isinstance(request.credential, SessionToken):
+            return self.authenticate(request.credential, scope).session.address
+        key = self.keys.authenticate(request.credential, scope).key
+        if scope == ACCOUNTS_WRITE:
+            call = request.call[:_MAX_CALL]
+            self.log.note(key.account_id, AccountAction.API_CALLED, call, by=key.key_id)
+        return key.key_id
+
+    def authenticate(self, token: SessionToken, scope: str = OPERATE) -> SessionPrincipal:
         """Return an operator.
 
         The token was an operator's when it was issued, and the user is one now.
@@ -92,7 +128,7 @@ class OperatorAuthentication:
             if user and user.operator and user.user_id == principal.session.user_id:
                 return principal
         message = "Only operators of the service may do this."
-        raise ServiceError("scope_required", message, details={"required_permission": OPERATE})
+        raise ServiceError("scope_required", message, details={"required_permission": scope})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +137,8 @@ class CallerAuthentication:
 
     keys: Authentication
     sessions: SessionAuthentication
+    directory: Directory
+    log: ChangeLog
 
     def authenticate(
         self, credential: str | SessionToken, scope: str | None = None
@@ -114,3 +152,46 @@ class CallerAuthentication:
         if isinstance(credential, SessionToken):
             return self.sessions.authenticate_member(credential, scope)
         return self.keys.authenticate(credential, scope)
+
+    def manage(self, request: CallerRequest, scope: str) -> Principal | MemberPrincipal:
+        """Return the principal of a request to manage an account, which has a scope for it.
+
+        What a key may change is noted in the account's log before it does, so that no change is
+        missing there.
+
+        Raises:
+            ServiceError: as `authenticate`; `account_not_found`, if it names another account.
+        """
+        if isinstance(request.credential, SessionToken):
+            if request.account_id is not None:
+                raise _only_operators_keys(ACCOUNTS_WRITE)
+            return self.sessions.authenticate_member(request.credential, scope)
+        own = principal = self.keys.authenticate(request.credential, scope)
+        changes = scope.endswith(":write")
+        if request.account_id is not None:
+            principal = self._for_account(own, request.account_id, changes=changes)
+        if changes:
+            self._note(principal, request.call)
+            if principal.acts_for_another:
+                self._note(own, f"{request.call} for {request.account_id}")
+        return principal
+
+    def _note(self, principal: Principal, call: str) -> None:
+        account_id = principal.account.account_id
+        self.log.note(account_id, AccountAction.API_CALLED, call[:_MAX_CALL], by=principal.actor)
+
+    def _for_account(self, own: Principal, account_id: str, *, changes: bool) -> Principal:
+        """Return the principal with which an operator's key acts for an account."""
+        scope = ACCOUNTS_WRITE if changes else ACCOUNTS_READ
+        own.require(scope)
+        found = None
+        if is_token(account_id, ACCOUNT_ID_LENGTH):
+            found = self.directory.look_up(account_id).account
+        if found is None:
+            raise account_not_found()
+        return Principal(own.key, found)
+
+
+def _only_operators_keys(scope: str) -> ServiceError:
+    message = "Only an operator's key names the account that a request is for."
+    return ServiceError("scope_required", message, details={"required_permission": scope})

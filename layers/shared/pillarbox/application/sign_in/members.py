@@ -23,11 +23,12 @@ from pillarbox.application.sign_in.ports import (
 )
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
 from pillarbox.domain.address import domain_of, fold_address, mailbox_key
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.sign_in.codes import INVITATION_TIME, Link, new_link
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.role import Role, rights_of
 from pillarbox.domain.sign_in.session import (
     Member,
     MemberPrincipal,
@@ -36,6 +37,9 @@ from pillarbox.domain.sign_in.session import (
     new_user,
     user_digest,
 )
+
+#: Who changes members: an owner, or a key.
+type Manager = Principal | MemberPrincipal
 
 _DAY: Final = timedelta(days=1)
 #: The most invitations of one account in a day: the emails come from the service's own address.
@@ -65,11 +69,11 @@ class AccountMembers:
     log: ChangeLog
     clock: Clock
 
-    def of_account(self, principal: MemberPrincipal) -> Sequence[Member]:
+    def of_account(self, principal: Manager) -> Sequence[Member]:
         """Return the members, the oldest first."""
         return self.members.of_account(principal.account.account_id)
 
-    def invite(self, principal: MemberPrincipal, address: str, role: Role) -> Member:
+    def invite(self, principal: Manager, address: str, role: Role) -> Member:
         """Invite a user to be a member, by email, or again if it has not agreed yet.
 
         The email has a one-time link, unless the user is an operator or in another account.
@@ -79,6 +83,7 @@ class AccountMembers:
             ServiceError: `member_exists`, `member_limit_exceeded`, `rate_limit_exceeded`;
                 `service_unavailable`, with nothing changed.
         """
+        _check_rights(principal, role)
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
         present = self.members.of_account(account.account_id)
         mailbox = mailbox_key(address)
@@ -98,7 +103,7 @@ class AccountMembers:
             address=user.address,
             role=role,
             added_at=now,
-            invited_by=principal.session.address,
+            invited_by=principal.actor,
             pending=True,
         )
         if not self._put(member, before):
@@ -108,13 +113,13 @@ class AccountMembers:
             self._keep_link(link, member)
         Invitation(
             address=user.address,
-            inviter=principal.session.address,
+            inviter=principal.title,
             role=role,
             base_url=base_url,
             link=link,
         ).send(self.strangers)
         former = before.role if before else None
-        self._note(principal, AccountAction.MEMBER_INVITED, member, former, role)
+        self._note(principal.actor, AccountAction.MEMBER_INVITED, member, former, role)
         return member
 
     def _put(self, member: Member, before: Member | None) -> bool:
@@ -169,7 +174,13 @@ class AccountMembers:
         for _ in range(_TRIES):
             member = self._invitation(principal, account_id)
             if joined := self.members.join(member):
-                self._note(principal, AccountAction.MEMBER_JOINED, member, None, member.role)
+                self._note(
+                    principal.session.address,
+                    AccountAction.MEMBER_JOINED,
+                    member,
+                    None,
+                    member.role,
+                )
                 return joined
         raise _busy()
 
@@ -182,7 +193,13 @@ class AccountMembers:
         for _ in range(_TRIES):
             member = self._invitation(principal, account_id)
             if self.members.change(member, None, None):
-                self._note(principal, AccountAction.MEMBER_REMOVED, member, member.role, None)
+                self._note(
+                    principal.session.address,
+                    AccountAction.MEMBER_REMOVED,
+                    member,
+                    member.role,
+                    None,
+                )
                 return
         raise _busy()
 
@@ -193,7 +210,7 @@ class AccountMembers:
                 return member
         raise ServiceError("account_not_found", "You are not invited to such an account.")
 
-    def change_role(self, principal: MemberPrincipal, user_id: str, role: Role) -> Member:
+    def change_role(self, principal: Manager, user_id: str, role: Role) -> Member:
         """Give a member another role, from the next request on.
 
         Raises:
@@ -201,7 +218,7 @@ class AccountMembers:
         """
         return self._change(principal, user_id, role)
 
-    def remove(self, principal: MemberPrincipal, user_id: str) -> None:
+    def remove(self, principal: Manager, user_id: str) -> None:
         """Remove a member, whose access tokens do not work from the next request on.
 
         Raises:
@@ -209,13 +226,16 @@ class AccountMembers:
         """
         self._change(principal, user_id, None)
 
-    def _change(self, principal: MemberPrincipal, user_id: str, role: Role | None) -> Member:
+    def _change(self, principal: Manager, user_id: str, role: Role | None) -> Member:
         account_id = principal.account.account_id
+        if role is not None:
+            _check_rights(principal, role)
         for _ in range(_TRIES):
             members = self.members.of_account(account_id)
             member = next((one for one in members if one.user_id == user_id), None)
             if member is None:
                 raise ServiceError("member_not_found", "The account has no such member.")
+            _check_rights(principal, member.role)
             if member.role is role:
                 return member
             owners = (one for one in members if one.role is Role.OWNER and not one.pending)
@@ -229,13 +249,13 @@ class AccountMembers:
             changed = self.members.change(member, role, keeper)
             if changed:
                 action = AccountAction.MEMBER_CHANGED if role else AccountAction.MEMBER_REMOVED
-                self._note(principal, action, member, member.role, role)
+                self._note(principal.actor, action, member, member.role, role)
                 return changed
         raise _busy()
 
     def _note(
         self,
-        principal: SessionPrincipal,
+        by: str,
         action: AccountAction,
         member: Member,
         before: Role | None,
@@ -246,9 +266,20 @@ class AccountMembers:
             member.account_id,
             action,
             member.address,
-            by=principal.session.address,
+            by=by,
             changes={"role": (before and before.value, after and after.value)},
         )
+
+
+def _check_rights(principal: Manager, role: Role) -> None:
+    """Refuse a key that gives or takes rights of a member which it lacks itself.
+
+    Raises:
+        ServiceError: `scope_required`.
+    """
+    if isinstance(principal, Principal):
+        for scope in sorted(rights_of(role) - principal.rights):
+            principal.require_right(scope)
 
 
 def _busy() -> Unavailable:

@@ -121,6 +121,9 @@ class Account:
     #: widget made has it; its contact is the address that was confirmed.
     widget_secret: str | None = field(default=None, repr=False)
     isolation: Isolation = Isolation.NONE
+    #: Whether it is an operator's own account, whose keys may have the scopes of operators. Only
+    #: the operator's command sets it.
+    operates: bool = False
     #: What it may not send, or less, after too many bounces or complaints (`pause.py`). Here are
     #: those of its keys and templates too.
     pauses: "tuple[Pause, ...]" = ()

@@ -7,9 +7,10 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key_policy import OPERATOR
 
 #: Who changes accounts with the operator's command. AWS decides who may run it.
-COMMAND: Final = "operator"
+COMMAND: Final = OPERATOR
 #: What nobody decided.
 SERVICE: Final = "service"
 #: What a setting of an account can be. None means that it is not set, or the plan's.
@@ -23,6 +24,7 @@ class AccountAction(StrEnum):
     CHANGED = "changed"
     SUSPENDED = "suspended"
     RESUMED = "resumed"
+    API_CALLED = "api.called"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
     MEMBER_INVITED = "member.invited"
@@ -78,6 +80,7 @@ def settings_of(account: Account) -> Mapping[str, SettingValue]:
         "accent": brand.accent,
         "fromName": brand.from_name,
         "shards": account.shards,
+        "operates": account.operates,
     }
 
 

@@ -3,7 +3,7 @@
 import binascii
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -23,6 +23,21 @@ TEMPLATES_READ: Final = "templates:read"
 TEMPLATES_WRITE: Final = "templates:write"
 WEBHOOKS_READ: Final = "webhooks:read"
 WEBHOOKS_WRITE: Final = "webhooks:write"
+KEYS_READ: Final = "keys:read"
+KEYS_WRITE: Final = "keys:write"
+DRAFTS_READ: Final = "drafts:read"
+DRAFTS_WRITE: Final = "drafts:write"
+SUPPRESSIONS_READ: Final = "suppressions:read"
+SUPPRESSIONS_WRITE: Final = "suppressions:write"
+MEMBERS_READ: Final = "members:read"
+MEMBERS_WRITE: Final = "members:write"
+ACCOUNT_READ: Final = "account:read"
+ACCOUNT_WRITE: Final = "account:write"
+DOMAINS_READ: Final = "domains:read"
+DOMAINS_WRITE: Final = "domains:write"
+SENDERS_WRITE: Final = "senders:write"
+ACCOUNTS_READ: Final = "accounts:read"
+ACCOUNTS_WRITE: Final = "accounts:write"
 _CAMPAIGNS: Final = ("marketing:campaigns:read", "marketing:campaigns:write")
 _CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
 
@@ -31,7 +46,18 @@ _CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
 _CONTRACT_SCOPES: Final = frozenset(
     {EMAILS_SEND, EMAILS_READ, TEMPLATES_READ, TEMPLATES_WRITE, *_CAMPAIGNS, *_CONTACTS}
 )
-SCOPES: Final = _CONTRACT_SCOPES | {WEBHOOKS_READ, WEBHOOKS_WRITE}
+#: Those of the dashboard's routes. A key with one of them is a management key.
+MANAGEMENT_SCOPES: Final = frozenset(
+    {
+        *(KEYS_READ, KEYS_WRITE, DRAFTS_READ, DRAFTS_WRITE, SUPPRESSIONS_READ, SUPPRESSIONS_WRITE),
+        *(MEMBERS_READ, MEMBERS_WRITE, ACCOUNT_READ, ACCOUNT_WRITE),
+        *(DOMAINS_READ, DOMAINS_WRITE, SENDERS_WRITE),
+    }
+)
+#: Those of operators: over all accounts. Only keys of an operator's own account have them.
+OPERATOR_SCOPES: Final = frozenset({ACCOUNTS_READ, ACCOUNTS_WRITE})
+#: What a key of any account can have.
+SCOPES: Final = _CONTRACT_SCOPES | {WEBHOOKS_READ, WEBHOOKS_WRITE} | MANAGEMENT_SCOPES
 #: Scopes that need a paid plan (contract section 5): marketing, except contacts.
 PAID_SCOPES: Final = frozenset(_CAMPAIGNS)
 
@@ -96,6 +122,19 @@ class ApiKey:
     created_by: str | None = None
     #: What `ending_of_key` returned; None for a key that was made before endings were stored.
     ending: str | None = None
+    #: From when on it does not work any more.
+    expires_at: datetime | None = None
+    #: The blocks of addresses that it works from; none: from everywhere.
+    sources: tuple[str, ...] = ()
+
+    def works(self, clock: Callable[[], datetime]) -> bool:
+        """Return whether it is neither revoked nor expired. Few keys ask for the time."""
+        return self.revoked_at is None and (self.expires_at is None or clock() < self.expires_at)
+
+    @property
+    def manages(self) -> bool:
+        """Whether it is a management key, about which owners get an email."""
+        return not self.scopes.isdisjoint(MANAGEMENT_SCOPES | OPERATOR_SCOPES)
 
     @property
     def title(self) -> str:

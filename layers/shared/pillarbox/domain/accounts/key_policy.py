@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
 from pillarbox.domain.accounts.agent import Confirmation, confirmation_required
-from pillarbox.domain.accounts.key import ApiKey, KeyType
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES, ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.preview_key import PreviewRecipients, new_report
 
 if TYPE_CHECKING:
+    from pillarbox.domain.accounts.key_terms import KeyTerms
     from pillarbox.domain.messages.mail import SendRequest
 
 #: The message to a caller of a suspended account, over every protocol.
@@ -32,6 +33,10 @@ SUSPENDED: Final = "The account is suspended. Ask the operator of the service wh
 PREVIEW_SUSPENDED: Final = (
     "The preview key of this address is suspended. Ask the operator of the service why."
 )
+
+
+#: Who an operator's key is in the log of another account, as `account_log.COMMAND`.
+OPERATOR: Final = "operator"
 
 
 class KeyKind(StrEnum):
@@ -121,7 +126,7 @@ class PreviewSettings:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller: a valid key and its account."""
+    """The caller: a valid key, and its account or the one that an operator's key acts for."""
 
     key: ApiKey
     account: Account
@@ -129,7 +134,53 @@ class Principal:
     @property
     def actor(self) -> str:
         """Who it is in the log of the account."""
-        return self.key.key_id
+        return OPERATOR if self.acts_for_another else self.key.key_id
+
+    @property
+    def title(self) -> str:
+        """Who it is for people whom it invites."""
+        return self.account.name
+
+    @property
+    def user_id(self) -> str:
+        """The id of its user: there is none."""
+        return ""
+
+    @property
+    def acts_for_another(self) -> bool:
+        """Whether this is an operator's key that acts for another account."""
+        return self.key.account_id != self.account.account_id
+
+    @property
+    def rights(self) -> frozenset[str]:
+        """Return the scopes that it may give to others."""
+        return self.key.scopes - OPERATOR_SCOPES if self.acts_for_another else self.key.scopes
+
+    def check_grant(self, terms: "KeyTerms") -> "KeyTerms":
+        """Return the terms of a key that this one creates: they give no right that it lacks.
+
+        Terms that are left out are its own.
+
+        Raises:
+            ServiceError: `scope_required`, for the first scope that it lacks.
+            ValidationFailed: on `expiresAt` or `sources`.
+        """
+        for scope in sorted(terms.scopes - self.rights):
+            self.require_right(scope)
+        return terms.within(self.key.expires_at, self.key.sources)
+
+    def require_right(self, scope: str) -> None:
+        """Raise unless it may give a scope to others.
+
+        Raises:
+            ServiceError: `scope_required`; the details name the scope.
+        """
+        if scope not in self.rights:
+            raise ServiceError(
+                "scope_required",
+                f"A key gives no right that it lacks: it lacks {scope}.",
+                details={"required_permission": scope},
+            )
 
     @property
     def kind(self) -> KeyKind:
@@ -173,7 +224,8 @@ class Principal:
         Raises:
             ServiceError: `scope_required`; the details name the scope.
         """
-        if scope not in self.key.scopes:
+        is_of_operator = scope in OPERATOR_SCOPES
+        if scope not in self.key.scopes or (is_of_operator and not self.account.operates):
             raise ServiceError(
                 "scope_required",
                 f"The key lacks the permission {scope}.",

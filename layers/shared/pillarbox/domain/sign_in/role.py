@@ -5,7 +5,21 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.key import (
+    ACCOUNT_READ,
+    ACCOUNT_WRITE,
+    DOMAINS_READ,
+    DOMAINS_WRITE,
+    DRAFTS_READ,
+    DRAFTS_WRITE,
     EMAILS_READ,
+    KEYS_READ,
+    KEYS_WRITE,
+    MEMBERS_READ,
+    MEMBERS_WRITE,
+    SCOPES,
+    SENDERS_WRITE,
+    SUPPRESSIONS_READ,
+    SUPPRESSIONS_WRITE,
     TEMPLATES_READ,
     TEMPLATES_WRITE,
     WEBHOOKS_READ,
@@ -22,27 +36,19 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
-#: Permissions that no key has.
-KEYS_MANAGE: Final = "keys:manage"
-SUPPRESSIONS_READ: Final = "suppressions:read"
-SUPPRESSIONS_WRITE: Final = "suppressions:write"
-MEMBERS_READ: Final = "members:read"
-MEMBERS_WRITE: Final = "members:write"
-ACCOUNT_READ: Final = "account:read"
-ACCOUNT_WRITE: Final = "account:write"
-DOMAINS_READ: Final = "domains:read"
-DOMAINS_WRITE: Final = "domains:write"
-#: Only operators of the service have it. No role contains it.
+#: Only operators of the service have it. No role and no key contains it.
 OPERATE: Final = "service:operate"
 
-_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, WEBHOOKS_READ}) | {
+_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, DRAFTS_READ, WEBHOOKS_READ}) | {
     SUPPRESSIONS_READ,
     MEMBERS_READ,
     ACCOUNT_READ,
     DOMAINS_READ,
 }
-_AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE}
-_DEVELOPER: Final = _AUTHOR | {WEBHOOKS_WRITE, KEYS_MANAGE, SUPPRESSIONS_WRITE, DOMAINS_WRITE}
+_AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE, DRAFTS_WRITE}
+_DEVELOPER: Final = _AUTHOR | {
+    *(WEBHOOKS_WRITE, KEYS_READ, KEYS_WRITE, SUPPRESSIONS_WRITE, DOMAINS_WRITE, SENDERS_WRITE)
+}
 _OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
 #: The scopes of a session by the role of its user. No role sends: a session only reads emails.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
@@ -51,3 +57,9 @@ ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
     Role.AUTHOR: _AUTHOR,
     Role.VIEWER: _VIEWER,
 }
+
+
+def rights_of(role: Role) -> frozenset[str]:
+    """Return the scopes that a member has, alone or by a key that it creates for itself."""
+    scopes = ROLE_SCOPES[role]
+    return scopes & SCOPES | (SCOPES if KEYS_WRITE in scopes else frozenset())

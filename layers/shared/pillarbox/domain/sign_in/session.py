@@ -17,7 +17,7 @@ from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.sign_in.role import ROLE_SCOPES, Role
+from pillarbox.domain.sign_in.role import ROLE_SCOPES, Role, rights_of
 
 _USER_ID_LENGTH: Final = 12
 SESSION_ID_LENGTH: Final = 12
@@ -130,6 +130,21 @@ class MemberPrincipal(SessionPrincipal):
     def actor(self) -> str:
         """Who it is in the log of the account."""
         return self.session.address
+
+    @property
+    def title(self) -> str:
+        """Who it is for people whom it invites."""
+        return self.session.address
+
+    @property
+    def user_id(self) -> str:
+        """The id of the user."""
+        return self.session.user_id
+
+    @property
+    def rights(self) -> frozenset[str]:
+        """Return the scopes that it may give to others: an owner all."""
+        return rights_of(self.role)
 
     @property
     def limits(self) -> Limits:

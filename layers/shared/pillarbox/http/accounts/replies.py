@@ -81,6 +81,8 @@ def key_item(key: ApiKey, used_at: datetime | None) -> account_types.KeyItem:
         "agent": _agent_limits(key.agent) if key.agent else None,
         "createdAt": timestamp(key.created_at),
         "lastUsedAt": timestamp(used_at) if used_at else None,
+        "expiresAt": timestamp(key.expires_at) if key.expires_at else None,
+        "sources": [*key.sources],
         "revokedAt": timestamp(key.revoked_at) if key.revoked_at else None,
     }
 

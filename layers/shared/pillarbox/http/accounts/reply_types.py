@@ -50,6 +50,13 @@ class KeyItem(TypedDict):
         Timestamp | None,
         Field(description="When it last sent a message, to within about an hour."),
     ]
+    expiresAt: Annotated[
+        Timestamp | None, Field(description="From when on it does not work; null: it stays.")
+    ]
+    sources: Annotated[
+        list[str],
+        Field(description="The blocks of addresses that it works from; none: from everywhere."),
+    ]
     revokedAt: Annotated[Timestamp | None, Field(description="Null while the key works.")]
 
 
@@ -97,7 +104,10 @@ class ListedKey(KeyItem):
 
     createdBy: Annotated[
         str | None,
-        Field(description="The member who made it, or `operator`; null if that is not known."),
+        Field(
+            description="The member or the key that made it, or `operator`; null if that is not"
+            " known."
+        ),
     ]
 
 

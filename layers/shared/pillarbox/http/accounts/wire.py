@@ -8,9 +8,10 @@ from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.resuming import MAX_CAUSE
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.http.query import LONG_LIMIT, one_of
+from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of
 from pillarbox.http.validation import MAX_NAME, read_body
 from pillarbox.http.wire import (
     WireModel,
@@ -55,6 +56,7 @@ def _either(addresses: list[str] | None, info: "ValidationInfo") -> list[str] | 
 
 
 _SCOPES = before(_at_most(_MAX_SCOPES), list_of(text(most=MAX_NAME)))
+_SOURCES = before(_at_most(MAX_SOURCES), list_of(text(least=1, most=MAX_NAME)))
 _ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(most=_MAX_ADDRESS), least=1))
 
 
@@ -64,6 +66,8 @@ class CreateKeyRequest(WireModel):
     name = required(text(least=1))
     preset = required(one_of(Preset))
     scopes = optional(_SCOPES)
+    expires_at = optional(TIMESTAMP_UTC)
+    sources = optional(_SOURCES)
 
 
 class ResumeRequest(WireModel):

@@ -16,8 +16,6 @@ from pillarbox.http.requests import bearer_tokens, header_values
 from pillarbox.http.wire import WireModel, before, boolean, invalid, optional, required, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
     from pydantic_core.core_schema import ValidationInfo
 
@@ -147,22 +145,6 @@ def refuse_other_sites(event: "APIGatewayProxyEvent") -> None:
     """
     if {*header_values(event, "sec-fetch-site")} - {"same-origin", "none"}:
         raise _cross_site_request()
-
-
-def client_address(event: "APIGatewayProxyEvent", is_of_edge: "Callable[[str], bool]") -> str:
-    """Return the IP address of the caller, as the edge saw it or else as the gateway did.
-
-    Anybody can send the edge's header to the gateway. So it counts only beside the edge's secret.
-
-    Args:
-        event: the request.
-        is_of_edge: returns whether a text is the secret.
-    """
-    seen = header_values(event, "x-pillarbox-client")
-    if seen and is_of_edge("".join(header_values(event, "x-pillarbox-edge"))):
-        return seen[-1]
-    identity = event.raw_event["requestContext"].get("identity") or {}
-    return str(identity.get("sourceIp", ""))
 
 
 def user_agent(event: "APIGatewayProxyEvent") -> str:

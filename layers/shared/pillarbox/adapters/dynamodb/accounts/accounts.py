@@ -74,6 +74,7 @@ class DynamoAccounts(Store):
             "name": changes.name,
             "plan": changes.plan.value if changes.plan else None,
             "hold_uncertain": changes.hold_uncertain,
+            "operates": changes.operates,
         }
         texts = {"contact": changes.contact} | brand_attributes(changes.brand)
         limits = limit_attributes(changes.limits)

@@ -10,8 +10,14 @@ from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import EXISTS, ConditionFailed
+from pillarbox.adapters.dynamodb.table import (
+    EXISTS,
+    NEW,
+    ConditionFailed,
+    TransactionConditionsFailed,
+)
 from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.errors import Unavailable
 
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
@@ -20,10 +26,35 @@ _BATCH: Final = 100
 class DynamoApiKeys(Store):
     """Implements `accounts.ports.KeyRecords`."""
 
-    def add(self, key: ApiKey) -> None:
-        """Put the record and its entry in the account's list."""
+    def add(self, key: ApiKey, parent: ApiKey | None = None) -> bool:
+        """Put the record and its entry in the account's list, and one in its parent's list."""
         entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
-        put_with_list_entry(self._table, key_item(key), entry)
+        if parent is None:
+            put_with_list_entry(self._table, key_item(key), entry)
+            return True
+        unless_revoked = "attribute_exists(pk) AND attribute_not_exists(#revoked)"
+        try:
+            self._table.transact(
+                [
+                    self._table.to_check(keys.api_key(parent.digest), condition=unless_revoked),
+                    self._table.to_put(key_item(key), condition=NEW),
+                    self._table.to_put(entry, condition=NEW),
+                    self._table.to_put(keys.key_list(parent.key_id, key.key_id), condition=NEW),
+                ]
+            )
+        except TransactionConditionsFailed as error:
+            if error.failed[0]:
+                return False
+            raise Unavailable("data store", "A response was lost. Try again.") from error
+        return True
+
+    def children_of(self, key_id: str) -> Iterable[str]:
+        """Read the list of the key's children."""
+        return [entry["sk"] for entry in self._table.query(keys.key_list(key_id))]
+
+    def forget_child(self, key_id: str, child_id: str) -> None:
+        """Delete an entry of that list."""
+        self._table.delete(keys.key_list(key_id, child_id))
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read the list, then the records in batches of 100."""

@@ -1,0 +1,68 @@
+"""The command `pillarbox apply`: accounts and what they have, from one file."""
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated, Final
+
+import boto3
+import typer
+import yaml
+
+from admin.aws.api_probe import HttpApiProbe
+from admin.aws.provisioning import HttpManagementApi, LocalFiles, ValueStores
+from admin.connection import connected
+from admin.use_cases.provision_file import read_provision_file
+from admin.use_cases.provisioning import Provisioning
+from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.settings import Settings
+
+#: Where the management key is: never on the command line, which others can read.
+KEY_VARIABLE: Final = Settings.management_key.variable
+_CHANGES: Final = 2
+
+
+def apply(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file: see the guide.")],
+    *,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Change nothing; exit with 2 if something would change.")
+    ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune", help="Remove domains, senders, templates, webhooks and keys not in the file."
+        ),
+    ] = False,
+    url: Annotated[
+        str | None, typer.Option(help="The service's address; without it, the stack's.")
+    ] = None,
+) -> None:
+    """Make accounts have what a file says, with the management key of the environment.
+
+    The lines begin with + for what is added, ~ changed, - removed, and ? for what only you can do.
+    Run it again after an interruption.
+
+    Example: `pillarbox apply customers.yaml --plan`
+    """
+    key = os.environ.get(KEY_VARIABLE, "")
+    if not key:
+        raise typer.BadParameter(f"set it in the environment variable {KEY_VARIABLE}")
+    try:
+        content = read_provision_file(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ValidationFailed(FieldError("FILE", f"cannot be read: {error}", "invalid")) from None
+    base = url or connected(ctx).wiring.settings.api_url
+    provisioning = Provisioning(
+        api=HttpManagementApi(HttpApiProbe(base), key, time.sleep),
+        values=ValueStores(file.parent, boto3.Session),
+        files=LocalFiles(file.parent),
+    )
+    changes = 0
+    for step in provisioning.run(content, plan=plan, prune=prune):
+        typer.echo(str(step))
+        changes += step.changes
+    typer.echo(f"{changes} {'changes planned' if plan else 'changes made'}", err=True)
+    if plan and changes:
+        raise typer.Exit(_CHANGES)

@@ -1,0 +1,159 @@
+"""The file of `pillarbox apply`: what accounts should have. Names identify objects."""
+
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.errors import FieldError, ValidationFailed
+
+_DESTINATION: Final = (
+    "Where the secret value goes: `file:PATH` (mode 0600), `secretsmanager:NAME` or `ssm:NAME`."
+)
+_DESTINATIONS: Final = r"^(file|secretsmanager|ssm):.+$"
+
+
+class _Described(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+
+class DomainEntry(_Described):
+    """A domain to send from."""
+
+    name: str
+
+
+class SenderEntry(_Described):
+    """An address to send from. It is added once DNS has the records of its domain."""
+
+    address: str
+    default: bool = False
+
+
+class TemplateEntry(_Described):
+    """A saved template, from a file with HTML or, if its name ends with `.mjml`, MJML."""
+
+    name: str
+    was: str | None = Field(None, description="The former name, for a rename.")
+    subject: str
+    file: str = Field(description="The path of the source, relative to this file.")
+    category: str
+
+
+class WebhookEntry(_Described):
+    """A webhook endpoint. Its URL identifies it."""
+
+    url: str
+    types: list[str]
+    secret_to: str = Field(description=_DESTINATION, pattern=_DESTINATIONS)
+
+
+class KeyEntry(_Described):
+    """An API key. One that differs from this entry, or whose value is lost, is replaced."""
+
+    name: str
+    was: str | None = Field(None, description="The former name: that key is replaced.")
+    preset: Preset
+    scopes: list[str] = Field(default=[], description="With the preset `custom` alone.")
+    expires: datetime | None = Field(None, description="From when on it does not work.")
+    sources: list[str] = Field(default=[], description="Blocks of addresses (CIDR); none: all.")
+    rotated: datetime | None = Field(
+        None, description="A key that was made before this time is replaced."
+    )
+    value_to: str = Field(description=_DESTINATION, pattern=_DESTINATIONS)
+
+    @model_validator(mode="after")
+    def _has_time_zones(self) -> "KeyEntry":
+        for moment in (self.expires, self.rotated):
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError("write times with a time zone, such as 2027-01-31T00:00:00Z")
+        return self
+
+
+class BrandEntry(_Described):
+    """The brand that starter templates show."""
+
+    name: str | None = None
+    logo_url: str | None = None
+    accent: str | None = None
+    from_name: str | None = None
+
+
+class SuppressionsEntry(_Described):
+    """Addresses that the account must not send to. None is ever removed."""
+
+    file: str = Field(description="A CSV file: its first column, or the one named `address`.")
+
+
+class AccountEntry(_Described):
+    """An account. Another plan or a new account needs an operator's key."""
+
+    name: str
+    was: str | None = Field(None, description="The former name, for a rename.")
+    plan: Plan | None = None
+    contact: str | None = Field(None, description="For a new account: its owner's address.")
+    brand: BrandEntry | None = None
+    domains: list[DomainEntry] = []
+    senders: list[SenderEntry] = []
+    templates: list[TemplateEntry] = []
+    webhooks: list[WebhookEntry] = []
+    keys: list[KeyEntry] = []
+    suppressions: SuppressionsEntry | None = None
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> "AccountEntry":
+        lists = {
+            "domains": [one.name.lower() for one in self.domains],
+            "senders": [one.address.lower() for one in self.senders],
+            "templates": [one.name for one in self.templates],
+            "webhooks": [one.url for one in self.webhooks],
+            "keys": [one.name for one in self.keys],
+            "destinations": [one.value_to for one in self.keys]
+            + [one.secret_to for one in self.webhooks],
+        }
+        for kind, names in lists.items():
+            if len(names) > len(set(names)):
+                raise ValueError(f"two {kind} of {self.name} are the same")
+        return self
+
+
+class ProvisionFile(_Described):
+    """What the accounts of a service should have. What it does not name stays."""
+
+    version: Literal[1]
+    accounts: list[AccountEntry]
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> "ProvisionFile":
+        names = [one.name for one in self.accounts]
+        if len(names) > len(set(names)):
+            raise ValueError("two accounts have the same name")
+        return self
+
+
+def read_provision_file(content: object) -> ProvisionFile:
+    """Return a file that was parsed as YAML.
+
+    Raises:
+        ValidationFailed: it does not have the documented shape; each fault is named.
+    """
+    try:
+        return ProvisionFile.model_validate(content)
+    except ValidationError as error:
+        raise ValidationFailed(
+            *(
+                FieldError(".".join(map(str, one["loc"])) or "FILE", one["msg"], one["type"])
+                for one in error.errors(include_input=False)
+            )
+        ) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of the file, for editors."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **ProvisionFile.model_json_schema(),
+    }

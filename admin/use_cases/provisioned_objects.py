@@ -1,0 +1,232 @@
+"""The steps for each kind of object that an account has, in the order of their dependencies."""
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import quote
+
+from admin.use_cases.provision_file import KeyEntry, TemplateEntry, WebhookEntry
+from admin.use_cases.provisioning_ports import Step, Target
+from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
+
+#: The most addresses of one request.
+_MOST: Final = 1_000
+
+
+def _domains(target: Target) -> Iterator[Step]:
+    found = {one["domain"] for one in target.items("/v1/domains")}
+    for name in (one.name.lower() for one in target.entry.domains):
+        if name not in found:
+            body = {"domain": name}
+            yield Step("+", f"domain {name}", _call(target, "POST", "/v1/domains", body))
+    yield from _rest(target, "domain", found - {one.name.lower() for one in target.entry.domains})
+
+
+def _senders(target: Target) -> Iterator[Step]:
+    ready = {one["domain"] for one in target.items("/v1/domains") if one["status"] == "verified"}
+    found = {one["address"]: one["default"] for one in target.items("/v1/senders")}
+    for entry in target.entry.senders:
+        address = entry.address.lower()
+        domain = address.rpartition("@")[2]
+        if address not in found and not any(f".{domain}".endswith(f".{one}") for one in ready):
+            yield Step("?", f"sender {address} waits until DNS has the records of {domain}")
+            continue
+        if address not in found:
+            body = {"address": address}
+            yield Step("+", f"sender {address}", _call(target, "POST", "/v1/senders", body))
+            found[address] = not any(found.values())  # the first one becomes the default
+        if entry.default and not found[address]:
+            path = f"/v1/senders/{quote(address, safe='')}/default"
+            yield Step("~", f"default sender {address}", _call(target, "PUT", path))
+    wanted = {one.address.lower() for one in target.entry.senders}
+    yield from _rest(target, "sender", found.keys() - wanted)
+
+
+def _templates(target: Target) -> Iterator[Step]:
+    found = {one["name"]: one for one in target.items("/v1/templates/drafts")}
+    for entry in target.entry.templates:
+        is_rename = entry.name not in found and entry.was in found
+        draft = found.pop(entry.was or "" if is_rename else entry.name, None)
+        kind = "mjml" if entry.file.endswith(".mjml") else "html"
+        content = {
+            "name": entry.name,
+            "subject": entry.subject,
+            "category": entry.category,
+            "kind": kind,
+            "source": target.files.text(entry.file),
+        }
+        if draft is None:
+            yield Step("+", f"template {entry.name}", _create_template(target, entry, content))
+            continue
+        path = f"/v1/templates/{draft['id']}"
+        state = target.call("GET", f"{path}/draft")
+        changed = [name for name, new in content.items() if state[name] != new]
+        if changed or state["changed"] or not state["publishedVersion"]:
+            text = f"template {entry.name}: {', '.join(changed) or 'publish'}"
+            yield Step("~", text, _save_template(target, draft["id"], content))
+    yield from _rest(
+        target, "template", set(found), {name: one["id"] for name, one in found.items()}
+    )
+
+
+def _create_template(
+    target: Target, entry: TemplateEntry, content: dict[str, str]
+) -> Callable[[], object]:
+    def create() -> None:
+        body = {"name": entry.name, "category": entry.category}
+        made = target.call("POST", "/v1/templates", body)
+        _save_template(target, made["id"], content)()
+
+    return create
+
+
+def _save_template(
+    target: Target, template_id: str, content: dict[str, str]
+) -> Callable[[], object]:
+    def save() -> None:
+        path = f"/v1/templates/{template_id}"
+        state = target.call("GET", f"{path}/draft")
+        if any(state[name] != new for name, new in content.items()):
+            body = content | {"samples": state["samples"]}
+            state = target.call("PUT", f"{path}/draft", body, If_Match=str(state["revision"]))
+        target.call("POST", f"{path}/publish", If_Match=str(state["revision"]))
+
+    return save
+
+
+def _webhooks(target: Target) -> Iterator[Step]:
+    found = {one["url"]: one for one in target.items("/v1/webhooks")}
+    for entry in target.entry.webhooks:
+        state = found.pop(entry.url, None)
+        if state is None:
+            body = {"url": entry.url, "types": entry.types}
+            yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, "", body))
+            continue
+        path = f"/v1/webhooks/{state['id']}"
+        if sorted(state["types"]) != sorted(entry.types):
+            body = {"types": entry.types}
+            yield Step("~", f"webhook {entry.url}: types", _call(target, "PATCH", path, body))
+        if not target.values.read(entry.secret_to):
+            text = f"webhook {entry.url}: a new secret, because {entry.secret_to} has none"
+            yield Step("~", text, _with_secret(target, entry, f"/{state['id']}/rotate", None))
+    yield from _rest(target, "webhook", found.keys(), _ids(found))
+
+
+def _with_secret(
+    target: Target, entry: WebhookEntry, path: str, body: object
+) -> Callable[[], object]:
+    def run() -> None:
+        made = target.call("POST", f"/v1/webhooks{path}", body)
+        target.values.write(entry.secret_to, made["secret"])
+
+    return run
+
+
+def _keys(target: Target) -> Iterator[Step]:
+    valid = [one for one in target.items("/v1/keys") if not one["revokedAt"]]
+    for entry in target.entry.keys:
+        named = [one for one in valid if one["name"] in {entry.name, entry.was}]
+        valid = [one for one in valid if one not in named]
+        stored = target.values.read(entry.value_to) or ""
+        good = [one for one in named if _is_wanted(one, entry) and _is_of(stored, one)]
+        if not good:
+            mark = "~" if named else "+"
+            text = f"key {entry.name}" + (": replaced by a new one" if named else "")
+            yield Step(mark, text, _create_key(target, entry))
+        for old in named:
+            if old not in good[:1]:
+                yield Step("-", f"key {old['name']} ({old['id']}), replaced", _revoke(target, old))
+    names = {f"{one['name']} ({one['id']})": one["id"] for one in valid}
+    own = {name for name, key_id in names.items() if key_id == target.own_key_id}
+    yield from _rest(target, "key", names.keys() - own, names)
+
+
+def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:
+    """Return whether a key is as the file says."""
+    scopes = entry.scopes if entry.preset is Preset.CUSTOM else PRESET_SCOPES[entry.preset]
+    expires = datetime.fromisoformat(key["expiresAt"]) if key["expiresAt"] else None
+    is_old = entry.rotated and datetime.fromisoformat(key["createdAt"]) < entry.rotated
+    return (
+        key["name"] == entry.name
+        and sorted(key["scopes"]) == sorted(scopes)
+        and sorted(key["sources"]) == sorted(entry.sources)
+        and expires == entry.expires
+        and not is_old
+    )
+
+
+def _is_of(stored: str, key: dict[str, Any]) -> bool:
+    """Return whether a stored value is that of a key: its account and its last characters."""
+    account_id = key["id"].removeprefix("key_")[:-8]
+    return stored.startswith(f"bx_live_{account_id}") and stored.endswith(key["ending"] or "-")
+
+
+def _create_key(target: Target, entry: KeyEntry) -> Callable[[], object]:
+    def create() -> None:
+        body: dict[str, object] = {"name": entry.name, "preset": entry.preset.value}
+        if entry.scopes:
+            body["scopes"] = entry.scopes
+        if entry.expires:
+            body["expiresAt"] = entry.expires.isoformat()
+        if entry.sources:
+            body["sources"] = entry.sources
+        made = target.call("POST", "/v1/keys", body)
+        target.values.write(entry.value_to, made["key"])
+
+    return create
+
+
+def _revoke(target: Target, key: dict[str, Any]) -> Callable[[], object]:
+    return _call(target, "DELETE", f"/v1/keys/{key['id']}")
+
+
+def _suppressions(target: Target) -> Iterator[Step]:
+    if target.entry.suppressions is None:
+        return
+    wanted = target.files.addresses(target.entry.suppressions.file)
+    found, cursor = set[str](), ""
+    while target.account_id and cursor is not None:
+        page = target.call(
+            "GET", "/v1/suppressions?limit=100" + (f"&cursor={quote(cursor)}" if cursor else "")
+        )
+        found |= {one["address"] for one in page["items"]}
+        cursor = page["nextCursor"]
+    missing = sorted({one.lower() for one in wanted} - found)
+    for start in range(0, len(missing), _MOST):
+        part = missing[start : start + _MOST]
+        body = {"addresses": part}
+        text = f"{len(part)} suppressions"
+        yield Step("+", text, _call(target, "POST", "/v1/suppressions", body))
+
+
+_PATHS: Final = {
+    "domain": "/v1/domains",
+    "sender": "/v1/senders",
+    "template": "/v1/templates",
+    "webhook": "/v1/webhooks",
+    "key": "/v1/keys",
+}
+
+
+def _ids(found: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {name: one["id"] for name, one in found.items()}
+
+
+def _rest(
+    target: Target, kind: str, names: AbstractSet[str], ids: dict[str, str] | None = None
+) -> Iterator[Step]:
+    """Remove what the file does not name, or name what stays."""
+    for name in sorted(names):
+        if not target.prune:
+            yield Step("?", f"{kind} {name} is not in the file: it stays without --prune")
+            continue
+        path = f"{_PATHS[kind]}/{quote(ids[name] if ids else name, safe='')}"
+        yield Step("-", f"{kind} {name}", _call(target, "DELETE", path), last=True)
+
+
+def _call(target: Target, method: str, path: str, body: object = None) -> Callable[[], object]:
+    return lambda: target.call(method, path, body)
+
+
+OBJECTS: Final = (_domains, _senders, _templates, _webhooks, _keys, _suppressions)

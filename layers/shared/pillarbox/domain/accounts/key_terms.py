@@ -1,0 +1,66 @@
+"""What limits a new key: its scopes, until when it works, and from where."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from ipaddress import ip_network
+from typing import Final
+
+from pillarbox.domain.errors import FieldError, ValidationFailed
+
+MAX_SOURCES: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTerms:
+    """What a key may do. `sources` are blocks of addresses (CIDR); none: from everywhere."""
+
+    scopes: frozenset[str]
+    expires_at: datetime | None = None
+    sources: tuple[str, ...] = ()
+
+    def checked(self, now: datetime) -> "KeyTerms":
+        """Return the terms with each block in its canonical form.
+
+        Raises:
+            ValidationFailed: on `expiresAt` or `sources`.
+        """
+        if self.expires_at is not None and self.expires_at <= now:
+            raise ValidationFailed(FieldError("expiresAt", "must be in the future", "out_of_range"))
+        if len(self.sources) > MAX_SOURCES:
+            raise ValidationFailed(
+                FieldError("sources", f"must have at most {MAX_SOURCES} items", "too_long")
+            )
+        return replace(self, sources=tuple(dict.fromkeys(map(_block, self.sources))))
+
+    def within(self, expires_at: datetime | None, sources: tuple[str, ...]) -> "KeyTerms":
+        """Return the terms of the child of a key with these; what is left out is the parent's.
+
+        Raises:
+            ValidationFailed: on `expiresAt` or `sources`: the child would have more.
+        """
+        if expires_at and self.expires_at and self.expires_at > expires_at:
+            message = "must not be later than that of the key that creates it"
+            raise ValidationFailed(FieldError("expiresAt", message, "out_of_range"))
+        outside = [one for one in self.sources if sources and not _is_inside(one, sources)]
+        if outside:
+            message = f"{outside[0]} is not in the sources of the key that creates it"
+            raise ValidationFailed(FieldError("sources", message, "out_of_range"))
+        return replace(
+            self, expires_at=self.expires_at or expires_at, sources=self.sources or sources
+        )
+
+
+def _block(text: str) -> str:
+    try:
+        return str(ip_network(text.strip(), strict=False))
+    except ValueError:
+        message = f"{text[:64]!r} is not a block of addresses such as 192.0.2.0/24"
+        raise ValidationFailed(FieldError("sources", message, "invalid")) from None
+
+
+def _is_inside(block: str, blocks: tuple[str, ...]) -> bool:
+    inner = ip_network(block)
+    return any(
+        inner.version == outer.version and inner.subnet_of(outer)  # type: ignore[arg-type]
+        for outer in map(ip_network, blocks)
+    )

@@ -1,0 +1,355 @@
+"""Management keys: which routes each scope opens, and that a key gives no right that it lacks."""
+
+import json
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from pillarbox import wiring
+from pillarbox.application.accounts.keys import KeyLimits
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.key import (
+    ACCOUNTS_READ,
+    ACCOUNTS_WRITE,
+    EMAILS_SEND,
+    KEYS_READ,
+    KEYS_WRITE,
+    MANAGEMENT_SCOPES,
+    OPERATOR_SCOPES,
+    PRESET_SCOPES,
+    SCOPES,
+    Preset,
+)
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.wiring import services
+from tests.contract.bodies import otp
+from tests.contract.client import Api, ApiResponse
+from tests.contract.operations import MANAGED, OF_AN_ACCOUNT, OPERATED
+from tests.contract.service import Service
+from tests.contract.test_sessions import absent_ids, full_ids
+from tests.contract.test_tenants import Tenant, documented, without_request_id
+
+_CUSTOM: Final = {"name": "child", "preset": "custom"}
+_IN_SOURCES: Final = "192.0.2.7"
+
+
+@pytest.fixture(scope="module")
+def tenant(service: Service) -> Tenant:
+    account = service.account()
+    services().team.add_member(account, "owner@shop.example", Role.OWNER)
+    sent = Api(service.key(account)).send(otp())
+    return Tenant(service, account, sent.json["messageId"])
+
+
+@pytest.fixture
+def account(service: Service) -> str:
+    """A new account."""
+    return service.account()
+
+
+def key_with(account: str, *scopes: str, **limits: Any) -> Api:
+    """Return a client with a key that the operator's command creates."""
+    issued = services().api_keys.issue_live(
+        account, "ci", Preset.CUSTOM, scopes, limits=KeyLimits(**limits)
+    )
+    return Api(issued.text)
+
+
+def create(api: Api, *scopes: str, client: str = "127.0.0.1", **body: Any) -> ApiResponse:
+    """Create a key with a client."""
+    text = json.dumps(_CUSTOM | {"scopes": list(scopes)} | body)
+    return api.raw("POST", "/keys", text, client=client)
+
+
+def revoke(api: Api) -> None:
+    """Revoke the key of a client."""
+    services().api_keys.revoke(services().api_keys.find(api.key or "").key_id)
+
+
+def works(api: Api, client: str = "127.0.0.1") -> bool:
+    """Return whether a key is accepted."""
+    return api.raw("GET", "/me", client=client).status == 200
+
+
+def test_no_preset_has_a_management_scope() -> None:
+    """Old keys have the scopes of the contract and of webhooks, so an upgrade gives them none."""
+    assert {one.permission for one in (*MANAGED, *OPERATED)} >= MANAGEMENT_SCOPES | OPERATOR_SCOPES
+    for scopes in PRESET_SCOPES.values():
+        assert scopes.isdisjoint(MANAGEMENT_SCOPES | OPERATOR_SCOPES)
+
+
+def test_each_route_takes_the_key_of_its_scope(
+    service: Service, tenant: Tenant, subtests: pytest.Subtests
+) -> None:
+    """Scope by route: a key with the scope alone succeeds, and one with all others is 403."""
+    for operation in MANAGED:
+        with subtests.test(operation.id):
+            scope = operation.permission or ""
+            ids = full_ids(tenant, operation.parameters)
+            lacking = Api(service.key(tenant.account, scopes=SCOPES - {scope}))
+            refused = operation.request(lacking, ids)
+            assert (refused.status, refused.code) == (403, "scope_required")
+            assert refused.error["details"] == {"required_permission": scope}
+            assert documented(operation, refused)
+            # What a key gives to others it must have itself.
+            scopes = SCOPES if operation.id in GIVING else frozenset({scope})
+            response = operation.request(Api(service.key(tenant.account, scopes=scopes)), ids)
+            assert documented(operation, response)
+            assert str(response.status) == min(operation.described["responses"]), response.text
+
+
+#: They give rights: a key, or a role.
+GIVING: Final = {"create_key", "invite_member", "change_member", "remove_member"}
+
+
+def test_an_id_of_another_account_does_not_exist_for_a_key(
+    service: Service, tenant: Tenant, subtests: pytest.Subtests
+) -> None:
+    """Tenant by route: a foreign id gets the same bytes and headers as an unknown id."""
+    ids = full_ids(tenant, [*OF_AN_ACCOUNT, *absent_ids()])
+    for operation in MANAGED:
+        with subtests.test(operation.id):
+            api = Api(service.key(service.account(), scopes=SCOPES))
+            foreign = operation.request(api, ids)
+            assert "Secret" not in foreign.text
+            assert tenant.account not in foreign.text
+            if set(operation.parameters) & set(ids):
+                missing = operation.request(api, absent_ids())
+                assert foreign.status == 404
+                text = foreign.text.replace(ids["sender"], absent_ids()["sender"])
+                assert (foreign.status, text) == (missing.status, missing.text)
+
+
+def test_a_key_of_operators_scopes_elsewhere_does_nothing(
+    account: str, service: Service, subtests: pytest.Subtests
+) -> None:
+    """A record with the scopes in an account that is no operator's gets 403, and no X-Account."""
+    api = Api(service.key(account, scopes=SCOPES | OPERATOR_SCOPES))
+    for operation in OPERATED:
+        with subtests.test(operation.id):
+            for account_id in (account, "0" * 12):
+                response = operation.request(api, {"account_id": account_id})
+                assert (response.status, response.code) == (403, "scope_required")
+                assert documented(operation, response)
+    for other in (account, service.account(), "0" * 12, "x", ""):
+        response = api.raw("GET", "/domains", headers={"X-Account": other})
+        assert (response.status, response.code) == (403, "scope_required")
+
+
+def test_a_key_gives_no_scope_that_it_lacks(account: str) -> None:
+    """Not by custom scopes, a preset, or a scope of operators; with its own it succeeds."""
+    api = key_with(account, KEYS_WRITE, KEYS_READ)
+    for scopes in ((EMAILS_SEND,), (KEYS_READ, "domains:write"), (ACCOUNTS_WRITE,)):
+        assert create(api, *scopes).status in {403, 422}
+    preset = api.raw("POST", "/keys", json.dumps({"name": "x", "preset": "send"}))
+    assert (preset.status, preset.code) == (403, "scope_required")
+    child = create(api, KEYS_READ)
+    assert (child.status, child.json["scopes"]) == (201, [KEYS_READ])
+
+
+def test_a_child_lives_no_longer_and_nowhere_else(account: str) -> None:
+    """Expiry and sources that are left out are the parent's, and others must be within them."""
+    end = wiring.utc_now() + timedelta(days=1)
+    api = key_with(account, KEYS_WRITE, expires_at=end, sources=("192.0.2.0/24",))
+    later = (end + timedelta(days=1)).isoformat()
+    near = {"client": _IN_SOURCES}
+    assert create(api, KEYS_WRITE, **near, expiresAt=later).errors == {"expiresAt": "out_of_range"}
+    for blocks in (["0.0.0.0/0"], ["192.0.2.0/23"], ["192.0.2.1/32", "2001:db8::/32"]):
+        assert create(api, KEYS_WRITE, **near, sources=blocks).errors == {"sources": "out_of_range"}
+    child = create(api, KEYS_WRITE, **near)
+    assert child.json["sources"] == ["192.0.2.0/24"]
+    assert child.json["expiresAt"] == end.isoformat(timespec="milliseconds")
+    narrow = create(api, KEYS_WRITE, **near, sources=["192.0.2.7"])
+    assert narrow.json["sources"] == ["192.0.2.7/32"]
+
+
+def test_a_revoked_key_takes_its_descendants_with_it(account: str) -> None:
+    """Children and grandchildren stop at once, and a key that is revoked creates none."""
+    scopes = (KEYS_WRITE, KEYS_READ)
+    parent, bystander = key_with(account, *scopes), key_with(account, *scopes)
+    child = Api(create(parent, *scopes).json["key"])
+    grandchild = Api(create(child, *scopes).json["key"])
+    assert all(map(works, (parent, child, grandchild)))
+    principal = services().authentication.authenticate(child.key or "")
+    revoke(parent)
+    assert [*map(works, (parent, child, grandchild, bystander))] == [False, False, False, True]
+    # A request that was authenticated before the revocation ends in no key.
+    with pytest.raises(Exception, match="not valid"):
+        services().api_keys.issue_live(
+            account, "late", Preset.CUSTOM, [KEYS_READ], creator=principal
+        )
+    names = {key.name for key in services().api_keys.of_account(account) if not key.revoked_at}
+    assert names == {"ci"}
+
+
+def test_an_interrupted_revocation_goes_on(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the store fails after the parent, a repetition revokes the rest."""
+    parent = key_with(account, KEYS_WRITE)
+    children = [Api(create(parent, KEYS_WRITE).json["key"]) for _ in range(2)]
+    records = services().api_keys.records
+    with monkeypatch.context() as patched:
+        patched.setattr(type(records), "children_of", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            revoke(parent)
+    assert not works(parent)
+    revoke(parent)
+    assert not any(map(works, children))
+
+
+def test_an_expired_key_stops_also_where_it_is_remembered(service: Service, account: str) -> None:
+    """A process that has seen the key valid refuses it from its expiry on, on sends too."""
+    end = wiring.utc_now() + timedelta(minutes=5)
+    api = key_with(account, EMAILS_SEND, KEYS_READ, expires_at=end)
+    assert api.send(otp()).status == 200
+    assert api.send(otp()).status == 200
+    with service.at(end):
+        for method, path, body in (
+            ("POST", "/emails", json.dumps(otp())),
+            ("POST", "/emails/batch", json.dumps({"messages": [otp()]})),
+            ("GET", "/keys", None),
+            ("GET", "/me", None),
+            ("POST", "/mcp", "{}"),
+        ):
+            assert api.raw(method, path, body).code == "invalid_api_key", path
+    assert api.send(otp()).status == 200
+
+
+def test_a_key_works_from_its_sources_only(account: str) -> None:
+    """The address is the connection's: no header of the client replaces it."""
+    api = key_with(account, EMAILS_SEND, KEYS_READ, sources=("192.0.2.0/24", "2001:db8::/32"))
+    paths = (("POST", "/emails", json.dumps(otp())), ("GET", "/keys", None), ("GET", "/me", None))
+    for method, path, body in paths:
+        for client in (_IN_SOURCES, "2001:db8::1", "::ffff:192.0.2.9"):
+            assert api.raw(method, path, body, client=client).status == 200
+        for client in ("192.0.3.1", "2001:db9::1", "", "x"):
+            assert api.raw(method, path, body, client=client).code == "invalid_api_key"
+        for header in ("X-Forwarded-For", "X-Pillarbox-Client", "X-Real-IP", "Forwarded"):
+            forged = {header: _IN_SOURCES, "X-Pillarbox-Edge": "guess"}
+            response = api.raw(method, path, body, forged, client="192.0.3.1")
+            assert response.code == "invalid_api_key", header
+
+
+def test_the_edges_secret_vouches_for_an_address(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the edge the client's address is in X-Pillarbox-Client, beside the secret."""
+    api = key_with(account, KEYS_READ, sources=("192.0.2.0/24",))
+    monkeypatch.setattr(services().key_check, "_is_of_edge", lambda text: text == "secret")
+    headers = {"X-Pillarbox-Client": _IN_SOURCES, "X-Pillarbox-Edge": "secret"}
+    assert api.raw("GET", "/keys", headers=headers, client="198.51.100.1").status == 200
+    away = headers | {"X-Pillarbox-Client": "192.0.3.1"}
+    assert api.raw("GET", "/keys", headers=away, client=_IN_SOURCES).status == 401
+
+
+def test_what_a_key_changes_is_in_the_log(account: str) -> None:
+    """Each call that changes something has an entry with the key's id, and a read has none."""
+    api = key_with(account, *SCOPES)
+    key_id = services().api_keys.find(api.key or "").key_id
+    api.raw("GET", "/suppressions")
+    api.raw("POST", "/suppressions", json.dumps({"address": "ada@customer.example"}))
+    api.raw("DELETE", "/suppressions/ada@customer.example")
+    body = {"name": "W", "subject": "S", "category": "c", "source": "<p>x</p>"}
+    api.raw("POST", "/templates", json.dumps(body))
+    called = [one for one in services().accounts.log(account) if one.action == "api.called"]
+    assert [(one.by, one.subject) for one in called] == [
+        (key_id, "POST /v1/templates"),
+        (key_id, "DELETE /v1/suppressions/{address}"),
+        (key_id, "POST /v1/suppressions"),
+    ]
+
+
+def test_owners_create_management_keys_and_get_an_email(service: Service, account: str) -> None:
+    """A developer's session gets 403; an owner's succeeds, and each owner is told."""
+    developer = Api(session=service.session(account, Role.DEVELOPER, "dev@shop.example"))
+    owner = Api(session=service.session(account, Role.OWNER, "own@shop.example"))
+    assert create(developer, KEYS_WRITE).code == "scope_required"
+    assert create(developer, EMAILS_SEND).status == 201
+    assert create(owner, ACCOUNTS_READ).errors == {"scopes": "not_allowed"}
+    service.jobs()
+    assert create(owner, KEYS_WRITE, EMAILS_SEND).status == 201
+    (job,) = [json.loads(one["body"]) for one in service.jobs()]
+    assert "own@shop.example" in json.dumps(job)
+    assert "keys:write" in json.dumps(job)
+
+
+def test_a_key_manages_members_within_its_rights(service: Service, account: str) -> None:
+    """A key with members:write makes no owner and removes none: they could make any key."""
+    service.session(account, Role.OWNER, "own@shop.example")
+    api = key_with(account, "members:write", "members:read")
+    for role in ("owner", "developer", "author", "viewer"):
+        body = json.dumps({"email": "new@shop.example", "role": role})
+        assert api.raw("POST", "/members", body).code == "scope_required"
+    (owner,) = api.raw("GET", "/members").json["items"]
+    assert api.raw("DELETE", f"/members/{owner['id']}").code == "scope_required"
+
+
+def test_agents_get_no_management_scope(account: str, service: Service) -> None:
+    """A key for an agent cannot have one, and the MCP server has no tool that manages."""
+    from pillarbox.application.accounts.agents import agent_settings  # noqa: PLC0415  only here
+
+    with pytest.raises(Exception, match="agent"):
+        services().api_keys.issue_live(
+            account, "agent", Preset.CUSTOM, [KEYS_WRITE], agent_settings(["*"], None, None)
+        )
+    api = Api(service.key(account, scopes=MANAGEMENT_SCOPES))
+    assert api.send(otp()).code == "scope_required"
+
+
+def test_an_operators_key_acts_for_an_account(service: Service) -> None:
+    """It creates accounts, lists and suspends them, and manages one that X-Account names."""
+    assert service
+    own = services().accounts.create("Operator", Plan.ENTERPRISE).account_id
+    with pytest.raises(Exception, match="operator"):
+        key_with(own, ACCOUNTS_WRITE)
+    services().accounts.update(own, wiring_changes())
+    api = key_with(own, *SCOPES, *OPERATOR_SCOPES)
+    made = api.raw("POST", "/operator/accounts", json.dumps({"name": "Shop", "plan": "free"}))
+    account = made.json["id"]
+    headers = {"X-Account": account}
+    assert api.raw("GET", f"/operator/accounts/{account}").json["name"] == "Shop"
+    assert api.raw("GET", "/account", headers=headers).json["id"] == account
+    body = json.dumps({"address": "ada@customer.example"})
+    assert api.raw("POST", "/suppressions", body, headers).status == 201
+    assert api.raw("GET", "/account", headers={"X-Account": "0" * 12}).code == "account_not_found"
+    key = create_for(api, account, EMAILS_SEND)
+    assert key.json["id"].startswith(f"key_{account}")
+    assert create_for(api, account, ACCOUNTS_READ).status in {403, 422}
+    entries = services().accounts.log(account)
+    assert {one.by for one in entries} == {"operator"}
+    noted = [one for one in services().accounts.log(own) if one.action is AccountAction.API_CALLED]
+    assert f"POST /v1/suppressions for {account}" in {one.subject for one in noted}
+    suspended = json.dumps({"reason": "bounces"})
+    assert api.raw("POST", f"/operator/accounts/{account}/suspension", suspended).status == 200
+    assert api.raw("GET", "/domains", headers=headers).status == 200
+    assert api.raw("DELETE", f"/operator/accounts/{account}/suspension").status == 200
+    for method, path in (("GET", "/emails"), ("POST", "/emails"), ("GET", "/me")):
+        response = api.raw(method, path, json.dumps(otp()), headers)
+        assert response.errors == {"X-Account": "invalid_header"}, path
+    assert api.raw("POST", "/mcp", "{}", headers).status == 422
+    child = Api(key.json["key"])
+    assert works(child)
+    revoke(api)
+    assert not works(child)
+
+
+def wiring_changes() -> Any:
+    """Return what makes an account an operator's own."""
+    from pillarbox.application.accounts.ports import AccountChanges  # noqa: PLC0415  only here
+
+    return AccountChanges(operates=True)
+
+
+def create_for(api: Api, account: str, *scopes: str) -> ApiResponse:
+    """Create a key of another account."""
+    body = json.dumps(_CUSTOM | {"scopes": list(scopes)})
+    return api.raw("POST", "/keys", body, {"X-Account": account})
+
+
+def test_a_key_that_does_not_work_here_looks_like_an_unknown_one(account: str) -> None:
+    """A key with other sources gets the same answer as one that does not exist."""
+    past = key_with(account, KEYS_READ, sources=("192.0.2.0/24",))
+    unknown = Api(past.key[:-8] if past.key else None)
+    answers = [one.raw("GET", "/keys") for one in (past, unknown)]
+    assert without_request_id(answers[0]) == without_request_id(answers[1])
