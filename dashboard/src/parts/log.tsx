@@ -25,6 +25,7 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   changed: ["Account changed", "sent"],
   suspended: ["Account suspended", "failed"],
   resumed: ["Account resumed", "delivered"],
+  "api.called": ["Changed by a key", "sent"],
   "key.created": ["Key created", "delivered"],
   "key.revoked": ["Key revoked", "failed"],
   "member.invited": ["Member invited", "sent"],
