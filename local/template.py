@@ -31,7 +31,7 @@ _EXCLUDED_CONDITIONS: Final = {
     "WithFrontFirewall",
     "WithEdgeFirewall",
 }
-#: The one of them that the engine gets: with Gateway=url a function reads it.
+#: The one of them that the engine gets: functions read it.
 _EDGE_SECRET: Final = "EdgeSecret"  # noqa: S105  a name
 #: Resource types that `local/edge.py` stands in for.
 _EDGE_TYPES: Final = (
@@ -294,15 +294,13 @@ def for_engine(translated: Template) -> Template:
             environment["Variables"] = {
                 name: value
                 for name, value in environment.get("Variables", {}).items()
-                if not _names(value, _EXCLUDED_CONDITIONS)
+                if _is_kept(value)
             }
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:
                 document = policy["PolicyDocument"]
                 document["Statement"] = [
-                    one
-                    for one in document["Statement"]
-                    if not ("Fn::If" in one and _names(one, _EXCLUDED_CONDITIONS))
+                    one for one in document["Statement"] if "Fn::If" not in one or _is_kept(one)
                 ]
                 document["Statement"] = [*_with_calls_of_many(document["Statement"])]
     outputs = {
@@ -324,6 +322,11 @@ def _with_calls_of_many(statements: list[dict[str, Any]]) -> Iterator[dict[str, 
             many = {"Action": "dynamodb:BatchExecuteStatement", "Resource": "*"}
             yield {"Effect": "Allow"} | many
         yield statement
+
+
+def _is_kept(value: Any) -> bool:  # noqa: ANN401  JSON
+    """Return whether the engine gets a setting or a statement of a function."""
+    return _names(value, {_EDGE_SECRET}) or not _names(value, _EXCLUDED_CONDITIONS)
 
 
 def _names(value: Any, conditions: AbstractSet[str]) -> bool:  # noqa: ANN401  JSON

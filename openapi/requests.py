@@ -41,9 +41,9 @@ from pillarbox.http.messages.wire import (
     SendBatchRequest,
     SendEmailRequest,
 )
+from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.operator.wire import (
     AccountsQuery,
-    CreateAccountRequest,
     OperateAccountRequest,
     OwnLimits,
     RatesQuery,

@@ -6,7 +6,7 @@ from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
 from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.operator.wire import CreateAccountRequest
+from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.requests import read_caller, request_origin
 from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
 from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up

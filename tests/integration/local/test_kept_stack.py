@@ -102,6 +102,7 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
             call(stack, "POST", url, json=body, **once),
             call(stack, "POST", url, json=body | {"to": "bounce@simulator.amazonses.com"}),
         ]
+        assert not [answer.text for answer in answers if answer.is_error]
         ids = [answer.json()["messageId"] for answer in answers]
         assert all("x-amzn-trace-id" in answer.headers for answer in answers)  # as a URL answers
         assert call(stack, "DELETE", f"/templates/{stack['template_id']}").status_code == 204

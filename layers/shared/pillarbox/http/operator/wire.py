@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 _LIMIT_OR_NONE: Final = whole_number(least=0, most=MAX_LIMIT)
-#: In characters; an address may be longer before its labels become A-labels.
-_MAX_ADDRESS: Final = 1_016
 #: Dead letters that one request moves: well within the gateway's time.
 MAX_MOVED: Final = 300
 
@@ -56,14 +54,6 @@ class OwnLimits(WireModel):
     per_day = optional(_LIMIT_OR_NONE)
     per_month = optional(_LIMIT_OR_NONE)
     recipients_per_day = optional(_LIMIT_OR_NONE)
-
-
-class CreateAccountRequest(WireModel):
-    """A new account, without senders and keys."""
-
-    name = required(text(least=1))
-    plan = required(one_of(Plan))
-    contact = optional(text(least=1, most=_MAX_ADDRESS))
 
 
 class OperateAccountRequest(WireModel):
