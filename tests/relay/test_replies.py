@@ -36,6 +36,7 @@ HTTP_ONLY = {
     "SCOPE_NOT_ALLOWED_FOR_TIER",
     "client_blocked",
     "template_not_found",
+    "attachment_not_found",
     "message_not_found",
     "account_not_found",
     "key_not_found",

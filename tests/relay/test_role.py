@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -84,6 +85,8 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[AwsRe
     # by saved templates.
     for body in (otp(), saved):
         assert Api(key).send(body).status == 200
+    absent = {"attachments": [{"attachmentId": str(uuid4())}]}
+    assert Api(key).send(otp() | absent).code == "attachment_not_found"
     batch = json.dumps({"messages": [otp(), saved]})
     keyed_batch = {"Idempotency-Key": "k"}
     for headers in ({}, keyed_batch, keyed_batch):
