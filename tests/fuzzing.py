@@ -11,13 +11,18 @@ from typing import Final
 from local.template import ROOT
 from openapi.operation import KEY, SESSION
 from openapi.operations import OPERATIONS
+from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES
 
 #: Seconds of fuzzing, which `make fuzz` sets. Otherwise a number of examples ends it, so that a
 #: busy machine tries as many as a fast one.
 SECONDS: Final = os.environ.get("PILLARBOX_FUZZ_SECONDS")
-#: A key would get the same 403 from each of them, before anything else is checked.
+_MANAGING: Final = MANAGEMENT_SCOPES | OPERATOR_SCOPES
+#: A key would get the same 403 from each of them, before anything else is checked, or could take
+#: from itself what other requests need (tests/contract/test_management_keys.py tries keys there).
 OF_SESSIONS: Final = [
-    one.id for one in OPERATIONS if SESSION in one.security and KEY not in one.security
+    one.id
+    for one in OPERATIONS
+    if SESSION in one.security and (KEY not in one.security or one.scope in _MANAGING)
 ]
 OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in OF_SESSIONS]
 _LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "3", "--seed", "1")
@@ -54,7 +59,12 @@ def assert_as_documented(
             *("--report", "json", "--report-json-path", str(report)),
         ],
         cwd=folder,  # schemathesis writes its cache here
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PILLARBOX_FUZZ_IDS": json.dumps(ids or {})},
+        env=os.environ
+        | {
+            "PYTHONPATH": str(ROOT),
+            "PILLARBOX_FUZZ_IDS": json.dumps(ids or {}),
+            "PILLARBOX_FUZZ_CREDENTIAL": credential.partition(":")[0],
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
