@@ -8,20 +8,25 @@ from typing import Any, Final
 from openapi.clients.operations import (
     ClientOperation,
     Schema,
-    alternatives,
     event_schemas,
     is_object,
     operations_of,
-    schema_name,
 )
+from openapi.clients.spelling import Language
 
-_SCALARS: Final = {
-    "string": "string",
-    "integer": "number",
-    "number": "number",
-    "boolean": "boolean",
-    "null": "null",
-}
+_type: Final = Language(
+    scalars={
+        "string": "string",
+        "integer": "number",
+        "number": "number",
+        "boolean": "boolean",
+        "null": "null",
+    },
+    literal=lambda values: " | ".join(map(json.dumps, values)),
+    array="Array<{}>",
+    mapping="Record<string, {}>",
+    anything="unknown",
+).type_of
 _NOTE: Final = "// Written by `make openapi` from docs/openapi-keys.json."
 
 
@@ -87,26 +92,6 @@ def _definition(name: str, schema: Schema) -> Iterator[str]:
 
 def _comment(text: str, indent: str) -> list[str]:
     return [f"{indent}/** {text.replace('*/', '* /')} */"] if text else []
-
-
-def _type(schema: Schema) -> str:
-    """Return the type of a schema."""
-    if "$ref" in schema:
-        return schema_name(schema["$ref"])
-    if "const" in schema:
-        return json.dumps(schema["const"])
-    if "enum" in schema:
-        return " | ".join(map(json.dumps, schema["enum"]))
-    if "type" not in schema:
-        return " | ".join(dict.fromkeys(map(_type, alternatives(schema)))) or "unknown"
-    if isinstance(schema["type"], list):
-        return " | ".join(_type({**schema, "type": each}) for each in schema["type"])
-    if schema["type"] == "array":
-        return f"Array<{_type(schema.get('items', {}))}>"
-    if schema["type"] == "object":
-        values = schema.get("additionalProperties", True)
-        return f"Record<string, {_type(values) if isinstance(values, dict) else 'unknown'}>"
-    return _SCALARS[schema["type"]]
 
 
 def _method(operation: ClientOperation) -> Iterator[str]:

@@ -61,11 +61,6 @@ def is_object(schema: Schema) -> bool:
     return "properties" in schema
 
 
-def alternatives(schema: Schema) -> list[Schema]:
-    """Return the schemas of which a value has one; none if the schema is not a choice."""
-    return list(schema.get("anyOf") or schema.get("oneOf") or [])
-
-
 def _operation(
     document: Mapping[str, Any], path: str, method: str, operation: Mapping[str, Any]
 ) -> ClientOperation:

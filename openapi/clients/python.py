@@ -11,20 +11,25 @@ from typing import Any, Final
 from openapi.clients.operations import (
     ClientOperation,
     Schema,
-    alternatives,
     event_schemas,
     is_object,
     operations_of,
-    schema_name,
 )
+from openapi.clients.spelling import Language
 
-_SCALARS: Final = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "null": "None",
-}
+_type: Final = Language(
+    scalars={
+        "string": "str",
+        "integer": "int",
+        "number": "float",
+        "boolean": "bool",
+        "null": "None",
+    },
+    literal=lambda values: f"Literal[{', '.join(map(_literal, values))}]",
+    array="list[{}]",
+    mapping="dict[str, {}]",
+    anything="Any",
+).type_of
 _NOTE: Final = "# Written by `make openapi` from docs/openapi-keys.json."
 _WIDTH: Final = 96
 
@@ -126,6 +131,10 @@ def _definition(name: str, schema: Schema) -> list[str]:
     return lines
 
 
+def _literal(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
 def _docstring(text: str, indent: str) -> list[str]:
     if not text:
         return []
@@ -134,31 +143,6 @@ def _docstring(text: str, indent: str) -> list[str]:
         return [f'{indent}"""{wrapped[0]}"""']
     first, *rest = wrapped
     return [f'{indent}"""{first}', *(f"{indent}{line}" for line in rest), f'{indent}"""']
-
-
-def _type(schema: Schema, module: str = "") -> str:
-    """Return the annotation of a schema; `module` is put before the names of types."""
-    if "$ref" in schema:
-        return f"{module}{schema_name(schema['$ref'])}"
-    if "const" in schema:
-        return f"Literal[{_literal(schema['const'])}]"
-    if "enum" in schema:
-        return f"Literal[{', '.join(map(_literal, schema['enum']))}]"
-    if "type" not in schema:
-        chosen = dict.fromkeys(_type(each, module) for each in alternatives(schema))
-        return " | ".join(chosen) or "Any"
-    if isinstance(schema["type"], list):
-        return " | ".join(_type({**schema, "type": each}, module) for each in schema["type"])
-    if schema["type"] == "array":
-        return f"list[{_type(schema.get('items', {}), module)}]"
-    if schema["type"] == "object":
-        values = schema.get("additionalProperties", True)
-        return f"dict[str, {_type(values, module) if isinstance(values, dict) else 'Any'}]"
-    return _SCALARS[schema["type"]]
-
-
-def _literal(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _method(operation: ClientOperation, kind: str) -> Iterator[str]:
