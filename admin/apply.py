@@ -48,7 +48,9 @@ def apply(
     """
     key = os.environ.get(KEY_VARIABLE, "")
     if not key:
-        raise typer.BadParameter(f"set it in the environment variable {KEY_VARIABLE}")
+        # Not a usage error, whose exit code would mean that something would change.
+        message = "is not set: put the management key there"
+        raise ValidationFailed(FieldError(KEY_VARIABLE, message, "required"))
     try:
         content = read_provision_file(yaml.safe_load(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

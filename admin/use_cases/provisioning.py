@@ -97,7 +97,10 @@ def _account_steps(target: Target) -> Iterator[Step]:
         wanted |= {"brandName" if name == "name" else name: new for name, new in given.items()}
     changes = {name: new for name, new in wanted.items() if (state.get(name) or "") != new}
     if changes:
-        text = ", ".join(f"{name} {state.get(name)!r} -> {new!r}" for name, new in changes.items())
+        text = ", ".join(
+            f"{name} {state.get(name) or 'none'} -> {new or 'none'}"
+            for name, new in changes.items()
+        )
         yield Step("~", text, lambda: target.call("PATCH", "/v1/account", changes))
     if entry.plan and entry.plan != state["plan"]:
         plan = {"plan": entry.plan.value}
