@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.ports import SendMail
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES, ApiKey
 from pillarbox.domain.address import mailbox_key
 from pillarbox.rendering.notice import notice_source
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 
 _ADVICE: Final = (
-    "If you do not expect this, revoke the key in the dashboard: the keys that it made stop with"
-    " it. The log of the account shows what it changed."
+    "If you did not expect this, revoke the key in the dashboard. The keys that it created stop"
+    " with it. The log of the account shows what it changed."
 )
 
 
@@ -55,8 +56,9 @@ def _text(key: ApiKey) -> tuple[str, ...]:
     scopes = ", ".join(sorted(key.scopes & (MANAGEMENT_SCOPES | OPERATOR_SCOPES)))
     until = f" until {key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else ""
     places = f", from {', '.join(key.sources)}" if key.sources else ""
+    creator = "The operator of the service" if key.created_by == COMMAND else key.created_by
     return (
-        f"{key.created_by} makes the API key \u201c{key.name}\u201d.",
-        f"A program with it may use the permissions {scopes}{until}{places}.",
+        f"{creator} is creating the API key \u201c{key.name}\u201d.",
+        f"It gives a program these permissions{until}{places}: {scopes}.",
         _ADVICE,
     )
