@@ -15,7 +15,7 @@ import { Checks } from "./checks";
 import type { SourceEditor } from "./codemirror";
 import { Conflict } from "./conflict";
 import { type Draft, open } from "./draft";
-import { Locales, TextPart } from "./locales";
+import { Variants } from "./locales";
 import { Preview } from "./preview";
 import { useRendering } from "./rendering";
 import { FIRST, valuesOf } from "./samples";
@@ -79,8 +79,7 @@ function Editor({ draft }: { draft: Draft }) {
         </Field>
         <Segments name="Language" of={readOnly ? [kind] : KINDS} value={kind} onChange={(next) => draft.change({ kind: next })} />
       </form>
-      <Locales draft={draft} readOnly={readOnly} />
-      <TextPart draft={draft} readOnly={readOnly} />
+      <Variants draft={draft} readOnly={readOnly} />
       <div class="editor">
         <Source draft={draft} readOnly={readOnly} problems={problems} variables={variables} onOpen={setEditor} />
         <Preview of={rendering} />

@@ -7,8 +7,21 @@ import type { Draft } from "./draft";
 
 const TAG = "[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*";
 
+/** What few templates have: other locales, and a text part of their own. Open if this one has them. */
+export function Variants({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {
+  const { locales, text } = draft.content.peek();
+  const [open] = useState(Object.keys(locales).length > 0 || Boolean(text));
+  return (
+    <details class="more" open={open}>
+      <summary>Locales and text part</summary>
+      <Locales draft={draft} readOnly={readOnly} />
+      <TextPart draft={draft} readOnly={readOnly} />
+    </details>
+  );
+}
+
 /** Choose the default or a locale, add one with the default's content, or remove it. */
-export function Locales({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {
+function Locales({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {
   const [added, setAdded] = useState("");
   const { locales } = draft.content.value;
   const locale = draft.locale.value;
@@ -29,7 +42,7 @@ export function Locales({ draft, readOnly }: { draft: Draft; readOnly: boolean }
     <div class="head-fields">
       <Field label="Locale">
         <select value={locale} onChange={(event) => (draft.locale.value = event.currentTarget.value)}>
-          <option value="">Default, for every other locale</option>
+          <option value="">Default</option>
           {names.map((name) => (
             <option key={name} value={name}>
               {name}
@@ -43,12 +56,12 @@ export function Locales({ draft, readOnly }: { draft: Draft; readOnly: boolean }
         </Field>
       )}
       {!readOnly && (
-        <button type="button" disabled={!added.trim()} onClick={add}>
+        <button type="button" class="button" disabled={!added.trim()} onClick={add}>
           Add locale
         </button>
       )}
       {!readOnly && locale && (
-        <button type="button" onClick={remove}>
+        <button type="button" class="button" onClick={remove}>
           Remove {locale}
         </button>
       )}
@@ -57,10 +70,10 @@ export function Locales({ draft, readOnly }: { draft: Draft; readOnly: boolean }
 }
 
 /** The text part of the locale; an empty one is made of the HTML at each send. */
-export function TextPart({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {
+function TextPart({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {
   const { text } = draft.part.value;
   return (
-    <Field label="Text part (empty: made of the HTML)">
+    <Field label="Text part" hint="If it is empty, it is made of the HTML at each send.">
       <textarea rows={4} readOnly={readOnly} value={text ?? ""} onInput={(event) => draft.changePart({ text: event.currentTarget.value })} />
     </Field>
   );
