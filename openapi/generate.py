@@ -114,7 +114,7 @@ def _api(_: str) -> str:
         of_literal = methods if len(set(methods.values())) > 1 else {}
         lines += _integrations(f"/v1{path}", of_literal | everything)
     for path, taken in RESEND_ROUTES.items():
-        owner = dict.fromkeys(map(str.lower, taken), "Resend")
+        owner = {method.lower(): _front_owner(path, method) for method in taken}
         lines += _integrations(path, owner | {"x-amazon-apigateway-any-method": "Resend"})
     return "\n".join(lines) + "\n"
 
@@ -127,6 +127,17 @@ def _owner(path: str, method: str) -> str:
         if (operation.path, operation.method.upper()) == (path, method)
     )
     return owner
+
+
+def _front_owner(path: str, method: str) -> str:
+    """Return the logical id of the function of a path that is in the shape of another service.
+
+    What manages an account has the function that has the rights for it.
+    """
+    resource = path.split("/")[2]
+    if resource == "webhooks":
+        return "ReadWebhooks" if method == "GET" else "WriteWebhooks"
+    return _MANAGING.get(resource, "Resend")
 
 
 def _integrations(path: str, methods: Mapping[str, str]) -> Iterator[str]:
@@ -173,14 +184,31 @@ def _replaced(text: str, part: str, rows: list[str]) -> str:
 
 
 _ANY_METHOD: Final = ("GET", "POST", "PATCH", "DELETE")
-#: The routes of functions/resend, whose shapes are Resend's and not in docs/openapi.json. The last
-#: ones answer for what Pillarbox does not have.
+#: What has another function than functions/resend, by the second part of the path.
+_MANAGING: Final = {
+    "domains": "ManageDomains",
+    "api-keys": "ManageKeys",
+    "suppressions": "ManageAccount",
+}
+#: The routes whose shapes are Resend's and not in docs/openapi.json. The last ones answer for what
+#: Pillarbox does not have.
 RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails": ("GET", "POST"),
     "/resend/emails/batch": ("POST",),
     "/resend/emails/{message_id}": ("GET",),
     "/resend/templates": ("GET", "POST"),
     "/resend/templates/{template_id}": ("GET", "PATCH", "DELETE"),
+    "/resend/domains": ("GET", "POST"),
+    "/resend/domains/{domain}": ("GET", "PATCH", "DELETE"),
+    "/resend/domains/{domain}/verify": ("POST",),
+    "/resend/api-keys": ("GET", "POST"),
+    "/resend/api-keys/{key_id}": ("PATCH", "DELETE"),
+    "/resend/suppressions": ("GET", "POST"),
+    "/resend/suppressions/batch/add": ("POST",),
+    "/resend/suppressions/{address}": ("GET", "DELETE"),
+    "/resend/webhooks": ("GET", "POST"),
+    "/resend/webhooks/{endpoint_id}": ("GET", "PATCH", "DELETE"),
+    "/resend/webhooks/{endpoint_id}/signing-secret/rotate": ("POST",),
     "/resend/{resource}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}/{action}": _ANY_METHOD,

@@ -23,7 +23,7 @@ from pillarbox.http.accounts.wire import (
     read_account_changes,
     read_address,
 )
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
@@ -101,4 +101,10 @@ def _member(scope: str) -> Principal | MemberPrincipal:
     return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
-lambda_handler = entrypoint(app)
+def _resend() -> App:
+    from pillarbox.http.resend.suppressions import suppression_front  # noqa: PLC0415  few requests
+
+    return suppression_front(services)
+
+
+lambda_handler = entrypoint(app, _resend)

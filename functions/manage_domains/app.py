@@ -13,7 +13,7 @@ from pillarbox.http.accounts.replies import (
     sender_list,
 )
 from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
 from pillarbox.http.validation import read_body
@@ -92,4 +92,10 @@ def _principal(scope: str) -> Principal | MemberPrincipal:
     return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
-lambda_handler = entrypoint(app)
+def _resend() -> App:
+    from pillarbox.http.resend.domains import domain_front  # noqa: PLC0415  few requests
+
+    return domain_front(services)
+
+
+lambda_handler = entrypoint(app, _resend)

@@ -6,7 +6,7 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import key_list, new_key
 from pillarbox.http.accounts.wire import CreateKeyRequest
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
 from pillarbox.http.validation import read_body
@@ -50,4 +50,10 @@ def _principal(scope: str) -> Principal | MemberPrincipal:
     return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
-lambda_handler = entrypoint(app)
+def _resend() -> App:
+    from pillarbox.http.resend.api_keys import api_key_front  # noqa: PLC0415  few requests
+
+    return api_key_front(services)
+
+
+lambda_handler = entrypoint(app, _resend)

@@ -1,7 +1,7 @@
 """GET /v1/webhooks…: show an account's webhook endpoints, and the deliveries to them."""
 
 from pillarbox.domain.accounts.key import WEBHOOKS_READ
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.query import DeliveriesQuery, read_query
 from pillarbox.http.requests import read_caller, read_uuid
@@ -40,4 +40,10 @@ def _account_id() -> str:
     return principal.account.account_id
 
 
-lambda_handler = entrypoint(app)
+def _resend() -> App:
+    from pillarbox.http.resend.webhooks import reading_front  # noqa: PLC0415  few requests
+
+    return reading_front(services)
+
+
+lambda_handler = entrypoint(app, _resend)

@@ -6,7 +6,7 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import WEBHOOKS_WRITE
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.http.validation import read_body
@@ -97,4 +97,10 @@ def _principal() -> Principal | MemberPrincipal:
     return services().caller_authentication.manage(request, WEBHOOKS_WRITE)
 
 
-lambda_handler = entrypoint(app)
+def _resend() -> App:
+    from pillarbox.http.resend.webhooks import writing_front  # noqa: PLC0415  few requests
+
+    return writing_front(services)
+
+
+lambda_handler = entrypoint(app, _resend)

@@ -1,6 +1,7 @@
 """The resolver of every HTTP function, and the entry point around it."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver, Response
@@ -22,6 +23,7 @@ _LOG_FIELDS: Final = "pillarbox.log_fields"
 
 type Next = Callable[[APIGatewayRestResolver], Response[Any]]
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
+type App = APIGatewayRestResolver
 
 
 def build_app(
@@ -64,13 +66,19 @@ def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Respon
     return proceed(app)
 
 
-def entrypoint(app: APIGatewayRestResolver) -> Handler:
-    """Wrap a resolver: a canonical path, a request id on every response, one log line each."""
+def entrypoint(app: App, front: Callable[[], App] | None = None) -> Handler:
+    """Wrap a resolver: a canonical path, a request id on every response, one log line each.
+
+    `front` makes the resolver of the paths that are not below /v1: those in the shape of another
+    service. It is called for the first of them, so that others do not wait for what it loads.
+    """
     logger = observability.make_logger()
+    other_app = cache(front or (lambda: app))
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         event["path"] = canonical_path(event)
-        response = app.resolve(event, context)
+        resolver = app if event["path"].startswith("/v1/") else other_app()
+        response = resolver.resolve(event, context)
         response["multiValueHeaders"] |= common_headers(request_id(event))
         log_fields = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})
         observability.log_response(logger, event, response["statusCode"], **log_fields)

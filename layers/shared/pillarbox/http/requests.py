@@ -56,10 +56,19 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
         ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
         ValidationFailed: the request names another account.
     """
+    refuse_account(event)
+    return _read_key(event)
+
+
+def refuse_account(event: APIGatewayProxyEvent) -> None:
+    """Accept a request that names no account.
+
+    Raises:
+        ValidationFailed: it names one.
+    """
     if header_values(event, _ACCOUNT):
         message = "only routes that manage an account take it"
         raise ValidationFailed(FieldError("X-Account", message, "invalid_header"))
-    return _read_key(event)
 
 
 def _read_key(event: APIGatewayProxyEvent) -> str:
@@ -111,13 +120,20 @@ def read_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
     Raises:
         ServiceError: `missing_api_key`, `invalid_api_key`, `invalid_session`.
     """
+    return caller_request(event, read_credential(event, _read_key))
+
+
+def caller_request(
+    event: APIGatewayProxyEvent, credential: "str | SessionToken"
+) -> "CallerRequest":
+    """Return what a caller with this credential asks for."""
     from pillarbox.application.sign_in.authentication import (  # noqa: PLC0415  sends have no use for it
         CallerRequest,
     )
 
     accounts = header_values(event, _ACCOUNT)
     return CallerRequest(
-        credential=read_credential(event, _read_key),
+        credential=credential,
         account_id=",".join(accounts) if accounts else None,
         # A recipient's address would stay in the account's log after it is erased elsewhere.
         call=f"{event.http_method} "

@@ -101,6 +101,13 @@ class AccountWiring(ServiceMailWiring):
         return DomainCheck(SesDomains(), self.dns_records, in_parallel)
 
     @cached_property
+    def region(self) -> str:
+        """Return where the service runs."""
+        from pillarbox.adapters.ses.domains import SesDomains
+
+        return SesDomains().region
+
+    @cached_property
     def account_domains(self) -> "AccountDomains":
         from pillarbox.adapters.aws import in_parallel, service_errors
         from pillarbox.adapters.public_suffixes import registrable_domain

@@ -32,6 +32,11 @@ class SesDomains:
     ) -> None:
         self._errors = errors
 
+    @property
+    def region(self) -> str:
+        """Return where SES sends from."""
+        return self._ses.meta.region_name
+
     def get(self, name: str) -> DomainIdentity | None:
         """Read a domain; return None if SES does not know it."""
         response = find_identity(self._ses, name, self._errors)
@@ -47,7 +52,7 @@ class SesDomains:
             dkim_zone=dkim.get("SigningHostedZone") or _DKIM_ZONE,
             mail_from=mail_from.get("MailFromDomain") or None,
             mail_from_status=mail_from.get("MailFromDomainStatus"),
-            feedback_host=f"feedback-smtp.{self._ses.meta.region_name}.amazonses.com",
+            feedback_host=f"feedback-smtp.{self.region}.amazonses.com",
         )
 
     def add(self, name: str) -> DomainIdentity:

@@ -9,7 +9,7 @@ from pillarbox.application.accounts.ports import AccountRecords, SuppressionReco
 from pillarbox.application.ports import Clock
 from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox, is_hashed
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
@@ -80,6 +80,22 @@ class SuppressionList:
         added = self.records.add_all(account_id, [*mailboxes.values()])
         return SuppressionImport(added, refused)
 
+    def get(self, account_id: str, address: str) -> Suppression:
+        """Read the suppression of an address, or the one that is listed under this hash.
+
+        Raises:
+            ValidationFailed: on `address`.
+            ServiceError: `account_not_found`, `suppression_not_found`.
+        """
+        text = address if is_hashed(address) else mailbox_key(normalize_address(address))
+        self._check(account_id)
+        found = self.records.get(account_id, text) or self.records.get(
+            account_id, hashed_mailbox(account_id, text)
+        )
+        if found is None:
+            raise _not_suppressed()
+        return found
+
     def page(
         self, account_id: str, start: str | None, cursor: str | None, limit: int
     ) -> SuppressionListPage:
@@ -126,10 +142,13 @@ class SuppressionList:
         if account_id == SERVICE_ACCOUNT_ID:
             is_removed |= self.records.remove(PREVIEW_LIST, stopped_mailbox(mailbox))
         if not is_removed:
-            message = "The account does not suppress this address."
-            raise ServiceError("suppression_not_found", message)
+            raise _not_suppressed()
         return mailbox
 
     def _check(self, account_id: str) -> None:
         if account_id != SERVICE_ACCOUNT_ID:  # which has no record
             find_account(self.accounts, account_id)
+
+
+def _not_suppressed() -> ServiceError:
+    return ServiceError("suppression_not_found", "The account does not suppress this address.")

@@ -1,6 +1,5 @@
 """Pages of emails by Resend's cursors, which are ids: newest first, after or before an email."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -12,20 +11,12 @@ from pillarbox.domain.ids import created_at
 from pillarbox.domain.timing import milliseconds
 from pillarbox.http.messages.wire import check_uuid
 from pillarbox.http.query import LIMIT, read_query
+from pillarbox.http.resend.lists import listed, one_cursor
 from pillarbox.http.resend.replies import listed_email
-from pillarbox.http.wire import WireModel, after, invalid, optional, text, with_default
-
-if TYPE_CHECKING:
-    from pydantic_core.core_schema import ValidationInfo
+from pillarbox.http.wire import WireModel, after, optional, text, with_default
 
 #: More messages than one account can have in a millisecond.
 _ALL = 10_000
-
-
-def _one_cursor(value: str | None, info: "ValidationInfo") -> str | None:
-    if value is not None and info.data.get("older_than") is not None:
-        raise invalid("not_allowed", "cannot be combined with after")
-    return value
 
 
 class CursorQuery(WireModel):
@@ -34,7 +25,7 @@ class CursorQuery(WireModel):
     in_query = True
     limit = with_default(LIMIT, 20)
     older_than = optional(after(text(), check_uuid), name="after")
-    newer_than = optional(after(text(), check_uuid), name="before", check=_one_cursor)
+    newer_than = optional(after(text(), check_uuid), name="before", check=one_cursor)
 
 
 def page_of_emails(
@@ -73,5 +64,4 @@ def page_of_emails(
     else:
         page = read(None, None, 0, limit)
         items, more = page.items, page.total > limit
-    data = [listed_email(message) for message in items[:limit]]
-    return {"object": "list", "has_more": more, "data": data}
+    return listed(map(listed_email, items[:limit]), more=more)

@@ -38,6 +38,16 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "idempotency_in_flight": (409, "concurrent_idempotent_requests"),
     "message_not_found": (404, "not_found"),
     "template_not_found": (404, "not_found"),
+    "account_not_found": (404, "not_found"),
+    "domain_not_found": (404, "not_found"),
+    "key_not_found": (404, "not_found"),
+    "suppression_not_found": (404, "not_found"),
+    "webhook_not_found": (404, "not_found"),
+    "domain_in_use": (422, "validation_error"),
+    "domain_limit_exceeded": (422, "validation_error"),
+    "key_limit_exceeded": (422, "validation_error"),
+    "webhook_limit_exceeded": (422, "validation_error"),
+    "SCOPE_NOT_ALLOWED_FOR_TIER": (403, "restricted_api_key"),
     "route_not_found": (404, "not_found"),
     "rate_limit_exceeded": (429, "rate_limit_exceeded"),
     "daily_limit_exceeded": (429, "daily_quota_exceeded"),
@@ -55,6 +65,13 @@ _THEIR_NAMES: Final = {ours: theirs for theirs, ours in RENAMED.items()} | {
     "templateId": "template.id",
     "starterTemplate": "template.id",
     "variables": "template.variables",
+    # Those of domains, keys, suppressions and webhooks.
+    "domain": "name",
+    "address": "email",
+    "addresses": "emails",
+    "scopes": "permission",
+    "url": "endpoint",
+    "types": "events",
 }
 _STATUSES: Final[Mapping[Status, str]] = {status: status.value for status in Status} | {
     Status.PENDING: "queued"
@@ -74,6 +91,11 @@ def reply_resend_error(error: ServiceError) -> Reply:
             if isinstance(value, str)
         },
     )
+
+
+def deleted(kind: str, deleted_id: str) -> dict[str, object]:
+    """Return the response to a deletion."""
+    return {"object": kind, "id": deleted_id, "deleted": True}
 
 
 def email_id(accepted: AcceptedMessage) -> str:

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
@@ -14,7 +14,16 @@ from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
 from pillarbox.http.body_hash import batch_hash, send_hash
-from pillarbox.http.requests import bearer_tokens, header_values, request_origin
+from pillarbox.http.requests import (
+    bearer_tokens,
+    caller_request,
+    header_values,
+    refuse_account,
+    request_origin,
+)
+
+if TYPE_CHECKING:
+    from pillarbox.application.sign_in.authentication import CallerRequest
 
 #: Resend's names of fields that the contract has under another name.
 RENAMED: Final[Mapping[str, str]] = {
@@ -28,14 +37,6 @@ REFUSED: Final[Mapping[str, str]] = {
     "topic_id": "there are no topics and no audiences",
     "react": "render it to html",
 }
-#: Resources of Resend that API keys do not manage through this front, and what does instead.
-ELSEWHERE: Final[Mapping[str, str]] = {
-    "api-keys": "the dashboard, or `pillarbox key`",
-    "domains": "the dashboard, or `pillarbox domain`",
-    "suppressions": "the dashboard, or `pillarbox suppression`",
-    "templates": "the dashboard, or `pillarbox template`",
-    "webhooks": "the dashboard, /v1/webhooks, or `pillarbox webhook`",
-}
 _CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text")
 _TRANSLATED: Final = ("headers", "tags", "attachments", "template")
 EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
@@ -48,7 +49,22 @@ def read_bearer_key(event: APIGatewayProxyEvent) -> str:
 
     Raises:
         ServiceError: `missing_api_key`.
+        ValidationFailed: the request names another account.
     """
+    refuse_account(event)
+    return _read_key(event)
+
+
+def read_bearer_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
+    """Return which key calls a route that manages an account, for which account, and what for.
+
+    Raises:
+        ServiceError: `missing_api_key`.
+    """
+    return caller_request(event, _read_key(event))
+
+
+def _read_key(event: APIGatewayProxyEvent) -> str:
     tokens = bearer_tokens(event)
     if len(tokens) != 1:
         raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
@@ -57,10 +73,11 @@ def read_bearer_key(event: APIGatewayProxyEvent) -> str:
 
 def refused_resource(resource: str) -> ServiceError:
     """Return the error for a resource that this front does not change, or does not have."""
-    if resource in ELSEWHERE:
+    if resource == "templates":
         return ServiceError(
             "session_required",
-            f"This API key does not manage {resource} here. Use {ELSEWHERE[resource]}.",
+            "Keys do not change templates here, whose language is another one than Resend's. Use"
+            " the dashboard, or `pillarbox template`.",
         )
     return ServiceError("route_not_found", "There is no such route.")
 

@@ -9,8 +9,7 @@ from pillarbox.application.templates.saved import TemplateLibrary
 from pillarbox.domain.accounts.limits import MAX_TEMPLATES
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.http.messages.replies import timestamp
-from pillarbox.http.query import read_query
-from pillarbox.http.resend.pages import CursorQuery
+from pillarbox.http.resend.lists import page_of
 
 #: Templates that were made before the limit may be more.
 _ALL: Final = 10 * MAX_TEMPLATES
@@ -24,17 +23,8 @@ def page_of_templates(
     Raises:
         ValidationFailed: a parameter is unknown or wrong.
     """
-    query = read_query(event, CursorQuery)
     items = library.page(account_id, skip=0, limit=_ALL).items
-    # Ids sort by the time of their creation.
-    if query.older_than:
-        items = [item for item in items if item.template_id < query.older_than.lower()]
-    more = len(items) > query.limit
-    shown = items[: query.limit]
-    if query.newer_than:
-        newer = [item for item in items if item.template_id > query.newer_than.lower()]
-        more, shown = len(newer) > query.limit, newer[-query.limit :]
-    return {"object": "list", "has_more": more, "data": [*map(_listed, shown)]}
+    return page_of(event, [*map(_listed, items)])
 
 
 def template_detail(template: SavedTemplate) -> dict[str, object]:

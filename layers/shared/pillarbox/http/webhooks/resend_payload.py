@@ -29,7 +29,8 @@ _DOMAIN_STATUSES: Final = {
     WebhookType.DOMAIN_VERIFIED: "verified",
     WebhookType.DOMAIN_FAILED: "failed",
 }
-_ORIGINS: Final = {"bounced": "bounce", "complained": "complaint"}
+#: Our reason of a suppression -> its origin at Resend; the others are manual.
+ORIGINS: Final = {"bounced": "bounce", "complained": "complaint"}
 
 
 class ResendPayloads:
@@ -73,7 +74,7 @@ class ResendPayloads:
         data = {
             "id": str(uuid5(event.event_id, suppression.address)),
             "email": suppression.address,
-            "origin": _ORIGINS.get(suppression.reason, "manual"),
+            "origin": ORIGINS.get(suppression.reason, "manual"),
             "source_id": str(source) if source else None,
             "created_at": timestamp(event.at),
         }

@@ -1,0 +1,1 @@
+"""What the fronts in the shapes of other services share."""

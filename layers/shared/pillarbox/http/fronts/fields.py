@@ -1,0 +1,61 @@
+"""Translate the fields of another service: each is carried, or refused by its name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed, cut
+from pillarbox.http.validation import MAX_NAME
+
+#: More than any object of such a service has.
+_MAX_UNKNOWN: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of an object that another service takes. Null is the same as no field."""
+
+    #: Their name -> ours.
+    carried: Mapping[str, str]
+    #: Those that say what is so anyway: their name -> the only value, and what is so.
+    settled: Mapping[str, tuple[Json, str]] = field(default_factory=dict)
+    #: Their name -> why there is none.
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that it knows."""
+        return frozenset({*self.carried, *self.settled, *self.refused})
+
+    def translate(self, body: Json) -> dict[str, Json]:
+        """Return an object with our names for what is carried.
+
+        Raises:
+            ValidationFailed: it is no object, or has fields that are not carried.
+        """
+        if not isinstance(body, dict):
+            raise ValidationFailed(FieldError("", "must be an object", "wrong_type"))
+        given = {name: value for name, value in body.items() if value is not None}
+        errors = [
+            FieldError(cut(name, MAX_NAME), reason, "unknown_field")
+            for name, value in given.items()
+            if (reason := self._refusal(name, value))
+        ]
+        if errors:
+            raise ValidationFailed(
+                *errors[:_MAX_UNKNOWN], unlisted=max(0, len(errors) - _MAX_UNKNOWN)
+            )
+        return {ours: given[name] for name, ours in self.carried.items() if name in given}
+
+    def _refusal(self, name: str, value: Json) -> str | None:
+        if name in self.carried:
+            return None
+        if name in self.settled:
+            only, reason = self.settled[name]
+            return None if _same(value, only) else reason
+        return self.refused.get(name, "is not a field that Pillarbox has")
+
+
+def _same(value: Json, other: Json) -> bool:
+    # 0 is not false here.
+    return type(value) is type(other) and value == other

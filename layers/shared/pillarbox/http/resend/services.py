@@ -1,0 +1,34 @@
+"""The use cases that routes in Resend's shape call; functions give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pillarbox.application.accounts.account_domains import AccountDomains
+    from pillarbox.application.accounts.keys import Keys
+    from pillarbox.application.accounts.suppressions import SuppressionList
+    from pillarbox.application.ports import KeyUses
+    from pillarbox.application.sign_in.authentication import CallerAuthentication
+    from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
+
+
+class Services(Protocol):
+    """What `pillarbox.wiring` makes."""
+
+    @property
+    def caller_authentication(self) -> CallerAuthentication: ...
+    @property
+    def account_domains(self) -> AccountDomains: ...
+    @property
+    def region(self) -> str: ...
+    @property
+    def api_keys(self) -> Keys: ...
+    @property
+    def key_uses(self) -> KeyUses: ...
+    @property
+    def suppression_list(self) -> SuppressionList: ...
+    @property
+    def webhook_queries(self) -> WebhookQueries: ...
+    @property
+    def webhooks(self) -> Webhooks: ...
