@@ -202,8 +202,13 @@ def _accept(service: Service) -> None:
     listed = front.raw("GET", "/emails", headers=bearer).json["data"]
     assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
     reader = {"Authorization": f"Bearer {service.key(account, Preset.CUSTOM, scopes=SCOPES)}"}
-    for path in ("", f"/{template}"):
-        assert front.raw("GET", f"/templates{path}", headers=reader).status == 200
+    suppressed = '{"email": "ann@example.com"}'
+    assert front.raw("POST", "/suppressions", suppressed, reader).status == 201
+    for path in (
+        *("/templates", f"/templates/{template}", "/domains", "/api-keys", "/webhooks"),
+        *("/suppressions", "/suppressions/ann@example.com"),
+    ):
+        assert front.raw("GET", path, headers=reader).status == 200
 
 
 @contextmanager
