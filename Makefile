@@ -18,7 +18,7 @@ CHECKS := $(addprefix tests/,checks integration/templates)
 WAITING := $(addprefix tests/,browser e2e integration packaging)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients resend-sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -146,8 +146,8 @@ packages: setup ## build the wheels and tarballs of packages/, in dist: needs np
 clients: setup .venv-engine/made packages ## send with our client packages and with generated clients: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
 
-resend-sdks: setup .venv-engine/made ## send with Resend's SDK for Node and django-anymail: needs Node and npm
-	$(UV) run --with django-anymail==15.2 python -m verification.resend
+sdks: setup .venv-engine/made ## send with Resend's and Postmark's SDKs and django-anymail: needs Node and npm
+	$(UV) run --with django-anymail==15.2 --with postmark-python==0.4.0 python -m verification.sdks
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby
 # ruby-actionmailer golang-go.

@@ -308,8 +308,8 @@ async def _read(request: Request, limit: int) -> bytes | None:
 
 
 def _is_envelope(content: bytes) -> bool:
-    """Return whether a function wrote an error: the contract's, or one in Resend's shape."""
+    """Return whether a function wrote an error: the contract's, or one in the shape of a front."""
     try:
-        return not {"error", "statusCode"}.isdisjoint(json.loads(content))
+        return not {"error", "statusCode", "ErrorCode"}.isdisjoint(json.loads(content))
     except (TypeError, ValueError):
         return False

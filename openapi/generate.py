@@ -113,7 +113,7 @@ def _api(_: str) -> str:
         lines += _integrations(path, methods | everything)
         of_literal = methods if len(set(methods.values())) > 1 else {}
         lines += _integrations(f"/v1{path}", of_literal | everything)
-    for path, taken in RESEND_ROUTES.items():
+    for path, taken in FRONT_ROUTES.items():
         owner = {method.lower(): _front_owner(path, method) for method in taken}
         lines += _integrations(path, owner | {"x-amazon-apigateway-any-method": "Resend"})
     return "\n".join(lines) + "\n"
@@ -134,8 +134,8 @@ def _front_owner(path: str, method: str) -> str:
 
     What manages an account has the function that has the rights for it.
     """
-    resource = path.split("/")[2]
-    if resource == "webhooks":
+    resource = "/".join(path.split("/")[:3])
+    if resource == "/resend/webhooks":
         return "ReadWebhooks" if method == "GET" else "WriteWebhooks"
     return _MANAGING.get(resource, "Resend")
 
@@ -184,15 +184,15 @@ def _replaced(text: str, part: str, rows: list[str]) -> str:
 
 
 _ANY_METHOD: Final = ("GET", "POST", "PATCH", "DELETE")
-#: What has another function than functions/resend, by the second part of the path.
+#: What has another function than functions/resend.
 _MANAGING: Final = {
-    "domains": "ManageDomains",
-    "api-keys": "ManageKeys",
-    "suppressions": "ManageAccount",
+    "/resend/domains": "ManageDomains",
+    "/resend/api-keys": "ManageKeys",
+    "/resend/suppressions": "ManageAccount",
 }
-#: The routes whose shapes are Resend's and not in docs/openapi.json. The last ones answer for what
-#: Pillarbox does not have.
-RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+#: The routes in the shapes of other services, which are not in docs/openapi.json. The last ones of
+#: each answer for what Pillarbox does not have.
+FRONT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails": ("GET", "POST"),
     "/resend/emails/batch": ("POST",),
     "/resend/emails/{message_id}": ("GET",),
@@ -212,6 +212,12 @@ RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/{resource}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}/{action}": _ANY_METHOD,
+    "/postmark/email": ("POST",),
+    "/postmark/email/batch": ("POST",),
+    "/postmark/email/withTemplate": ("POST",),
+    "/postmark/email/batchWithTemplates": ("POST",),
+    "/postmark/{resource}": _ANY_METHOD,
+    "/postmark/{resource}/{resource_id}": _ANY_METHOD,
 }
 
 #: Path of each file -> how to make its content from what it contains now.

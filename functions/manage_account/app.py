@@ -107,4 +107,4 @@ def _resend() -> App:
     return suppression_front(services)
 
 
-lambda_handler = entrypoint(app, _resend)
+lambda_handler = entrypoint(app, {"/resend/": _resend})

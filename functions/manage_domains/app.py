@@ -98,4 +98,4 @@ def _resend() -> App:
     return domain_front(services)
 
 
-lambda_handler = entrypoint(app, _resend)
+lambda_handler = entrypoint(app, {"/resend/": _resend})

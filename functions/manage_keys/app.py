@@ -56,4 +56,4 @@ def _resend() -> App:
     return api_key_front(services)
 
 
-lambda_handler = entrypoint(app, _resend)
+lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -46,4 +46,4 @@ def _resend() -> App:
     return reading_front(services)
 
 
-lambda_handler = entrypoint(app, _resend)
+lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -1,7 +1,7 @@
-"""/resend/{proxy+}: the API in the shape of Resend's, for code that was written for its SDKs."""
+"""/resend/… and /postmark/…: the API in the shapes of Resend's and Postmark's, for their SDKs."""
 
 from pillarbox.domain.accounts.key import EMAILS_READ, TEMPLATES_READ
-from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
+from pillarbox.http.app import App, build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.resend.pages import page_of_emails
@@ -93,4 +93,10 @@ def refuse(resource: str) -> Reply:
     raise refused_resource(resource)
 
 
-lambda_handler = entrypoint(app)
+def _postmark() -> App:
+    from pillarbox.http.postmark.routes import postmark_front  # noqa: PLC0415  one front at a time
+
+    return postmark_front(services)
+
+
+lambda_handler = entrypoint(app, {"/postmark/": _postmark})

@@ -103,4 +103,4 @@ def _resend() -> App:
     return writing_front(services)
 
 
-lambda_handler = entrypoint(app, _resend)
+lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -66,18 +66,19 @@ def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Respon
     return proceed(app)
 
 
-def entrypoint(app: App, front: Callable[[], App] | None = None) -> Handler:
+def entrypoint(app: App, fronts: Mapping[str, Callable[[], App]] | None = None) -> Handler:
     """Wrap a resolver: a canonical path, a request id on every response, one log line each.
 
-    `front` makes the resolver of the paths that are not below /v1: those in the shape of another
-    service. It is called for the first of them, so that others do not wait for what it loads.
+    `fronts` makes the resolvers of paths that begin with a text: those in the shape of another
+    service. It makes one for the first such path, so that others do not wait for what it loads.
     """
     logger = observability.make_logger()
-    other_app = cache(front or (lambda: app))
+    others = [(start, cache(make)) for start, make in (fronts or {}).items()]
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         event["path"] = canonical_path(event)
-        resolver = app if event["path"].startswith("/v1/") else other_app()
+        path = event["path"]
+        resolver = next((make() for start, make in others if path.startswith(start)), app)
         response = resolver.resolve(event, context)
         response["multiValueHeaders"] |= common_headers(request_id(event))
         log_fields = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})

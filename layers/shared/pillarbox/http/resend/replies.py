@@ -7,7 +7,8 @@ from typing import Final
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.message import EventKind, Message, Status
-from pillarbox.http.messages.replies import Reply, reply, reply_error, timestamp
+from pillarbox.http.fronts.replies import describe, reply_in_shape
+from pillarbox.http.messages.replies import Reply, timestamp
 from pillarbox.http.resend.requests import RENAMED
 
 #: Our code -> status and name of Resend's error. The names decide which class an SDK raises.
@@ -82,15 +83,7 @@ def reply_resend_error(error: ServiceError) -> Reply:
     """Reply with an error as Resend's SDKs read it: `statusCode`, `name` and `message`."""
     status, name = _error(error)
     body = {"statusCode": status, "name": name, "message": _message(error)}
-    return reply(
-        body,
-        status,
-        {
-            name: value
-            for name, value in reply_error(error).headers.items()
-            if isinstance(value, str)
-        },
-    )
+    return reply_in_shape(error, status, body)
 
 
 def deleted(kind: str, deleted_id: str) -> dict[str, object]:
@@ -159,13 +152,4 @@ def _error(error: ServiceError) -> tuple[int, str]:
 
 
 def _message(error: ServiceError) -> str:
-    if not isinstance(error, ValidationFailed):
-        return _MESSAGES.get(error.code, error.message)
-    shown = error.listing(10)
-    faults = [f"`{_their_name(fault.field)}` {fault.message}" for fault in shown.errors]
-    more = f" ({shown.unlisted} more)" if shown.unlisted else ""
-    return "; ".join(faults).replace("`` ", "The body ") + f".{more}"
-
-
-def _their_name(field: str) -> str:
-    return ".".join(_THEIR_NAMES.get(part, part) for part in field.split("."))
+    return describe(error, _THEIR_NAMES, _MESSAGES, "The body")

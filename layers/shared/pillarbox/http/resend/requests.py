@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -10,10 +9,10 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.application.authentication import PresentedKey
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
+from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
-from pillarbox.http.body_hash import batch_hash, send_hash
+from pillarbox.http.bodies import ParsedSend, read_keyed
+from pillarbox.http.fronts.sends import translated_batch, translated_send
 from pillarbox.http.requests import (
     bearer_tokens,
     caller_request,
@@ -123,8 +122,7 @@ def _parse_email(body: Json) -> SendRequest:
     for name, translate in _TRANSLATE.items():
         if name in given:
             ours |= translate(given[name])
-    request = parse_send(ours)
-    return replace(request, may_be_text=True, body_hash=send_hash(body))
+    return translated_send(ours, body)
 
 
 def _parse_batch(body: Json, mode: str) -> BatchRequest:
@@ -132,21 +130,7 @@ def _parse_batch(body: Json, mode: str) -> BatchRequest:
         raise _wrong("", "must be a list of 1 to 100 emails")
     if mode not in {_STRICT, _PERMISSIVE}:
         raise _wrong("x-batch-validation", f"must be {_STRICT} or {_PERMISSIVE}")
-    if len(body) > MAX_MESSAGES:
-        return BatchRequest(body_hash="", count=len(body), items=())
-    return BatchRequest(
-        body_hash=batch_hash({"messages": body}),
-        count=len(body),
-        items=tuple(_batch_item(position, item) for position, item in enumerate(body)),
-        whole=mode == _STRICT,
-    )
-
-
-def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
-    try:
-        return _parse_email(item)
-    except ValidationFailed as failed:
-        return failed.below(str(position))
+    return translated_batch(body, _parse_email, whole=mode == _STRICT)
 
 
 def _reply_to(value: Json) -> dict[str, Json]:

@@ -1,0 +1,40 @@
+"""Make the requests of the contract from what a front has translated."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.bodies import parse_send
+from pillarbox.http.body_hash import batch_hash, send_hash
+
+
+def translated_send(ours: Mapping[str, Json], body: Json) -> SendRequest:
+    """Validate a translated email as the contract's; `body` is what the client sent.
+
+    Raises:
+        ValidationFailed: a field is wrong.
+    """
+    return replace(parse_send({**ours}), may_be_text=True, body_hash=send_hash(body))
+
+
+def translated_batch(
+    emails: list[Json], translate: Callable[[Json], SendRequest], *, whole: bool
+) -> BatchRequest:
+    """Translate the emails of a batch; with `whole` it is sent as a whole or not at all."""
+    if len(emails) > MAX_MESSAGES:
+        return BatchRequest(body_hash="", count=len(emails), items=())
+
+    def item(position: int, email: Json) -> SendRequest | ServiceError:
+        try:
+            return translate(email)
+        except ValidationFailed as failed:
+            return failed.below(str(position))
+
+    return BatchRequest(
+        body_hash=batch_hash({"messages": emails}),
+        count=len(emails),
+        items=tuple(item(position, email) for position, email in enumerate(emails)),
+        whole=whole,
+    )

@@ -1,0 +1,185 @@
+"""Read requests in Postmark's shape, and translate them into those of the contract."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+from pillarbox.application.authentication import PresentedKey
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.http.bodies import ParsedSend, read_keyed
+from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.fronts.sends import translated_batch, translated_send
+from pillarbox.http.requests import header_values, refuse_account, request_origin
+
+_TOKEN: Final = "x-postmark-server-token"  # noqa: S105  the name of a header
+MISSING_TOKEN: Final = "Send the API key in X-Postmark-Server-Token: bx_live_…"  # noqa: S105  a text
+_ENVELOPE: Final = {"From": "from", "To": "to", "Cc": "cc", "Bcc": "bcc", "ReplyTo": "replyTo"}
+_OTHERS: Final = {"Headers": "headers", "Attachments": "attachments"}
+_SETTLED: Final[Mapping[str, tuple[Json, str]]] = {
+    "TrackOpens": (False, "opens are not tracked"),
+    "TrackLinks": ("None", "links are not tracked"),
+    "MessageStream": ("outbound", "there is one stream, outbound"),
+}
+_LABELS: Final = {"Tag": "tag", "Metadata": "metadata"}
+#: An email of `POST /email`.
+EMAIL: Final = Fields(
+    _ENVELOPE | {"Subject": "subject", "HtmlBody": "html", "TextBody": "text"} | _OTHERS | _LABELS,
+    _SETTLED,
+)
+#: An email of `POST /email/withTemplate`. A template's CSS is put into attributes in any case.
+TEMPLATED: Final = Fields(
+    _ENVELOPE
+    | {"TemplateId": "templateId", "TemplateAlias": "alias", "TemplateModel": "variables"}
+    | _OTHERS
+    | _LABELS,
+    {**_SETTLED, "InlineCss": (True, "the CSS of a template is put into its elements")},
+)
+ATTACHMENT: Final = Fields(
+    {
+        "Name": "filename",
+        "Content": "content",
+        "ContentType": "contentType",
+        "ContentID": "contentId",
+    }
+)
+#: Postmark's clients send these for fields that are not given.
+_NOTHING: Final[tuple[Json, ...]] = ("", [], {})
+
+
+def read_server_token(event: APIGatewayProxyEvent) -> str:
+    """Return the API key in X-Postmark-Server-Token.
+
+    Raises:
+        ServiceError: `missing_api_key`.
+        ValidationFailed: the request names another account.
+    """
+    refuse_account(event)
+    tokens = header_values(event, _TOKEN)
+    if len(tokens) != 1 or not tokens[0]:
+        raise ServiceError("missing_api_key", MISSING_TOKEN)
+    return PresentedKey.of(tokens[0], request_origin(event))
+
+
+def read_postmark_email(event: APIGatewayProxyEvent, fields: Fields) -> ParsedSend[SendRequest]:
+    """Read the body of a send with these fields, and the Idempotency-Key."""
+    return read_keyed(event, f"POSTMARK {event.path}", lambda body: _parse_email(body, fields))
+
+
+def read_postmark_batch(event: APIGatewayProxyEvent, fields: Fields) -> ParsedSend[BatchRequest]:
+    """Read the body of a batch of such sends: a list, or with templates an object with one."""
+
+    def parse(body: Json) -> BatchRequest:
+        if fields is TEMPLATED:
+            body = Fields({"Messages": "messages"}).translate(body).get("messages")
+        if not isinstance(body, list) or not body:
+            raise _wrong(
+                "Messages" if fields is TEMPLATED else "", "must be a list of 1 to 100 emails"
+            )
+        return translated_batch(body, lambda email: _parse_email(email, fields), whole=False)
+
+    return read_keyed(event, f"POSTMARK {event.path}", parse)
+
+
+def _parse_email(body: Json, fields: Fields) -> SendRequest:
+    """Translate one email, and validate it as the contract's.
+
+    Raises:
+        ValidationFailed: a field is unknown, refused or wrong.
+    """
+    given = body
+    if isinstance(body, dict):
+        given = {name: value for name, value in body.items() if value not in _NOTHING}
+    ours = fields.translate(given)
+    if fields is EMAIL and "subject" not in ours:
+        raise ValidationFailed(FieldError("Subject", "is missing", "required"))
+    for name, translate in _TRANSLATE.items():
+        if name in ours:
+            ours |= translate(ours.pop(name))
+    _label(ours)
+    return translated_send(ours, body)
+
+
+def _addresses(name: str, ours: str) -> Callable[[Json], dict[str, Json]]:
+    def translate(value: Json) -> dict[str, Json]:
+        if not isinstance(value, str):
+            raise _wrong(name, "must be a string: bare addresses with commas between them")
+        return {ours: [address.strip() for address in value.split(",")]}
+
+    return translate
+
+
+def _template_id(value: Json) -> dict[str, Json]:
+    if not isinstance(value, str):
+        raise _wrong("TemplateId", "must be a string: the id of a template here, a UUID")
+    return {"templateId": value}
+
+
+def _alias(value: Json) -> dict[str, Json]:
+    if not isinstance(value, str):
+        raise _wrong("TemplateAlias", "must be a string")
+    return {"templateId" if is_uuid(value) else "starterTemplate": value}
+
+
+def _headers(value: Json) -> dict[str, Json]:
+    headers: dict[str, Json] = {}
+    for position, item in enumerate(_list("Headers", value)):
+        if not isinstance(item, dict) or set(item) != {"Name", "Value"}:
+            raise _wrong(f"Headers.{position}", "must be an object with Name and Value")
+        name = item["Name"]
+        if not isinstance(name, str) or name in headers:
+            raise _wrong(f"Headers.{position}.Name", "must be a name that occurs once")
+        headers[name] = item["Value"]
+    return {"headers": headers}
+
+
+def _attachments(value: Json) -> dict[str, Json]:
+    return {"attachments": [_attachment(*each) for each in enumerate(_list("Attachments", value))]}
+
+
+def _attachment(position: int, item: Json) -> Json:
+    try:
+        ours = ATTACHMENT.translate(item)
+    except ValidationFailed as failed:
+        raise failed.below(f"Attachments.{position}") from None
+    if isinstance(content_id := ours.get("contentId"), str):
+        ours |= {"contentId": content_id.removeprefix("cid:"), "inline": True}
+    return ours
+
+
+def _label(ours: dict[str, Json]) -> None:
+    """Make tags of Tag and Metadata."""
+    tag, metadata = ours.pop("tag", None), ours.pop("metadata", None)
+    if metadata is not None and not isinstance(metadata, dict):
+        raise _wrong("Metadata", "must be an object of names and values")
+    tags: dict[str, Json] = dict(metadata or {})
+    if tag is not None:
+        if "tag" in tags:
+            raise _wrong("Metadata", "has the name tag, under which Tag is stored")
+        tags["tag"] = tag
+    if tags:
+        ours["tags"] = tags
+
+
+def _list(name: str, value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise _wrong(name, "must be a list")
+    return value[:100]
+
+
+def _wrong(field: str, message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError(field, message, "wrong_type"))
+
+
+_TRANSLATE: Final[Mapping[str, Callable[[Json], dict[str, Json]]]] = {
+    "to": _addresses("To", "to"),
+    "cc": _addresses("Cc", "cc"),
+    "bcc": _addresses("Bcc", "bcc"),
+    "templateId": _template_id,
+    "alias": _alias,
+    "headers": _headers,
+    "attachments": _attachments,
+}

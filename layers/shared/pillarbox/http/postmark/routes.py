@@ -1,0 +1,88 @@
+"""/postmark/…: send in Postmark's shape."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from pillarbox.application.sending.batch import BatchSend
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.domain.errors import ServiceError
+from pillarbox.http.app import App, build_app, log_accepted, request_id
+from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.messages.replies import Reply, reply_stored
+from pillarbox.http.postmark.replies import batch_sent, email_sent, reply_postmark_error
+from pillarbox.http.postmark.requests import (
+    EMAIL,
+    TEMPLATED,
+    read_postmark_batch,
+    read_postmark_email,
+    read_server_token,
+)
+
+
+class SendServices(Protocol):
+    """The use cases of these routes."""
+
+    @property
+    def single_send(self) -> SingleSend:
+        """Send one email."""
+
+    @property
+    def batch_send(self) -> BatchSend:
+        """Send several."""
+
+
+def postmark_front(services: Callable[[], SendServices]) -> App:
+    """Return the resolver of these routes."""
+    app = build_app(reply_postmark_error)
+
+    @app.post("/postmark/email")
+    def send_email() -> Reply:
+        return send(EMAIL)
+
+    @app.post("/postmark/email/withTemplate")
+    def send_templated() -> Reply:
+        return send(TEMPLATED)
+
+    @app.post("/postmark/email/batch")
+    def send_batch() -> Reply:
+        return send_all(EMAIL)
+
+    @app.post("/postmark/email/batchWithTemplates")
+    def send_templated_batch() -> Reply:
+        return send_all(TEMPLATED)
+
+    @app.route("/postmark/.+", method=["GET", "POST", "PUT", "PATCH", "DELETE"])
+    def refuse() -> Reply:
+        services().single_send.authenticate(read_server_token(app.current_event))
+        raise ServiceError("route_not_found", "Pillarbox has no such route of Postmark's.")
+
+    def send(fields: Fields) -> Reply:
+        key, event = read_server_token(app.current_event), app.current_event
+        services().single_send.authenticate(key)
+        sent = read_postmark_email(event, fields)
+        response = services().single_send.submit(
+            key,
+            sent.request,
+            sent.idempotency_digest,
+            partial(email_sent, sent.request),
+            request_id=request_id(event.raw_event),
+        )
+        log_accepted(event.raw_event, key, response)
+        return reply_stored(response)
+
+    def send_all(fields: Fields) -> Reply:
+        key, event = read_server_token(app.current_event), app.current_event
+        services().batch_send.authenticate(key)
+        sent = read_postmark_batch(event, fields)
+        response = services().batch_send.submit(
+            key,
+            sent.request,
+            sent.idempotency_digest,
+            partial(batch_sent, sent.request),
+            request_id=request_id(event.raw_event),
+        )
+        log_accepted(event.raw_event, key, response)
+        return reply_stored(response)
+
+    return app

@@ -1,0 +1,309 @@
+"""The front in Postmark's shape, as its clients use it (`make sdks` runs them)."""
+
+import base64
+import json
+import os
+from typing import Any, Final
+from unittest.mock import ANY
+
+import pytest
+
+from openapi.operations import OPERATIONS
+from openapi.responses import error_codes
+from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.errors import CODES
+from pillarbox.http.postmark.replies import ERRORS
+from pillarbox.http.postmark.requests import ATTACHMENT, EMAIL, TEMPLATED
+from tests.contract.bodies import TO
+from tests.contract.client import Api, ApiResponse
+from tests.contract.service import SENDER, Service
+from tests.loops import for_each
+from tests.stack import ROOT
+
+_EMAIL: Final[dict[str, Any]] = {
+    "From": f"Acme <{SENDER}>",
+    "To": TO,
+    "Subject": "Hello from Postmark",
+    "HtmlBody": "<strong>Hello</strong> dear Postmark user.",
+}
+_OTP: Final[dict[str, Any]] = {
+    "From": SENDER,
+    "To": TO,
+    "TemplateAlias": "otp",
+    "TemplateModel": {"otp_code": "1"},
+}
+
+
+class Postmark:
+    """A client of the front with one key."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def post(self, path: str, body: object, **headers: str) -> ApiResponse:
+        sent = {"X-Postmark-Server-Token": self.key, "Content-Type": "application/json"}
+        return Api(base="/postmark").raw("POST", path, json.dumps(body), sent | headers)
+
+    def send(self, **fields: Any) -> ApiResponse:
+        """Send an email with these fields; None leaves one out."""
+        email = {name: value for name, value in (_EMAIL | fields).items() if value is not None}
+        return self.post("/email", email)
+
+
+@pytest.fixture
+def postmark(service: Service) -> Postmark:
+    """Return a client with the key of a paid account."""
+    return Postmark(service.live().key or "")
+
+
+def test_an_email_is_sent(service: Service, postmark: Postmark) -> None:
+    """The response has the fields that clients read, and the id of an email of the account."""
+    answer = postmark.send().json
+    assert answer == {
+        "To": TO,
+        "SubmittedAt": ANY,
+        "MessageID": ANY,
+        "ErrorCode": 0,
+        "Message": "OK",
+    }
+    assert service.deliver() == []
+    found = Api(postmark.key).get(answer["MessageID"]).json
+    assert (found["subject"], found["status"]) == ("Hello from Postmark", "sent")
+
+
+def test_both_doors_make_the_same_mail(service: Service, postmark: Postmark) -> None:
+    """An email with every field is the same mail as that of POST /v1/emails."""
+    pdf = base64.b64encode(b"%PDF-1.7").decode()
+    theirs = _EMAIL | {
+        "To": f"{TO}, bob@customer.example",
+        "Cc": "cc@customer.example",
+        "Bcc": "bcc@customer.example",
+        "ReplyTo": "help@sender.example",
+        "TextBody": "Hello",
+        "Headers": [{"Name": "X-Entity-Ref-ID", "Value": "1"}],
+        "Tag": "receipt",
+        "Metadata": {"order": "10442"},
+        "Attachments": [
+            {"Name": "a.pdf", "Content": pdf, "ContentType": "application/pdf"},
+            {
+                "Name": "l.png",
+                "Content": "iVBORw0KGgo=",
+                "ContentType": "image/png",
+                "ContentID": "cid:logo",
+            },
+        ],
+    }
+    ours = {
+        "to": [TO, "bob@customer.example"],
+        "from": SENDER,
+        "fromName": "Acme",
+        "subject": _EMAIL["Subject"],
+        "html": _EMAIL["HtmlBody"],
+        "text": "Hello",
+        "cc": ["cc@customer.example"],
+        "bcc": ["bcc@customer.example"],
+        "replyTo": "help@sender.example",
+        "headers": {"X-Entity-Ref-ID": "1"},
+        "tags": {"order": "10442", "tag": "receipt"},
+        "attachments": [
+            {"filename": "a.pdf", "contentType": "application/pdf", "content": pdf},
+            {
+                "filename": "l.png",
+                "contentType": "image/png",
+                "content": "iVBORw0KGgo=",
+                "inline": True,
+                "contentId": "logo",
+            },
+        ],
+    }
+    assert {*theirs} == {*EMAIL.carried}
+    assert postmark.post("/email", theirs).status == 200
+    assert Api(postmark.key).send(ours).status == 200
+    first, second = (
+        json.loads(job["body"])["payload"] for job in service.jobs_of(Api(postmark.key))
+    )
+    assert first == second
+
+
+def test_templates_by_id_and_by_alias(service: Service) -> None:
+    """TemplateId is the id of a saved template, and TemplateAlias also the slug of a starter."""
+    account = service.account()
+    client = Postmark(service.key(account))
+    saved = service.template(account, "<p>{{ name }}</p>")
+    named = {"From": SENDER, "To": TO, "TemplateModel": {"name": "Ada"}, "InlineCss": True}
+    for body in (named | {"TemplateId": saved}, named | {"TemplateAlias": saved}, _OTP):
+        assert client.post("/email/withTemplate/", body).json["ErrorCode"] == 0
+    several = client.post("/email/batchWithTemplates", {"Messages": [_OTP, _OTP]}).json
+    assert [one["ErrorCode"] for one in several] == [0, 0]
+    missing = client.post("/email/withTemplate", named | {"TemplateId": service.template("x", "y")})
+    assert (missing.status, missing.json["ErrorCode"]) == (422, 1101)
+
+
+def test_a_batch_sends_each_email_that_is_valid(service: Service, postmark: Postmark) -> None:
+    """The response has what each email would get alone, in their order."""
+    emails = [_EMAIL, _EMAIL | {"To": "nobody"}, _EMAIL | {"To": "b@customer.example"}]
+    first, second, third = postmark.post("/email/batch", emails).json
+    assert (first["ErrorCode"], first["To"], third["To"]) == (0, TO, "b@customer.example")
+    assert second == {"ErrorCode": 300, "Message": ANY}
+    assert len(service.jobs_of(Api(postmark.key))) == 2
+
+
+def test_a_retry_with_a_key_sends_once(service: Service, postmark: Postmark) -> None:
+    """An Idempotency-Key, which Postmark lacks, works on each route."""
+    for path, body in (
+        ("/email", _EMAIL),
+        ("/email/batch", [_EMAIL]),
+        ("/email/withTemplate", _OTP),
+    ):
+        first, again = (postmark.post(path, body, **{"Idempotency-Key": "1"}) for _ in range(2))
+        assert first.text == again.text
+    assert len(service.jobs_of(Api(postmark.key))) == 3
+    other = postmark.post("/email", _EMAIL | {"Tag": "x"}, **{"Idempotency-Key": "1"})
+    assert (other.status, other.json["ErrorCode"]) == (422, 300)
+
+
+def test_text_alone_and_empty_fields(service: Service, postmark: Postmark) -> None:
+    """Text alone is sent as text; an empty field is none, as Postmark's clients send them."""
+    empty = {"Cc": "", "Bcc": "", "ReplyTo": "", "Headers": [], "Attachments": [], "Metadata": {}}
+    assert postmark.send(HtmlBody="", TextBody="Hi", **empty).status == 200
+    assert service.deliver() == []
+    assert b"multipart" not in service.ses.mails[-1]["raw"]
+
+
+def test_suppressed_recipients_are_named_as_clients_expect(service: Service) -> None:
+    """The official clients take the addresses from the words of error 406."""
+    account = service.account()
+    client = Postmark(service.key(account))
+    service.suppress(account, "ada@customer.example")
+    refused = client.send(To="ada@customer.example, bob@customer.example")
+    assert (refused.status, refused.json["ErrorCode"]) == (422, 406)
+    assert "Found inactive addresses: ada@customer.example. Inactive" in refused.json["Message"]
+
+
+def test_who_may_not_send(service: Service) -> None:
+    """A missing or wrong key, a foreign sender and a spent quota have Postmark's numbers."""
+    missing = Api(base="/postmark").raw("POST", "/email", "{}")
+    assert (missing.status, missing.json["ErrorCode"]) == (401, 10)
+    for key in ("POSTMARK_API_TEST", "bx_live_wrong", service.session(service.account())):
+        assert (Postmark(key).send().status, Postmark(key).send().json["ErrorCode"]) == (401, 10)
+    client = Postmark(service.live(limits=Limits(per_minute=9, per_day=1, per_month=9)).key or "")
+    foreign = client.send(From="x@other.example")
+    assert (foreign.status, foreign.json["ErrorCode"]) == (422, 400)
+    assert client.send().status == 200
+    spent = client.send()
+    assert (spent.status, spent.json["ErrorCode"]) == (422, 405)
+    other = client.post("/server", {})
+    assert (other.status, other.json["ErrorCode"]) == (404, 404)
+    assert client.post("/email", _EMAIL, **{"X-Account": "0" * 12}).json["ErrorCode"] == 300
+
+
+@for_each(
+    "change, text",
+    [
+        ({"Subject": None}, "`Subject` is missing"),
+        ({"HtmlBody": None}, "Give `HtmlBody` or `TextBody`"),
+        ({"To": None}, "`To` is required"),
+        ({"To": [TO]}, "`To` must be a string"),
+        ({"To": f"Ada <{TO}>"}, "Ada"),
+        ({"ReplyTo": "x"}, "`ReplyTo`"),
+        ({"Unknown": 1}, "`Unknown` is not a field"),
+        ({"TemplateId": 1}, "`TemplateId` is not a field"),
+        ({"Metadata": [1]}, "`Metadata` must be an object"),
+        ({"Metadata": {"a b": "1"}}, "`Metadata`"),
+        ({"Metadata": {"tag": "1"}, "Tag": "2"}, "`Metadata` has the name tag"),
+        ({"Headers": [{"Name": "Bcc", "Value": "x@y.example"}]}, "`Headers"),
+        ({"Headers": [{"Name": "X-A", "Value": "1\r\nBcc: x@y.example"}]}, "`Headers"),
+        ({"Headers": [{"Name": "X-A", "Value": "1"}] * 2}, "`Headers.1.Name`"),
+        ({"Headers": {"X-A": "1"}}, "`Headers` must be a list"),
+        ({"Attachments": [{"Name": "a.pdf", "Path": "/etc/passwd"}]}, "`Attachments.0.Path`"),
+        ({"Attachments": ["x"]}, "`Attachments.0`"),
+        ({"Subject": "a\r\nBcc: x@y.example"}, "`Subject`"),
+    ],
+)
+def test_a_wrong_field_is_named(change: dict[str, Any], text: str, postmark: Postmark) -> None:
+    """An invalid request is error 300, whose message names the field as Postmark does."""
+    refused = postmark.send(**change)
+    assert (refused.status, refused.json["ErrorCode"]) == (422, 300)
+    assert text in refused.json["Message"]
+
+
+def test_other_bodies_are_refused(postmark: Postmark) -> None:
+    """A body of another form is error 300, and a batch over the limit 410."""
+    for path, body in (
+        ("/email", [_EMAIL]),
+        ("/email", "x"),
+        ("/email/batch", _EMAIL),
+        ("/email/batch", []),
+        ("/email/batchWithTemplates", [_OTP]),
+        ("/email/withTemplate", _OTP | {"TemplateAlias": None, "TemplateId": 12}),
+    ):
+        refused = postmark.post(path, body)
+        assert (refused.status, refused.json["ErrorCode"]) == (422, 300), path
+    many = postmark.post("/email/batch", [_EMAIL] * 101)
+    assert (many.status, many.json["ErrorCode"]) == (422, 410)
+
+
+_GUIDE: Final = ROOT / "docs/guides/postmark.md"
+_HEAD: Final = "| field | with this front |\n|---|---|\n"
+#: A value of each field that has other ones than `_EMAIL` and `_OTP`.
+_VALUES: Final[dict[str, Any]] = {
+    "Cc": "cc@customer.example",
+    "Bcc": "bcc@customer.example",
+    "ReplyTo": "help@sender.example",
+    "TextBody": "Hello",
+    "Headers": [{"Name": "X-Entity-Ref-ID", "Value": "1"}],
+    "Attachments": [{"Name": "a.pdf", "Content": "JVBERi0xLjc="}],
+    "Tag": "receipt",
+    "Metadata": {"order": "10442"},
+}
+_FILE: Final = {
+    "Name": "l.png",
+    "Content": "iVBORw0KGgo=",
+    "ContentType": "image/png",
+    "ContentID": "cid:logo",
+}
+
+
+def test_the_guide_lists_what_is_carried(service: Service) -> None:
+    """The table in docs/guides/postmark.md is what a client meets when it sends each field."""
+    account = service.account()
+    client = Postmark(service.key(account))
+    saved = service.template(account, "<p>x</p>")
+    rows = []
+    for fields, path, least in (
+        (EMAIL, "/email", _EMAIL),
+        (TEMPLATED, "/email/withTemplate", _OTP),
+    ):
+        for name in fields.carried:
+            body = least | {name: (_VALUES | least).get(name, saved)}
+            if name == "TemplateId":
+                body |= {"TemplateAlias": None, "TemplateModel": {}}
+            assert client.post(path, body).json["ErrorCode"] == 0, name
+            rows.append(f"| `{name}` | carried |\n")
+        for name, (only, _) in fields.settled.items():
+            assert client.post(path, least | {name: only}).json["ErrorCode"] == 0
+            refused = client.post(path, least | {name: "other"}).json["Message"]
+            reason = refused.removeprefix(f"`{name}` ").rstrip(".")
+            assert reason != refused
+            rows.append(f"| `{name}` | only `{json.dumps(only)}`: {reason} |\n")
+    assert {*_FILE} == ATTACHMENT.names
+    assert client.send(Attachments=[_FILE]).status == 200
+    rows += [f"| `Attachments[].{name}` | carried |\n" for name in _FILE]
+    text = _GUIDE.read_text(encoding="utf-8")
+    before, after = text.split(_HEAD)
+    made = before + _HEAD + "".join(dict.fromkeys(rows)) + "\n" + after[after.index("## ") :]
+    if os.environ.get("WRITE_FIELDS"):
+        _GUIDE.write_text(made, encoding="utf-8")
+    assert text == made, "run this test with WRITE_FIELDS=1, which writes the table"
+
+
+def test_every_error_of_a_send_has_a_number() -> None:
+    """Each code that the document lists for sends has a number, or its status is one."""
+    sends = {"send_email", "send_batch"}
+    codes = {code for one in OPERATIONS if one.id in sends for code in error_codes(one)}
+    rest = codes - ERRORS.keys()
+    assert {CODES[code][0] for code in rest} <= {403, 405, 409, 429, 500}
+    assert rest <= {
+        *("client_blocked", "method_not_allowed", "idempotency_in_flight"),
+        *("rate_limit_exceeded", "internal_error"),
+    }

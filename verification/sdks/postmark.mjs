@@ -1,0 +1,44 @@
+// Uses Postmark's client for Node unchanged: POSTMARK_HOST and POSTMARK_KEY say where. Prints JSON.
+import postmark from "postmark";
+
+const options = { requestHost: process.env.POSTMARK_HOST, useHttps: false };
+const client = new postmark.ServerClient(process.env.POSTMARK_KEY, options);
+const email = {
+  From: "Acme <hello@shop.example>",
+  To: "ada@customer.example",
+  Subject: "Hello from Postmark!",
+  HtmlBody: "<strong>Hello</strong> dear Postmark user.",
+};
+const file = new postmark.Models.Attachment("a.pdf", Buffer.from("%PDF-1.7").toString("base64"), "application/pdf");
+const full = {
+  ...email,
+  TextBody: "Hello dear Postmark user.",
+  ReplyTo: "help@shop.example",
+  Tag: "receipt",
+  Metadata: { order: "10442" },
+  Headers: [{ Name: "X-Entity-Ref-ID", Value: "1" }],
+  Attachments: [file],
+  MessageStream: "outbound",
+};
+const failed = (promise) => promise.then(() => ({}), (error) => error);
+const sent = await client.sendEmail(full);
+const batch = await client.sendEmailBatch([email, { ...email, To: "nobody" }]);
+const otp = { From: email.From, To: email.To, TemplateAlias: "otp", TemplateModel: { otp_code: "1" } };
+const templated = await client.sendEmailWithTemplate(otp);
+const several = await client.sendEmailBatchWithTemplates([otp, otp]);
+const tracked = await failed(client.sendEmail({ ...email, TrackOpens: true }));
+const foreign = await failed(client.sendEmail({ ...email, From: "x@elsewhere.example" }));
+const wrong = await failed(new postmark.ServerClient("bx_live_wrong", options).sendEmail(email));
+const other = await failed(client.getServer());
+console.log(
+  JSON.stringify({
+    "an email with every field": sent.ErrorCode === 0 && sent.MessageID.length === 36 && sent.To === email.To,
+    "a batch, of which one email is wrong": batch[0].ErrorCode === 0 && batch[1].ErrorCode === 300,
+    "a template by its alias": templated.ErrorCode === 0,
+    "a batch of templates": several.length === 2 && several[1].ErrorCode === 0,
+    "a refused field by name": tracked.name === "InvalidEmailRequestError" && tracked.message.includes("TrackOpens"),
+    "a foreign sender": foreign.name === "ApiInputError" && foreign.code === 400,
+    "a wrong key": wrong.name === "InvalidAPIKeyError",
+    "another route": other.statusCode === 404,
+  }),
+);
