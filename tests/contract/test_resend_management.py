@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from typing import Any, Final
 from unittest.mock import ANY
@@ -10,6 +11,7 @@ import pytest
 import resend
 from resend import exceptions
 
+from openapi.generate import FRONT_ROUTES
 from openapi.operations import OPERATIONS
 from openapi.responses import error_codes
 from pillarbox.domain.accounts.key import (
@@ -330,6 +332,38 @@ def test_only_keys_manage_and_an_operators_key_names_its_account() -> None:
     for key in ("bx_live_wrong", "sess_wrong"):
         wrong = front.raw("GET", path, headers={"Authorization": f"Bearer {key}"})
         assert (wrong.status, wrong.json["name"]) == (403, "invalid_api_key")
+
+
+_AREAS: Final = {
+    "domains": "domains",
+    "api-keys": "keys",
+    "suppressions": "suppressions",
+    "webhooks": "webhooks",
+}
+
+
+@for_each(
+    "method, path, area",
+    [
+        (method, re.sub(r"{\w+}", "x.example", route.removeprefix("/resend")), area)
+        for route, methods in FRONT_ROUTES.items()
+        if (area := _AREAS.get(route.split("/")[2])) and route.startswith("/resend/")
+        for method in methods
+    ],
+)
+def test_each_route_needs_its_scope(method: str, path: str, area: str, service: Service) -> None:
+    """A key with every other scope is refused before anything else is looked at."""
+    scope = f"{area}:{'read' if method == 'GET' else 'write'}"
+    account, body = service.account(), None if method in {"GET", "DELETE"} else "{}"
+    refused, allowed = (
+        Api(base="/resend").raw(method, path, body, {"Authorization": f"Bearer {key}"})
+        for key in (
+            service.key(account, Preset.CUSTOM, scopes=SCOPES - {scope}),
+            service.key(account, Preset.CUSTOM, scopes=frozenset({scope})),
+        )
+    )
+    assert (refused.status, refused.json["name"]) == (401, "restricted_api_key")
+    assert allowed.status != 401
 
 
 _MANAGED: Final = ("/v1/domains", "/v1/keys", "/v1/suppressions", "/v1/webhooks")
