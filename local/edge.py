@@ -308,7 +308,7 @@ async def _read(request: Request, limit: int) -> bytes | None:
 
 
 def _is_envelope(content: bytes) -> bool:
-    """Return whether a function wrote an error: the contract's, or one in the shape of a front."""
+    """Return whether a function wrote an error: the contract's, or one in another shape."""
     try:
         return not {"error", "statusCode", "ErrorCode"}.isdisjoint(json.loads(content))
     except (TypeError, ValueError):

@@ -113,8 +113,8 @@ def _api(_: str) -> str:
         lines += _integrations(path, methods | everything)
         of_literal = methods if len(set(methods.values())) > 1 else {}
         lines += _integrations(f"/v1{path}", of_literal | everything)
-    for path, taken in FRONT_ROUTES.items():
-        owner = {method.lower(): _front_owner(path, method) for method in taken}
+    for path, taken in DIALECT_ROUTES.items():
+        owner = {method.lower(): _dialect_owner(path, method) for method in taken}
         lines += _integrations(path, owner | {"x-amazon-apigateway-any-method": "Resend"})
     return "\n".join(lines) + "\n"
 
@@ -129,7 +129,7 @@ def _owner(path: str, method: str) -> str:
     return owner
 
 
-def _front_owner(path: str, method: str) -> str:
+def _dialect_owner(path: str, method: str) -> str:
     """Return the logical id of the function of a path that is in the shape of another service.
 
     What manages an account has the function that has the rights for it.
@@ -192,7 +192,7 @@ _MANAGING: Final = {
 }
 #: The routes in the shapes of other services, which are not in docs/openapi.json. The last ones of
 #: each answer for what Pillarbox does not have.
-FRONT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+DIALECT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails": ("GET", "POST"),
     "/resend/emails/batch": ("POST",),
     "/resend/emails/{message_id}": ("GET",),

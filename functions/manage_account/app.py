@@ -102,9 +102,9 @@ def _member(scope: str) -> Principal | MemberPrincipal:
 
 
 def _resend() -> App:
-    from pillarbox.http.resend.suppressions import suppression_front  # noqa: PLC0415  few requests
+    from pillarbox.http.resend.suppressions import suppression_routes  # noqa: PLC0415  few requests
 
-    return suppression_front(services)
+    return suppression_routes(services)
 
 
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -93,9 +93,9 @@ def _principal(scope: str) -> Principal | MemberPrincipal:
 
 
 def _resend() -> App:
-    from pillarbox.http.resend.domains import domain_front  # noqa: PLC0415  few requests
+    from pillarbox.http.resend.domains import domain_routes  # noqa: PLC0415  few requests
 
-    return domain_front(services)
+    return domain_routes(services)
 
 
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -51,9 +51,9 @@ def _principal(scope: str) -> Principal | MemberPrincipal:
 
 
 def _resend() -> App:
-    from pillarbox.http.resend.api_keys import api_key_front  # noqa: PLC0415  few requests
+    from pillarbox.http.resend.api_keys import api_key_routes  # noqa: PLC0415  few requests
 
-    return api_key_front(services)
+    return api_key_routes(services)
 
 
 lambda_handler = entrypoint(app, {"/resend/": _resend})

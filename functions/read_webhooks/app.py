@@ -41,9 +41,9 @@ def _account_id() -> str:
 
 
 def _resend() -> App:
-    from pillarbox.http.resend.webhooks import reading_front  # noqa: PLC0415  few requests
+    from pillarbox.http.resend.webhooks import reading_routes  # noqa: PLC0415  few requests
 
-    return reading_front(services)
+    return reading_routes(services)
 
 
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -4,7 +4,6 @@ from pillarbox.domain.accounts.key import EMAILS_READ, TEMPLATES_READ
 from pillarbox.http.app import App, build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored
 from pillarbox.http.requests import read_uuid
-from pillarbox.http.resend.pages import page_of_emails
 from pillarbox.http.resend.replies import email, email_id, email_ids, reply_resend_error
 from pillarbox.http.resend.requests import (
     read_bearer_key,
@@ -12,7 +11,6 @@ from pillarbox.http.resend.requests import (
     read_resend_email,
     refused_resource,
 )
-from pillarbox.http.resend.templates import page_of_templates, template_detail
 from pillarbox.wiring import services
 
 app = build_app(reply_resend_error)
@@ -52,6 +50,8 @@ def send_batch() -> Reply:
 
 @app.get("/resend/emails")
 def list_emails() -> Reply:
+    from pillarbox.http.resend.pages import page_of_emails  # noqa: PLC0415  sends do not list
+
     key = read_bearer_key(app.current_event)
     principal = services().authentication.authenticate(key, EMAILS_READ)
     queries = services().history_queries
@@ -69,6 +69,8 @@ def get_email(message_id: str) -> Reply:
 
 @app.get("/resend/templates")
 def list_templates() -> Reply:
+    from pillarbox.http.resend.templates import page_of_templates  # noqa: PLC0415  sends do not list
+
     principal = services().authentication.authenticate(
         read_bearer_key(app.current_event), TEMPLATES_READ
     )
@@ -78,6 +80,8 @@ def list_templates() -> Reply:
 
 @app.get("/resend/templates/<template_id>")
 def get_template(template_id: str) -> Reply:
+    from pillarbox.http.resend.templates import template_detail  # noqa: PLC0415  sends do not show
+
     principal = services().authentication.authenticate(
         read_bearer_key(app.current_event), TEMPLATES_READ
     )
@@ -94,9 +98,9 @@ def refuse(resource: str) -> Reply:
 
 
 def _postmark() -> App:
-    from pillarbox.http.postmark.routes import postmark_front  # noqa: PLC0415  one front at a time
+    from pillarbox.http.postmark.routes import postmark_routes  # noqa: PLC0415  one shape at a time
 
-    return postmark_front(services)
+    return postmark_routes(services)
 
 
 lambda_handler = entrypoint(app, {"/postmark/": _postmark})

@@ -98,9 +98,9 @@ def _principal() -> Principal | MemberPrincipal:
 
 
 def _resend() -> App:
-    from pillarbox.http.resend.webhooks import writing_front  # noqa: PLC0415  few requests
+    from pillarbox.http.resend.webhooks import writing_routes  # noqa: PLC0415  few requests
 
-    return writing_front(services)
+    return writing_routes(services)
 
 
 lambda_handler = entrypoint(app, {"/resend/": _resend})

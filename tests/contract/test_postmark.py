@@ -1,4 +1,4 @@
-"""The front in Postmark's shape, as its clients use it (`make sdks` runs them)."""
+"""The API in Postmark's shape, as its clients use it (`make sdks` runs them)."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ _OTP: Final[dict[str, Any]] = {
 
 
 class Postmark:
-    """A client of the front with one key."""
+    """A client with one key."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -244,7 +244,7 @@ def test_other_bodies_are_refused(postmark: Postmark) -> None:
 
 
 _GUIDE: Final = ROOT / "docs/guides/postmark.md"
-_HEAD: Final = "| field | with this front |\n|---|---|\n"
+_HEAD: Final = "| field | on these routes |\n|---|---|\n"
 #: A value of each field that has other ones than `_EMAIL` and `_OTP`.
 _VALUES: Final[dict[str, Any]] = {
     "Cc": "cc@customer.example",

@@ -1,4 +1,4 @@
-"""The front in Resend's shape, used by Resend's official SDK for Python."""
+"""The API in Resend's shape, used by Resend's official SDK for Python."""
 
 import base64
 import json as json_module
@@ -318,6 +318,6 @@ _FRONT: Final = {
 def test_every_error_of_a_send_has_a_name() -> None:
     """Each code that the document lists for sends and reads has Resend's status and name."""
     codes = {code for one in OPERATIONS if one.id in _FRONT for code in error_codes(one)}
-    # The front takes neither sessions nor X-Account.
+    # These routes take neither sessions nor X-Account.
     own = {"client_blocked", "method_not_allowed", "invalid_session", "account_not_found"}
     assert codes - own <= ERRORS.keys()

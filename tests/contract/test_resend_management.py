@@ -11,7 +11,7 @@ import pytest
 import resend
 from resend import exceptions
 
-from openapi.generate import FRONT_ROUTES
+from openapi.generate import DIALECT_ROUTES
 from openapi.operations import OPERATIONS
 from openapi.responses import error_codes
 from pillarbox.domain.accounts.key import (
@@ -21,7 +21,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
     account_of_key,
 )
-from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.resend import api_keys, domains, suppressions, webhooks
 from pillarbox.http.resend.replies import ERRORS
 from tests.contract.client import Api
@@ -80,7 +80,7 @@ def test_the_records_of_a_domain_that_the_provider_knows(sdk: Service) -> None:
 
 
 def test_a_key_is_created_with_a_permission_and_sends(sdk: Service) -> None:
-    """`sending_access` only sends; full access, the default, does all that this front does."""
+    """`sending_access` only sends; full access, the default, does all that these routes do."""
     made: Any = SDK.ApiKeys.create({"name": "sends", "permission": "sending_access"})
     full: Any = SDK.ApiKeys.create({"name": "all"})
     names = {one["id"]: one["name"] for one in SDK.ApiKeys.list()["data"]}
@@ -346,7 +346,7 @@ _AREAS: Final = {
     "method, path, area",
     [
         (method, re.sub(r"{\w+}", "x.example", route.removeprefix("/resend")), area)
-        for route, methods in FRONT_ROUTES.items()
+        for route, methods in DIALECT_ROUTES.items()
         if (area := _AREAS.get(route.split("/")[2])) and route.startswith("/resend/")
         for method in methods
     ],

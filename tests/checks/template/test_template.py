@@ -9,7 +9,7 @@ import pytest
 
 from front.workers import TIME_LIMIT
 from local import template
-from openapi.generate import FRONT_ROUTES
+from openapi.generate import DIALECT_ROUTES
 from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.adapters.sqs.event_queue import RECEIPTS, VISIBILITY
 from pillarbox.application.delivery.backoff import retry_wait
@@ -27,7 +27,7 @@ from tests.loops import for_each
 _SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
 _LAYER = template.ROOT / "layers" / "shared"
-_ALL_ROUTES = {**ROUTES, **FRONT_ROUTES}
+_ALL_ROUTES = {**ROUTES, **DIALECT_ROUTES}
 
 
 def _of_type(kind: str, resources: dict[str, Any] = _RESOURCES) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_without_an_edge_both_readings_and_wrong_methods_reach_a_function() -> N
                 owner = owners.get((reading, method), owners[reading, "ANY"])
                 assert owner == owners[path, method]
     literal = (f"/v1{path}" for path in ROUTES)
-    assert {path for path, _ in owners} == {*ROUTES, *FRONT_ROUTES, *literal}
+    assert {path for path, _ in owners} == {*ROUTES, *DIALECT_ROUTES, *literal}
 
 
 def test_the_gateway_may_call_the_functions_of_its_routes() -> None:

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from local import containers, template
 from local.containers import HOST_NAME, ContainerGateway, environment_of_containers
 from local.guard import LoopbackHost, SignedRequests
-from openapi.generate import FRONT_ROUTES
+from openapi.generate import DIALECT_ROUTES
 from pillarbox.http.routes import ROUTES
 
 KEY: Final = "AKIA0123456789"
@@ -122,7 +122,7 @@ def test_sam_gets_each_route_with_its_own_methods(tmp_path: Any) -> None:
     made = template.for_sam({}, "x86_64", tmp_path)
     paths = made["Resources"]["Api"]["Properties"]["DefinitionBody"]["paths"]
     assert {path: {method.upper() for method in methods} for path, methods in paths.items()} == {
-        path: set(methods) for path, methods in {**ROUTES, **FRONT_ROUTES}.items()
+        path: set(methods) for path, methods in {**ROUTES, **DIALECT_ROUTES}.items()
     }
     send = paths["/v1/emails"]["post"]["x-amazon-apigateway-integration"]
     assert send["uri"]["Fn::Sub"].endswith("/functions/${SendEmail.Arn}/invocations")

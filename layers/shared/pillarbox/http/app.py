@@ -66,14 +66,14 @@ def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Respon
     return proceed(app)
 
 
-def entrypoint(app: App, fronts: Mapping[str, Callable[[], App]] | None = None) -> Handler:
+def entrypoint(app: App, dialects: Mapping[str, Callable[[], App]] | None = None) -> Handler:
     """Wrap a resolver: a canonical path, a request id on every response, one log line each.
 
-    `fronts` makes the resolvers of paths that begin with a text: those in the shape of another
+    `dialects` makes the resolvers of paths that begin with a text: those in the shape of another
     service. It makes one for the first such path, so that others do not wait for what it loads.
     """
     logger = observability.make_logger()
-    others = [(start, cache(make)) for start, make in (fronts or {}).items()]
+    others = [(start, cache(make)) for start, make in (dialects or {}).items()]
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         event["path"] = canonical_path(event)

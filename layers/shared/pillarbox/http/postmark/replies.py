@@ -11,7 +11,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.http.fronts.replies import describe, reply_in_shape
+from pillarbox.http.dialects.replies import describe, reply_in_shape
 from pillarbox.http.messages.replies import Reply, timestamp
 from pillarbox.http.postmark.requests import ATTACHMENT, EMAIL, MISSING_TOKEN, TEMPLATED
 

@@ -11,8 +11,8 @@ from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
-from pillarbox.http.fronts.fields import Fields
-from pillarbox.http.fronts.sends import translated_batch, translated_send
+from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import header_values, refuse_account, request_origin
 
 _TOKEN: Final = "x-postmark-server-token"  # noqa: S105  the name of a header

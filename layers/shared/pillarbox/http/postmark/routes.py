@@ -8,7 +8,7 @@ from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.http.app import App, build_app, log_accepted, request_id
-from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.messages.replies import Reply, reply_stored
 from pillarbox.http.postmark.replies import batch_sent, email_sent, reply_postmark_error
 from pillarbox.http.postmark.requests import (
@@ -32,7 +32,7 @@ class SendServices(Protocol):
         """Send several."""
 
 
-def postmark_front(services: Callable[[], SendServices]) -> App:
+def postmark_routes(services: Callable[[], SendServices]) -> App:
     """Return the resolver of these routes."""
     app = build_app(reply_postmark_error)
 

@@ -25,7 +25,7 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import App, build_app
-from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import read_json
@@ -44,7 +44,7 @@ class Permission(StrEnum):
     SENDING = "sending_access"
 
 
-#: The scopes of each. Full access is what the routes of this front need.
+#: The scopes of each. Full access is what the routes in this shape need.
 SCOPES: Final = {
     Permission.SENDING: frozenset({EMAILS_SEND}),
     Permission.FULL: frozenset(
@@ -67,7 +67,7 @@ class NewKeyRequest(WireModel):
     permission = with_default(one_of(Permission), Permission.FULL)
 
 
-def api_key_front(services: Callable[[], Services]) -> App:
+def api_key_routes(services: Callable[[], Services]) -> App:
     """Return the resolver of these routes."""
     app = build_app(reply_resend_error)
 

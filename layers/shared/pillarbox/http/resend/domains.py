@@ -14,7 +14,7 @@ from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.http.accounts.wire import AddDomainRequest
 from pillarbox.http.app import App, build_app
-from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.requests import read_json
 from pillarbox.http.resend.lists import page_of
@@ -55,7 +55,7 @@ def new_domain_fields(region: str) -> Fields:
 CHANGES: Final = Fields({"id": "id"}, _SETTLED, _REFUSED)
 
 
-def domain_front(services: Callable[[], Services]) -> App:
+def domain_routes(services: Callable[[], Services]) -> App:
     """Return the resolver of these routes."""
     app = build_app(reply_resend_error)
 

@@ -7,7 +7,7 @@ from typing import Final
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.message import EventKind, Message, Status
-from pillarbox.http.fronts.replies import describe, reply_in_shape
+from pillarbox.http.dialects.replies import describe, reply_in_shape
 from pillarbox.http.messages.replies import Reply, timestamp
 from pillarbox.http.resend.requests import RENAMED
 

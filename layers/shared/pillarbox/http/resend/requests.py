@@ -12,7 +12,7 @@ from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
-from pillarbox.http.fronts.sends import translated_batch, translated_send
+from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import (
     bearer_tokens,
     caller_request,
@@ -71,7 +71,7 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
 
 
 def refused_resource(resource: str) -> ServiceError:
-    """Return the error for a resource that this front does not change, or does not have."""
+    """Return the error for what is not changed here, or is not there."""
     if resource == "templates":
         return ServiceError(
             "session_required",

@@ -10,7 +10,7 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import MAX_FAULTS, ValidationFailed
 from pillarbox.http.accounts.wire import AddSuppressionsRequest, read_address
 from pillarbox.http.app import App, build_app
-from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.query import LIMIT, read_query
 from pillarbox.http.requests import read_json
@@ -50,7 +50,7 @@ class ForwardQuery(WireModel):
     origin = optional(text(), check=lambda value, _: _unfiltered(value))
 
 
-def suppression_front(services: Callable[[], Services]) -> App:
+def suppression_routes(services: Callable[[], Services]) -> App:
     """Return the resolver of these routes."""
     app = build_app(reply_resend_error)
 

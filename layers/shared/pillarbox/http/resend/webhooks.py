@@ -14,7 +14,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookType,
 )
 from pillarbox.http.app import App, build_app
-from pillarbox.http.fronts.fields import Fields
+from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.requests import read_json, read_uuid
 from pillarbox.http.resend.lists import page_of
@@ -36,7 +36,7 @@ EVENTS: Final = {
 }
 
 
-def reading_front(services: Callable[[], Services]) -> App:
+def reading_routes(services: Callable[[], Services]) -> App:
     """Return the resolver of the routes that read."""
     app = build_app(reply_resend_error)
 
@@ -59,7 +59,7 @@ def reading_front(services: Callable[[], Services]) -> App:
     return app
 
 
-def writing_front(services: Callable[[], Services]) -> App:
+def writing_routes(services: Callable[[], Services]) -> App:
     """Return the resolver of the routes that write."""
     app = build_app(reply_resend_error)
 

@@ -1,4 +1,4 @@
-"""Make the requests of the contract from what a front has translated."""
+"""Make the requests of the contract from what was translated."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,0 +1,1 @@
+"""What the APIs in the shapes of other services share."""

@@ -1,1 +1,0 @@
-"""What the fronts in the shapes of other services share."""
