@@ -201,8 +201,9 @@ def test_who_may_not_send(service: Service) -> None:
     "change, text",
     [
         ({"Subject": None}, "`Subject` is missing"),
+        ({"From": ""}, "`From` is missing"),
         ({"HtmlBody": None}, "Give `HtmlBody` or `TextBody`"),
-        ({"To": None}, "`To` is required"),
+        ({"To": None}, "`To` is missing"),
         ({"To": [TO]}, "`To` must be a string"),
         ({"To": f"Ada <{TO}>"}, "Ada"),
         ({"ReplyTo": "x"}, "`ReplyTo`"),
@@ -229,6 +230,10 @@ def test_a_wrong_field_is_named(change: dict[str, Any], text: str, postmark: Pos
 
 def test_other_bodies_are_refused(postmark: Postmark) -> None:
     """A body of another form is error 300, and a batch over the limit 410."""
+    token = {"X-Postmark-Server-Token": postmark.key}
+    form = token | {"Content-Type": "application/x-www-form-urlencoded"}
+    refused = Api(base="/postmark").raw("POST", "/email", "From=x", form)
+    assert refused.json["Message"] == "The body is a form, not JSON."
     for path, body in (
         ("/email", [_EMAIL]),
         ("/email", "x"),

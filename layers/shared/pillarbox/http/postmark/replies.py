@@ -97,7 +97,7 @@ def _sent(request: SendRequest | ServiceError, message_id: UUID) -> dict[str, ob
 
 
 def _error(error: ServiceError) -> dict[str, object]:
-    message = describe(error, _NAMES, _MESSAGES, "The body")
+    message = describe(error, _NAMES, _MESSAGES)
     if error.code == "recipient_suppressed":
         # Clients read the addresses from exactly these words.
         addresses = ", ".join(address for address, _ in refused_recipients(error.details))

@@ -46,6 +46,8 @@ ATTACHMENT: Final = Fields(
         "ContentID": "contentId",
     }
 )
+#: The last one is a template's own.
+_NEEDED: Final = ("From", "To", "Subject")
 #: Postmark's clients send these for fields that are not given.
 _NOTHING: Final[tuple[Json, ...]] = ("", [], {})
 
@@ -94,8 +96,9 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
     if isinstance(body, dict):
         given = {name: value for name, value in body.items() if value not in _NOTHING}
     ours = fields.translate(given)
-    if fields is EMAIL and "subject" not in ours:
-        raise ValidationFailed(FieldError("Subject", "is missing", "required"))
+    needed = _NEEDED if fields is EMAIL else _NEEDED[:2]
+    if missing := [name for name in needed if fields.carried[name] not in ours]:
+        raise ValidationFailed(*(FieldError(name, "is missing", "required") for name in missing))
     for name, translate in _TRANSLATE.items():
         if name in ours:
             ours |= translate(ours.pop(name))

@@ -152,4 +152,4 @@ def _error(error: ServiceError) -> tuple[int, str]:
 
 
 def _message(error: ServiceError) -> str:
-    return describe(error, _THEIR_NAMES, _MESSAGES, "The body")
+    return describe(error, _THEIR_NAMES, _MESSAGES)
