@@ -17,18 +17,33 @@ class Services(Protocol):
     """What `pillarbox.wiring` makes."""
 
     @property
-    def caller_authentication(self) -> CallerAuthentication: ...
+    def caller_authentication(self) -> CallerAuthentication:
+        """Who calls."""
+
     @property
-    def account_domains(self) -> AccountDomains: ...
+    def account_domains(self) -> AccountDomains:
+        """The domains of accounts."""
+
     @property
-    def region(self) -> str: ...
+    def region(self) -> str:
+        """Where the service runs."""
+
     @property
-    def api_keys(self) -> Keys: ...
+    def api_keys(self) -> Keys:
+        """The keys of accounts."""
+
     @property
-    def key_uses(self) -> KeyUses: ...
+    def key_uses(self) -> KeyUses:
+        """When keys were used."""
+
     @property
-    def suppression_list(self) -> SuppressionList: ...
+    def suppression_list(self) -> SuppressionList:
+        """The suppressions of accounts."""
+
     @property
-    def webhook_queries(self) -> WebhookQueries: ...
+    def webhook_queries(self) -> WebhookQueries:
+        """The endpoints of accounts, to read."""
+
     @property
-    def webhooks(self) -> Webhooks: ...
+    def webhooks(self) -> Webhooks:
+        """The endpoints of accounts, to write."""
