@@ -249,7 +249,7 @@ def test_other_bodies_are_refused(postmark: Postmark) -> None:
 
 
 _GUIDE: Final = ROOT / "docs/guides/postmark.md"
-_HEAD: Final = "| field | on these routes |\n|---|---|\n"
+_HEAD: Final = "| field | on these routes | since |\n|---|---|---|\n"
 #: A value of each field that has other ones than `_EMAIL` and `_OTP`.
 _VALUES: Final[dict[str, Any]] = {
     "Cc": "cc@customer.example",
@@ -284,16 +284,16 @@ def test_the_guide_lists_what_is_carried(service: Service) -> None:
             if name == "TemplateId":
                 body |= {"TemplateAlias": None, "TemplateModel": {}}
             assert client.post(path, body).json["ErrorCode"] == 0, name
-            rows.append(f"| `{name}` | carried |\n")
+            rows.append(f"| `{name}` | carried | 0.1.0 |\n")
         for name, (only, _) in fields.settled.items():
             assert client.post(path, least | {name: only}).json["ErrorCode"] == 0
             refused = client.post(path, least | {name: "other"}).json["Message"]
             reason = refused.removeprefix(f"`{name}` ").rstrip(".")
             assert reason != refused
-            rows.append(f"| `{name}` | only `{json.dumps(only)}`: {reason} |\n")
+            rows.append(f"| `{name}` | only `{json.dumps(only)}`: {reason} | 0.1.0 |\n")
     assert {*_FILE} == ATTACHMENT.names
     assert client.send(Attachments=[_FILE]).status == 200
-    rows += [f"| `Attachments[].{name}` | carried |\n" for name in _FILE]
+    rows += [f"| `Attachments[].{name}` | carried | 0.1.0 |\n" for name in _FILE]
     text = _GUIDE.read_text(encoding="utf-8")
     before, after = text.split(_HEAD)
     made = before + _HEAD + "".join(dict.fromkeys(rows)) + "\n" + after[after.index("## ") :]

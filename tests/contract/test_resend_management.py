@@ -250,7 +250,7 @@ _REQUESTS: Final[dict[str, tuple[Fields, dict[str, Any], Callable[[Any], Any]]]]
     ),
 }
 _GUIDE: Final = ROOT / "docs/guides/resend.md"
-_HEAD: Final = "| of | field | |\n|---|---|---|\n"
+_HEAD: Final = "| of | field | | since |\n|---|---|---|---|\n"
 
 
 @pytest.mark.usefixtures("sdk")
@@ -261,19 +261,15 @@ def test_the_guide_lists_the_fields_of_what_keys_manage() -> None:
         assert {*values} == fields.names
         least = {name: values[name] for name in fields.carried}
         for name, value in values.items():
-            with_field = least | {name: value}
-            if name in fields.settled:
-                only = json.dumps(fields.settled[name][0])
-                reason = _refusal(call, least | {name: "other"}, name)
-                call(with_field)
-                rows.append(f"| {resource} | `{name}` | only `{only}`: {reason} |\n")
-            elif name in fields.refused:
-                rows.append(
-                    f"| {resource} | `{name}` | refused: {_refusal(call, with_field, name)} |\n"
-                )
+            if name in fields.refused:
+                cells = f"refused: {_refusal(call, least | {name: value}, name)} | "
             else:
-                call(with_field)
-                rows.append(f"| {resource} | `{name}` | carried |\n")
+                call(least | {name: value})
+                cells = "carried | 0.1.0"
+            if name in fields.settled:
+                reason = _refusal(call, least | {name: "other"}, name)
+                cells = f"only `{json.dumps(value)}`: {reason} | 0.1.0"
+            rows.append(f"| {resource} | `{name}` | {cells} |\n")
     text = _GUIDE.read_text(encoding="utf-8")
     before, after = text.split(_HEAD)
     made = before + _HEAD + "".join(rows) + "\n" + after[after.index("## ") :]
