@@ -46,7 +46,7 @@ def new_domain_fields(region: str) -> Fields:
     """Return the fields of a new domain, for a service in a region of AWS."""
     settled = _SETTLED | {
         "region": (region, f"the service runs in {region}"),
-        "custom_return_path": (MAIL_FROM_LABEL, f"bounces go to {MAIL_FROM_LABEL}.<domain>"),
+        "custom_return_path": (MAIL_FROM_LABEL, f"bounces go to the subdomain {MAIL_FROM_LABEL}"),
     }
     return Fields({"name": "domain"}, settled, _REFUSED)
 
