@@ -31,7 +31,7 @@ _PACKAGES: Final[dict[str, set[str]]] = {
     "breaker": {"history.ports"},
     "delivery": {"history"},
     "history": set(),
-    "operator": {"history"},
+    "operator": {"accounts.ports", "history"},
     "sending": set(),
     "sign_in": set(),
     "templates": {"sending"},

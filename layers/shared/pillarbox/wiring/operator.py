@@ -7,6 +7,7 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.history import HistoryWiring
 
 if TYPE_CHECKING:
+    from pillarbox.application.operator.account_deletion import AccountDeletion
     from pillarbox.application.operator.queues import QueueOperations
     from pillarbox.application.operator.ranking import AccountRates
     from pillarbox.application.operator.service_checks import ServiceChecks
@@ -54,6 +55,20 @@ class OperationWiring(HistoryWiring):
                     self.settings.webhooks_queue_url, self.settings.webhooks_dead_letters_url
                 ),
             },
+        )
+
+    @cached_property
+    def account_deletion(self) -> "AccountDeletion":
+        from pillarbox.adapters.dynamodb.accounts.account_data import DynamoAccountData
+        from pillarbox.adapters.ses.tenants import SesTenants
+        from pillarbox.application.operator.account_deletion import AccountDeletion
+
+        return AccountDeletion(
+            accounts=self.account_store,
+            queries=self.history_queries,
+            data=DynamoAccountData(self.table, self.credentials),
+            tenants=SesTenants(configuration_set=""),  # it deletes only
+            clock=utc_now,
         )
 
     @cached_property
