@@ -22,10 +22,10 @@ from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
-from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
