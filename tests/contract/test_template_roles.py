@@ -151,6 +151,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _sweep(service, recorded)
         _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
+        _delete_account(service)
         _operate(service)  # last, because it fills each queue
         yield recorded.made
 
@@ -379,6 +380,8 @@ def _operate(service: Service) -> None:
     for url in moved.values():
         sqs.send_message(QueueUrl=url, MessageBody="{}")
     for operation in OF_SESSIONS:
+        if operation.id == "delete_operated_account":
+            continue
         if operation.permission in _OF_OPERATORS and "sign-ups" not in operation.path:
             for name in moved if "queue" in operation.parameters else ("",):
                 ids = {"account_id": account, "queue": name}
@@ -405,6 +408,8 @@ def _manage(service: Service) -> None:
     key_id = api.raw("POST", "/keys", child, {"X-Account": account}).json["id"]
     assert api.raw("DELETE", f"/keys/{key_id}", None, {"X-Account": account}).status == 204
     for operation in OPERATED:
+        if operation.id == "delete_operated_account":
+            continue
         assert operation.request(api, {"account_id": account}).status // 100 == 2, operation.id
     own_key = api_keys.find(text).key_id
     assert api.raw("POST", "/keys", child, {"X-Account": account}).status == 201
@@ -614,6 +619,36 @@ def _sweep(service: Service, recorded: Calls) -> None:
                 recorded.handler("sweep_account")(
                     {"Records": tasks}, Invocation(seconds_left=seconds)
                 )
+
+
+def _delete_account(service: Service) -> None:
+    """Delete an account that has something of every kind, with an operator's key and a session."""
+    services, account = wiring.services(), service.account()
+    own = services.accounts.create("Operator", Plan.ENTERPRISE).account_id
+    services.accounts.update(own, AccountChanges(operates=True))
+    limits = KeyLimits(sources=_EVERYWHERE)
+    key = services.api_keys.issue_live(own, "ci", Preset.CUSTOM, OPERATOR_SCOPES, limits=limits)
+    service.session(account)
+    services.account_store.set_isolation(account, Isolation.STRICT, f"pillarbox-{account}")
+    url, types = "https://a.example/hook", ["email.bounced"]
+    hook = services.webhooks.create(account, url, types, by="ada")
+    kinds = "DOM DOMAIN KEYS LOG MSG QUOTA RCPT STAT SUP TAG TPL TPLD TPLV USED".split()
+    items = [{"pk": f"{kind}#{account}", "sk": "C#1", "digest": "0"} for kind in kinds]
+    for table in (services.table, services.credentials):
+        for item in items:
+            if table is services.table or item["pk"].startswith("KEYS"):
+                table.put(to_item(item))
+    for partition in keys.of_webhook_endpoint(account, hook.endpoint.endpoint_id):
+        services.table.put(
+            partition | ({} if partition.get("sk", {}).get("S") else {"sk": {"S": "1"}})
+        )
+    services.table.put(keys.rebuild_mark(account, 1))
+    services.accounts.suspend(account, "gone")
+    path = f"/operator/accounts/{account}"
+    with service.at(wiring.utc_now() + timedelta(minutes=3)):
+        assert Api(session=service.operator()).raw("DELETE", "/operator/accounts/x").status == 404
+        deleted = Api(key.text).raw("DELETE", path, query={"dropPending": "true"})
+        assert deleted.json["done"]
 
 
 def _granted(function: str) -> set[str]:
