@@ -517,7 +517,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             identities: Any = wiring.services().account_domains.check.identities
             tenants: Any = wiring.services().senders.tenants
             pauses: Any = wiring.services().tenant_pauses
-            for adapter in (identities, tenants, pauses.may_send.__self__):
+            deleted: Any = wiring.services().account_deletion.tenants
+            for adapter in (identities, tenants, pauses.may_send.__self__, deleted):
                 ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()
