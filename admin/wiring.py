@@ -5,7 +5,6 @@ from functools import cached_property, partial
 from time import sleep
 
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
-from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.dead_letters import SqsDeadLetterQueues
 from admin.aws.message_rewrite import DynamoMessageRewrite
@@ -25,6 +24,7 @@ from admin.use_cases.messages import MessageSearch
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
+from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.ses.account import SesAccount

@@ -79,6 +79,10 @@ PROGRAMS: Final = {
     ),
     "post_webhooks": (f"services().webhook_worker; {_TABLE}", _FLOOR_ONE),
     "preview_starter_template": (f"services().authentication; {_TABLE}", _FLOOR_ONE),
+    "provide_resources": (
+        f"services().management_api; services().provisioned_secrets; {_TABLE}",
+        _FLOOR_ONE,
+    ),
     "read_webhooks": (f"services().webhook_queries; {_CALLER}", _FLOOR_ONE),
     "record_feedback": (f"services().feedback; {_TABLE}", _FLOOR_ONE),
     "resend": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),

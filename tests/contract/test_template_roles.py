@@ -20,7 +20,8 @@ from botocore.client import BaseClient
 
 from local import template
 from pillarbox import wiring
-from pillarbox.adapters import secret_store
+from pillarbox.adapters import cloudformation_response, secret_store
+from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.dynamodb import keys, records, service_address
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -29,6 +30,8 @@ from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.management_api import DeployedApi
+from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
@@ -58,6 +61,7 @@ from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import post, proof_for, user_without_account
 from tests.contract.test_backend_down import no_answer
+from tests.contract.test_cloudformation import InProcessProbe
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
@@ -152,6 +156,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
         _delete_account(service)
+        _provide(service, recorded)
         _operate(service)  # last, because it fills each queue
         yield recorded.made
 
@@ -652,6 +657,39 @@ def _delete_account(service: Service) -> None:
         assert Api(session=service.operator()).raw("DELETE", "/operator/accounts/x").status == 404
         deleted = Api(key.text).raw("DELETE", path, query={"dropPending": "true"})
         assert deleted.status == 200, deleted.text
+
+
+def _provide(service: Service, recorded: Calls) -> None:
+    """Let a stack create a key, look for it again, and delete it."""
+    services = wiring.services()
+    key = service.key(service.account(), scopes=SCOPES)
+    boto3.client("secretsmanager").create_secret(Name="provisioning", SecretString=key)
+    api = DeployedApi(
+        services.service_address.read, lambda: secret_store.read_secret("provisioning")
+    )
+    answers: list[dict[str, Any]] = []
+    properties = {"Name": "web", "Preset": "send"}
+    event = {
+        **dict.fromkeys(("StackId", "RequestId", "LogicalResourceId", "ResponseURL"), "it"),
+        "ResourceType": "Custom::PillarboxKey",
+        "ResourceProperties": properties,
+    }
+    with (
+        mock.patch.dict(vars(services), management_api=api),
+        mock.patch.dict(vars(services), provisioned_secrets=ProvisionedSecrets("stack/")),
+        mock.patch.object(HttpApiProbe, "request", InProcessProbe().request),
+        mock.patch.object(
+            cloudformation_response,
+            "put_response",
+            lambda _, body: answers.append(json.loads(body)),
+        ),
+    ):
+        for request in ("Create", "Create", "Delete"):
+            sent = event | {"RequestType": request}
+            if answers:
+                sent["PhysicalResourceId"] = answers[-1]["PhysicalResourceId"]
+            recorded.handler("provide_resources")(sent, Invocation(seconds_left=900))
+    assert [one["Status"] for one in answers] == ["SUCCESS"] * 3, answers
 
 
 def _granted(function: str) -> set[str]:

@@ -363,6 +363,19 @@ class Settings:
         ("functions", "relay", "front"),
         default="direct",
     )
+    provisioning_key = Setting(
+        str,
+        "the secret with the management key for stacks; without one there are no custom resources",
+        ("functions",),
+        default="",
+        parameter="ProvisioningKey",
+    )
+    provisioned_secrets = Setting(
+        str,
+        "what the names of secrets begin with that keys and webhooks of stacks get",
+        ("functions",),
+        default="",
+    )
     shared_tenant = Setting(
         switch,
         "whether new accounts of strangers begin in the tenant of SES that they share",

@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from admin import apply as command
-from admin.aws.api_probe import HttpApiProbe
 from admin.aws.provisioning import ValueStores
+from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.domain.errors import ServiceError
 from tests.aws import REGION, emulated_aws
 

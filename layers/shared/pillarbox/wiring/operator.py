@@ -7,6 +7,9 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.history import HistoryWiring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pillarbox.application.management import ManagementApi, SecretValues
     from pillarbox.application.operator.account_deletion import AccountDeletion
     from pillarbox.application.operator.queues import QueueOperations
     from pillarbox.application.operator.ranking import AccountRates
@@ -70,6 +73,26 @@ class OperationWiring(HistoryWiring):
             tenants=SesTenants(configuration_set=""),  # it deletes only
             clock=utc_now,
         )
+
+    @cached_property
+    def management_api(self) -> "ManagementApi":
+        from pillarbox.adapters.management_api import DeployedApi
+        from pillarbox.adapters.secret_store import read_secret
+
+        key = self.settings.provisioning_key
+        return DeployedApi(self.service_address.read, lambda: read_secret(key))
+
+    @cached_property
+    def provisioned_secrets(self) -> "SecretValues":
+        from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
+
+        return ProvisionedSecrets(self.settings.provisioned_secrets)
+
+    @property
+    def answer_cloudformation(self) -> "Callable[[str, bytes], None]":
+        from pillarbox.adapters.cloudformation_response import put_response
+
+        return put_response
 
     @cached_property
     def service_checks(self) -> "ServiceChecks":
