@@ -15,6 +15,7 @@ PACKAGE: Final = LAYER / "pillarbox"
 
 _PORTS: Final = {
     "pillarbox.application.ports",
+    "pillarbox.application.management",
     "pillarbox.application.message_log",
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",

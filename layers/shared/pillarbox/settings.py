@@ -363,18 +363,9 @@ class Settings:
         ("functions", "relay", "front"),
         default="direct",
     )
-    provisioning_key = Setting(
-        str,
-        "the secret with the management key for stacks; without one there are no custom resources",
-        ("functions",),
-        default="",
-        parameter="ProvisioningKey",
-    )
+    provisioning_key = Setting(str, "the secret with the management key for stacks", ("functions",))
     provisioned_secrets = Setting(
-        str,
-        "what the names of secrets begin with that keys and webhooks of stacks get",
-        ("functions",),
-        default="",
+        str, "what the names of secrets of stacks' keys and webhooks begin with", ("functions",)
     )
     shared_tenant = Setting(
         switch,

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.http.cloudformation.properties import checked
-from pillarbox.http.cloudformation.resources import TYPES, Resource, Target
+from pillarbox.http.cloudformation.resources import TYPES, Resource, ResourceTarget
 
 #: Seconds. No call begins later than this before the end of the function's time. The slowest one
 #: takes half of it, and the response has the rest.
@@ -28,7 +28,7 @@ class TimeIsUp(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ResourceResponse:
     """What CloudFormation gets. `outcome` is for the log: it names no property."""
 
     body: Mapping[str, Any]
@@ -77,7 +77,7 @@ class ResourceProvider:
     seconds_left: Callable[[], float]
     sleep: Callable[[float], None] = field(default=sleep)
 
-    def respond(self, event: Mapping[str, Any]) -> Response:
+    def respond(self, event: Mapping[str, Any]) -> ResourceResponse:
         """Carry a request out and return the response. Every failure is one too."""
         work = _Work(self, event)
         try:
@@ -137,7 +137,7 @@ class _Work:
             return self._type.update(self._target(given), self._known)
         return self._replace(self._type, given)
 
-    def response(self, status: str, outcome: str, **more: object) -> Response:
+    def response(self, status: str, outcome: str, **more: object) -> ResourceResponse:
         """Return the response. A failed update leaves CloudFormation with the object that it knows.
 
         So the next request is about that one, and what a failed creation made is deleted by the
@@ -153,7 +153,7 @@ class _Work:
             "NoEcho": self._type is not None and self._type.secret,
             **more,
         }
-        return Response(body, outcome)
+        return ResourceResponse(body, outcome)
 
     def _create(self, kind: Resource, properties: Mapping[str, Any]) -> Mapping[str, Any]:
         return kind.create(self._target(properties))
@@ -179,9 +179,9 @@ class _Work:
                 raise
         return {}
 
-    def _target(self, properties: Mapping[str, Any]) -> Target:
+    def _target(self, properties: Mapping[str, Any]) -> ResourceTarget:
         provider = self._provider
-        return Target(
+        return ResourceTarget(
             api=TimedApi(provider.api, provider.seconds_left, provider.pause),
             secrets=provider.secrets,
             pause=provider.pause,
@@ -197,6 +197,6 @@ class _Work:
             self._created = physical_id
 
 
-def in_json(response: Response) -> bytes:
+def in_json(response: ResourceResponse) -> bytes:
     """Return the body of a response as CloudFormation takes it."""
     return json.dumps(response.body).encode()

@@ -15,7 +15,7 @@ from pillarbox.http.cloudformation.properties import Properties, is_set
 _PAUSE: Final = 15.0
 
 
-class Pause(Protocol):
+class TimedPause(Protocol):
     """Waits, if the function's time allows it."""
 
     def __call__(self, seconds: float) -> None:
@@ -27,12 +27,12 @@ class Pause(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ResourceTarget:
     """What a resource needs."""
 
     api: ManagementApi
     secrets: SecretValues
-    pause: Pause
+    pause: TimedPause
     properties: Properties
     #: Names this resource among all of all stacks.
     name: str
@@ -68,23 +68,23 @@ class Resource:
     #: Whether its attributes are about a secret.
     secret: ClassVar[bool] = False
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create an object and return its attributes.
 
         A new resource refuses an object that exists: the stack would delete what it did not create.
         """
         raise NotImplementedError
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Change an object and return its attributes."""
         raise NotImplementedError
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Delete an object. One that does not exist is an error 404."""
         raise NotImplementedError
 
 
-class Account(Resource):
+class AccountResource(Resource):
     """An account. Deleting it suspends it, unless OnDelete says `delete`."""
 
     required = ("Name",)
@@ -92,7 +92,7 @@ class Account(Resource):
     identity = ()
     _ON_DELETE = ("suspend", "delete")
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create an account."""
         self._on_delete(target)
         name, plan = target.properties["Name"], target.properties.get("Plan", "free")
@@ -104,7 +104,7 @@ class Account(Resource):
         target.note_id(made["id"], True)
         return {"Name": name, "Plan": plan}
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Change name and plan."""
         self._on_delete(target)
         name, plan = target.properties["Name"], target.properties.get("Plan", "free")
@@ -112,7 +112,7 @@ class Account(Resource):
         target.api.call("PATCH", f"/v1/operator/accounts/{physical_id}", {"plan": plan})
         return {"Name": name, "Plan": plan}
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Suspend an account; delete it if that is wanted, which takes two minutes and more."""
         path = f"/v1/operator/accounts/{physical_id}"
         state = target.api.call("GET", path)
@@ -126,7 +126,7 @@ class Account(Resource):
         while not target.api.call("DELETE", path)["done"]:
             target.pause(0)
 
-    def _on_delete(self, target: Target) -> str:
+    def _on_delete(self, target: ResourceTarget) -> str:
         choice: str = target.properties.get("OnDelete", "suspend")
         if choice not in self._ON_DELETE:
             message = f"must be one of {', '.join(self._ON_DELETE)}"
@@ -138,7 +138,7 @@ class Account(Resource):
 _LOOKS: Final = 9
 
 
-class Domain(Resource):
+class DomainResource(Resource):
     """A domain, with its DNS records. With WaitFor it only waits: it adds and removes nothing."""
 
     required = ("Name",)
@@ -146,7 +146,7 @@ class Domain(Resource):
     identity = ("Name", "Account", "WaitFor")
     _WAITS = ("proof", "verification")
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Add a domain, or wait until DNS has what it needs."""
         name, wait = target.properties["Name"].lower(), target.properties.get("WaitFor")
         if wait not in (None, *self._WAITS):
@@ -163,20 +163,20 @@ class Domain(Resource):
         target.note_id(physical_id, False)
         return self._wait(target, name, wait)
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Look again."""
         del physical_id
         name, wait = target.properties["Name"].lower(), target.properties.get("WaitFor", "")
         return self._wait(target, name, wait)
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Remove a domain."""
         del physical_id
         if "WaitFor" not in target.properties:
             target.call("DELETE", f"/v1/domains/{_part(target.properties['Name'].lower())}")
 
     @staticmethod
-    def _wait(target: Target, name: str, wait: str) -> dict[str, Any]:
+    def _wait(target: ResourceTarget, name: str, wait: str) -> dict[str, Any]:
         while True:
             domain = target.call("GET", f"/v1/domains/{_part(name)}")
             # The other records are known after the proof.
@@ -186,14 +186,14 @@ class Domain(Resource):
             target.pause(_PAUSE)
 
 
-class Sender(Resource):
+class SenderResource(Resource):
     """A sender. It waits until its domain is verified."""
 
     required = ("Address",)
     optional = ("Account", "Default")
     identity = ("Address", "Account")
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Add a sender."""
         address = target.properties["Address"].lower()
         is_set(target.properties, "Default")
@@ -210,26 +210,26 @@ class Sender(Resource):
         target.note_id(physical_id, not exists)
         return self.update(target, physical_id)
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Make it the default, if that is wanted; another sender takes that from it."""
         address = physical_id.rpartition("/")[2]
         if is_set(target.properties, "Default"):
             target.call("PUT", f"/v1/senders/{_part(address)}/default")
         return {"Address": address}
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Remove a sender."""
         target.call("DELETE", f"/v1/senders/{_part(physical_id.rpartition('/')[2])}")
 
 
-class Template(Resource):
+class TemplateResource(Resource):
     """A template, which is published at each change."""
 
     required = ("Name", "Subject", "Category", "Source")
     optional = ("Account", "Kind", "Locales", "Text")
     identity = ("Account",)
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create a template."""
         name, category = target.properties["Name"], target.properties["Category"]
         drafts = target.call("GET", "/v1/templates/drafts")["items"]
@@ -241,7 +241,7 @@ class Template(Resource):
         target.note_id(found[0], False)
         return self.update(target, found[0])
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Save the draft and publish it."""
         path, given = f"/v1/templates/{physical_id}", target.properties
         state = target.call("GET", f"{path}/draft")
@@ -267,12 +267,12 @@ class Template(Resource):
         made = target.call("POST", f"{path}/publish", If_Match=str(saved["revision"]))
         return {"Version": made["version"]}
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Delete a template."""
         target.call("DELETE", f"/v1/templates/{physical_id}")
 
 
-class Webhook(Resource):
+class WebhookResource(Resource):
     """A webhook endpoint. Its secret goes to Secrets Manager."""
 
     required = ("Url", "Types")
@@ -280,7 +280,7 @@ class Webhook(Resource):
     identity = ("Url", "Account")
     secret = True
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create an endpoint."""
         body = target.given({"Url": "url", "Types": "types", "Format": "format"})
         endpoints = target.call("GET", "/v1/webhooks")["items"]
@@ -292,7 +292,7 @@ class Webhook(Resource):
         target.note_id(made["id"], True)
         return {"SecretArn": target.secrets.store(made["id"], made["secret"])}
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Change the types and the format, and make a new secret if the old one is lost."""
         path = f"/v1/webhooks/{physical_id}"
         target.call("PATCH", path, target.given({"Types": "types", "Format": "format"}))
@@ -302,12 +302,12 @@ class Webhook(Resource):
             arn = target.secrets.store(physical_id, secret)
         return {"SecretArn": arn}
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Delete an endpoint, then its secret."""
         _delete_with_secret(target, f"/v1/webhooks/{physical_id}", physical_id)
 
 
-class Key(Resource):
+class KeyResource(Resource):
     """An API key. Its value goes to Secrets Manager, and nothing of a key can change."""
 
     required = ("Name", "Preset")
@@ -315,7 +315,7 @@ class Key(Resource):
     identity = (*required, *optional)
     secret = True
 
-    def create(self, target: Target) -> dict[str, Any]:
+    def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create a key. Its name ends with what it is for.
 
         By that a request that is repeated finds it, and a rollback the key that it goes back to:
@@ -336,23 +336,30 @@ class Key(Resource):
         target.note_id(made["id"], True)
         return {"SecretArn": target.secrets.store(made["id"], made["key"])}
 
-    def update(self, target: Target, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Return what the key has: nothing of it changes."""
         del target
         raise AssertionError(f"{physical_id} is replaced by every change")
 
-    def delete(self, target: Target, physical_id: str) -> None:
+    def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Revoke a key, then delete its secret."""
         _delete_with_secret(target, f"/v1/keys/{physical_id}", physical_id)
 
 
 TYPES: Final[Mapping[str, Resource]] = {
-    f"Custom::Pillarbox{one.__name__}": one()
-    for one in (Account, Domain, Key, Sender, Template, Webhook)
+    f"Custom::Pillarbox{one.__name__.removesuffix('Resource')}": one()
+    for one in (
+        AccountResource,
+        DomainResource,
+        KeyResource,
+        SenderResource,
+        TemplateResource,
+        WebhookResource,
+    )
 }
 
 
-def _delete_with_secret(target: Target, path: str, owner: str) -> None:
+def _delete_with_secret(target: ResourceTarget, path: str, owner: str) -> None:
     try:
         target.call("DELETE", path)
     except RefusedCall as error:
@@ -361,7 +368,7 @@ def _delete_with_secret(target: Target, path: str, owner: str) -> None:
     target.secrets.delete(owner)
 
 
-def _check_new(target: Target, name: str, exists: bool) -> bool:  # noqa: FBT001  the condition
+def _check_new(target: ResourceTarget, name: str, exists: bool) -> bool:  # noqa: FBT001  the condition
     """Return whether an object exists; a new resource refuses it.
 
     Raises:
