@@ -227,8 +227,8 @@ _REQUESTS: Final[dict[str, tuple[Fields, dict[str, Any], Callable[[Any], Any]]]]
         domains.new_domain_fields("eu-west-1"),
         {
             "name": _NAME,
+            "custom_return_path": "bounces",
             "region": "eu-west-1",
-            "custom_return_path": "mail",
             "open_tracking": False,
             "click_tracking": False,
             "tls": "opportunistic",

@@ -5,7 +5,6 @@ from typing import Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.authentication import PresentedKey
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
@@ -13,7 +12,7 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
 from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.dialects.sends import translated_batch, translated_send
-from pillarbox.http.requests import header_values, refuse_account, request_origin
+from pillarbox.http.requests import header_values, refuse_account
 
 _TOKEN: Final = "x-postmark-server-token"  # noqa: S105  the name of a header
 MISSING_TOKEN: Final = "Send the API key in X-Postmark-Server-Token: bx_live_…"  # noqa: S105  a text
@@ -63,7 +62,7 @@ def read_server_token(event: APIGatewayProxyEvent) -> str:
     tokens = header_values(event, _TOKEN)
     if len(tokens) != 1 or not tokens[0]:
         raise ServiceError("missing_api_key", MISSING_TOKEN)
-    return PresentedKey.of(tokens[0], request_origin(event))
+    return tokens[0]
 
 
 def read_postmark_email(event: APIGatewayProxyEvent, fields: Fields) -> ParsedSend[SendRequest]:

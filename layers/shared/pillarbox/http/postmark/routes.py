@@ -18,6 +18,7 @@ from pillarbox.http.postmark.requests import (
     read_postmark_email,
     read_server_token,
 )
+from pillarbox.http.requests import request_origin
 
 
 class SendServices(Protocol):
@@ -54,18 +55,21 @@ def postmark_routes(services: Callable[[], SendServices]) -> App:
 
     @app.route("/postmark/.+", method=["GET", "POST", "PUT", "PATCH", "DELETE"])
     def refuse() -> Reply:
-        services().single_send.authenticate(read_server_token(app.current_event))
+        event = app.current_event
+        services().single_send.authenticate(read_server_token(event), origin=request_origin(event))
         raise ServiceError("route_not_found", "Pillarbox has no such route of Postmark's.")
 
     def send(fields: Fields) -> Reply:
         key, event = read_server_token(app.current_event), app.current_event
-        services().single_send.authenticate(key)
+        origin = request_origin(event)
+        services().single_send.authenticate(key, origin=origin)
         sent = read_postmark_email(event, fields)
         response = services().single_send.submit(
             key,
             sent.request,
             sent.idempotency_digest,
             partial(email_sent, sent.request),
+            origin=origin,
             request_id=request_id(event.raw_event),
         )
         log_accepted(event.raw_event, key, response)
@@ -73,13 +77,15 @@ def postmark_routes(services: Callable[[], SendServices]) -> App:
 
     def send_all(fields: Fields) -> Reply:
         key, event = read_server_token(app.current_event), app.current_event
-        services().batch_send.authenticate(key)
+        origin = request_origin(event)
+        services().batch_send.authenticate(key, origin=origin)
         sent = read_postmark_batch(event, fields)
         response = services().batch_send.submit(
             key,
             sent.request,
             sent.idempotency_digest,
             partial(batch_sent, sent.request),
+            origin=origin,
             request_id=request_id(event.raw_event),
         )
         log_accepted(event.raw_event, key, response)

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 from pillarbox.application.accounts.account_domains import records_of
 from pillarbox.application.accounts.dns_records import RecordCheck, RecordState
-from pillarbox.application.accounts.domains import MAIL_FROM_LABEL
-from pillarbox.application.accounts.ports import AccountDomain, DnsRecord
+from pillarbox.application.accounts.ports import DnsRecord
+from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.errors import Json, ValidationFailed
@@ -44,11 +44,8 @@ _RECORD_STATES: Final = {
 
 def new_domain_fields(region: str) -> Fields:
     """Return the fields of a new domain, for a service in a region of AWS."""
-    settled = _SETTLED | {
-        "region": (region, f"the service runs in {region}"),
-        "custom_return_path": (MAIL_FROM_LABEL, f"bounces go to the subdomain {MAIL_FROM_LABEL}"),
-    }
-    return Fields({"name": "domain"}, settled, _REFUSED)
+    settled = _SETTLED | {"region": (region, f"the service runs in {region}")}
+    return Fields({"name": "domain", "custom_return_path": "mailFrom"}, settled, _REFUSED)
 
 
 #: The SDK for Python writes the id into the body too.
@@ -75,8 +72,8 @@ def domain_routes(services: Callable[[], Services]) -> App:
     def add_domain() -> Reply:
         account_id, by = caller(DOMAINS_WRITE)
         fields = new_domain_fields(services().region).translate(read_json(app.current_event))
-        name = validate(AddDomainRequest, fields).domain
-        domain = services().account_domains.add(account_id, name, by=by)
+        body = validate(AddDomainRequest, fields)
+        domain = services().account_domains.add(account_id, body.domain, body.mail_from, by=by)
         checks = (RecordCheck(one, RecordState.MISSING) for one in records_of(domain))
         return reply(_item(domain, services().region) | records(domain, checks), 201)
 

@@ -68,6 +68,7 @@ _THEIR_NAMES: Final = {ours: theirs for theirs, ours in RENAMED.items()} | {
     "variables": "template.variables",
     # Those of domains, keys, suppressions and webhooks.
     "domain": "name",
+    "mailFrom": "custom_return_path",
     "address": "email",
     "addresses": "emails",
     "scopes": "permission",

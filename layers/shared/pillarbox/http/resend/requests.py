@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.authentication import PresentedKey
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
@@ -18,7 +17,6 @@ from pillarbox.http.requests import (
     caller_request,
     header_values,
     refuse_account,
-    request_origin,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
     tokens = bearer_tokens(event)
     if len(tokens) != 1:
         raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
-    return PresentedKey.of(tokens[0], request_origin(event))
+    return tokens[0]
 
 
 def refused_resource(resource: str) -> ServiceError:
