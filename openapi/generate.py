@@ -209,6 +209,8 @@ DIALECT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/webhooks": ("GET", "POST"),
     "/resend/webhooks/{endpoint_id}": ("GET", "PATCH", "DELETE"),
     "/resend/webhooks/{endpoint_id}/signing-secret/rotate": ("POST",),
+    "/resend/webhooks/{endpoint_id}/events": ("GET",),
+    "/resend/webhooks/{endpoint_id}/events/{event_id}/replay": ("POST",),
     "/resend/{resource}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}": _ANY_METHOD,
     "/resend/{resource}/{resource_id}/{action}": _ANY_METHOD,

@@ -44,6 +44,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "key_not_found": (404, "not_found"),
     "suppression_not_found": (404, "not_found"),
     "webhook_not_found": (404, "not_found"),
+    "delivery_not_found": (404, "not_found"),
     "domain_in_use": (422, "validation_error"),
     "domain_limit_exceeded": (422, "validation_error"),
     "key_limit_exceeded": (422, "validation_error"),
@@ -74,6 +75,7 @@ _THEIR_NAMES: Final = {ours: theirs for theirs, ours in RENAMED.items()} | {
     "scopes": "permission",
     "url": "endpoint",
     "types": "events",
+    "cursor": "after",
 }
 _STATUSES: Final[Mapping[Status, str]] = {status: status.value for status in Status} | {
     Status.PENDING: "queued"

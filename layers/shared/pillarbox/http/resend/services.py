@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pillarbox.application.ports import KeyUses
     from pillarbox.application.sign_in.authentication import CallerAuthentication
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
+    from pillarbox.application.webhooks.replays import WebhookReplays
 
 
 class Services(Protocol):
@@ -43,6 +44,10 @@ class Services(Protocol):
     @property
     def webhook_queries(self) -> WebhookQueries:
         """The endpoints of accounts, to read."""
+
+    @property
+    def webhook_replays(self) -> WebhookReplays:
+        """What was sent to endpoints, to send it again."""
 
     @property
     def webhooks(self) -> Webhooks:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import unquote
 
 from pillarbox.application.webhooks.endpoints import EndpointState
 from pillarbox.application.webhooks.ports import EndpointChanges
@@ -10,30 +11,49 @@ from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
     SELECTABLE_TYPES,
+    DeliveryState,
+    WebhookDelivery,
     WebhookFormat,
     WebhookType,
 )
 from pillarbox.http.app import App, build_app
 from pillarbox.http.dialects.fields import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
+from pillarbox.http.query import LIMIT, read_query
 from pillarbox.http.requests import read_json, read_uuid
-from pillarbox.http.resend.lists import page_of
+from pillarbox.http.resend.lists import listed, page_of
 from pillarbox.http.resend.replies import deleted, reply_resend_error
 from pillarbox.http.resend.requests import read_bearer_caller
 from pillarbox.http.resend.services import Services
 from pillarbox.http.validation import validate
 from pillarbox.http.webhooks.resend_payload import TYPES
 from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
+from pillarbox.http.wire import WireModel, optional, text, with_default
 
 NEW: Final = Fields({"endpoint": "url", "events": "types"})
 #: The SDK for Python writes the id into the body too.
 CHANGES: Final = Fields({**NEW.carried, "status": "enabled", "webhook_id": "id"})
 _STATUSES: Final = {"enabled": True, "disabled": False}
+_EVENT_STATUSES: Final = {
+    DeliveryState.WAITING: "pending",
+    DeliveryState.DELIVERED: "success",
+    DeliveryState.FAILED: "failed",
+}
+#: In characters, as of the id of a delivery.
+_MAX_CURSOR: Final = 256
 #: What each of Resend's types of events is here.
 EVENTS: Final = {
     theirs: sorted(one for one in SELECTABLE_TYPES if TYPES.get(one, one) == theirs)
     for theirs in {TYPES.get(one, one.value) for one in SELECTABLE_TYPES}
 }
+
+
+class EventsQuery(WireModel):
+    """The parameters of the events that an endpoint received, the newest first."""
+
+    in_query = True
+    limit = with_default(LIMIT, 20)
+    older_than = optional(text(least=1, most=_MAX_CURSOR), name="after")
 
 
 def reading_routes(services: Callable[[], Services]) -> App:
@@ -55,6 +75,15 @@ def reading_routes(services: Callable[[], Services]) -> App:
         account_id = account()
         state = services().webhook_queries.get(account_id, read_uuid(endpoint_id, "id"))
         return reply({"object": "webhook", "signing_secret": None} | _item(state))
+
+    @app.get("/resend/webhooks/<endpoint_id>/events")
+    def list_events(endpoint_id: str) -> Reply:
+        account_id, found = account(), read_uuid(endpoint_id, "id")
+        query = read_query(app.current_event, EventsQuery)
+        page = services().webhook_queries.newest_deliveries(
+            account_id, found, query.limit, query.older_than
+        )
+        return reply(listed(map(_event, page.items), more=page.next is not None))
 
     return app
 
@@ -96,6 +125,12 @@ def writing_routes(services: Callable[[], Services]) -> App:
         (account_id, by), found = caller(), read_uuid(endpoint_id, "id")
         return reply(_with_secret(services().webhooks.rotate(account_id, found, by=by)))
 
+    @app.post("/resend/webhooks/<endpoint_id>/events/<event_id>/replay")
+    def replay_event(endpoint_id: str, event_id: str) -> Reply:
+        (account_id, _), found = caller(), read_uuid(endpoint_id, "id")
+        event = services().webhook_replays.replay(account_id, found, unquote(event_id))
+        return reply({"object": "webhook_event", "id": event.delivery_id}, 202)
+
     @app.delete("/resend/webhooks/<endpoint_id>")
     def delete_webhook(endpoint_id: str) -> Reply:
         (account_id, by), found = caller(), read_uuid(endpoint_id, "id")
@@ -127,6 +162,16 @@ def _types(position: int, event: Json) -> list[WebhookType]:
 
 def _id_of(state: EndpointState) -> str:
     return state.endpoint.endpoint_id
+
+
+def _event(delivery: WebhookDelivery) -> dict[str, object]:
+    event = delivery.event
+    return {
+        "id": event.delivery_id,
+        "type": TYPES.get(event.type, event.type),
+        "created_at": timestamp(event.at),
+        "status": _EVENT_STATUSES[delivery.state],
+    }
 
 
 def _with_secret(state: EndpointState) -> dict[str, object]:
