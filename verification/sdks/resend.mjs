@@ -22,7 +22,7 @@ const again = await resend.emails.send(full, options);
 const found = await resend.emails.get(sent.data.id);
 const batch = await resend.batch.send([email, { ...email, subject: "second" }]);
 const listed = await resend.emails.list({ limit: 2 });
-const refused = await resend.emails.send({ ...email, scheduledAt: "2030-01-01T00:00:00Z" });
+const refused = await resend.emails.send({ ...email, topicId: "b6d24b8e-af0b-4c3c-be0c-359bbd97381e" });
 const templates = await resend.templates.list();
 const name = `d${process.pid}.shop.example`;
 const domain = await resend.domains.create({ name });
@@ -52,7 +52,7 @@ console.log(
     "the email by its id": found.data?.subject === email.subject,
     "a batch of two": batch.data?.data.length === 2,
     "a list": listed.data?.data.length === 2 && listed.data.has_more,
-    "a refused field by name": refused.error?.name === "validation_error" && refused.error.message.includes("scheduled_at"),
+    "a refused field by name": refused.error?.name === "validation_error" && refused.error.message.includes("topic_id"),
     "the templates": templates.data?.data.length > 0,
     "a domain with its record": shown.data?.records[0].record === "Ownership" && shown.data.name === name,
     "a domain is checked, listed and removed": verified.data?.id === name && domains.data?.data.some((one) => one.id === name) && gone.data?.deleted,
