@@ -29,6 +29,7 @@ from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.tenants import SesTenants
@@ -113,6 +114,7 @@ class OperatorWiring(Wiring):
             indexed_until=self.record_search.indexed_until,
             suppressions=self.suppression_store,
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
+            remove_content=DynamoWaitingContents(self.table, bucket="").remove,
             clock=utc_now,
             pause=sleep,
         )

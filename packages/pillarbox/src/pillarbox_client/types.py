@@ -829,6 +829,10 @@ class Message(TypedDict):
     """The API key that sent the message."""
     starterTemplate: str | None
     templateId: str | None
+    scheduledAt: str | None
+    """When it is or was due; null for a message that was sent at once, or is held."""
+    held: bool
+    """Whether it waits for its release."""
 
 
 class MessageEvent(TypedDict):
@@ -1079,6 +1083,13 @@ class RenderedTemplate(TypedDict):
     """Of the HTML in UTF-8."""
     variables: list[TemplateVariable]
     problems: list[TemplateProblem]
+
+
+class RescheduleRequest(TypedDict):
+    """A new time for a message that waits for one."""
+
+    scheduledAt: str
+    """ISO 8601 with an offset, at least a minute and at most 30 days ahead."""
 
 
 class RestoreVersionRequest(TypedDict):
@@ -1585,6 +1596,8 @@ BatchItem = TypedDict(
         "status": Literal["queued"] | None,
         "from": str | None,
         "error": ErrorBody | None,
+        "scheduledAt": NotRequired[str],
+        "held": NotRequired[Literal[True]],
     },
 )
 """The result for one message of a batch."""
@@ -1612,6 +1625,9 @@ MessageDetail = TypedDict(
         "templateVersion": int | None,
         "requestId": str | None,
         "tags": dict[str, str],
+        "scheduledAt": str | None,
+        "held": bool,
+        "canceledAt": str | None,
         "events": list[MessageEvent],
     },
 )
@@ -1663,6 +1679,8 @@ SendEmailRequest = TypedDict(
         "tags": NotRequired[Tags | None],
         "headers": NotRequired[Headers | None],
         "unsubscribe": NotRequired[UnsubscribeModel | None],
+        "scheduledAt": NotRequired[str | None],
+        "hold": NotRequired[bool | None],
     },
 )
 """Give exactly one of `starterTemplate`, `templateId` and `html`. Null means the same as leaving a
@@ -1675,6 +1693,8 @@ SendResult = TypedDict(
         "messageId": str,
         "status": Literal["queued"],
         "from": str,
+        "scheduledAt": NotRequired[str],
+        "held": NotRequired[Literal[True]],
     },
 )
 """The email is accepted: it is recorded and will be delivered."""

@@ -95,7 +95,7 @@ class PreparedMessage:
     @property
     def accepted(self) -> AcceptedMessage:
         """What to tell the caller once the record is committed."""
-        return AcceptedMessage(self.message.message_id, self.message.sender)
+        return AcceptedMessage.of(self.message)
 
     @property
     def amount(self) -> Amount:
@@ -173,14 +173,31 @@ class Draft:
         """
         self.recipients.check_domains(verdicts)
         uploads = self._uploads(files) if self.request.uploads else ()
-        mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
+        request = self.request
+        if request.scheduled_at:
+            from pillarbox.domain.messages.schedule import check_ahead  # noqa: PLC0415  few wait
+
+            check_ahead(request.scheduled_at, now)
+        due_at = request.scheduled_at or now
+        mail = compose(request, self.template, self.terms, self.recipients, due_at, fuel=fuel)
         if uploads:
             mail = replace(mail, uploads=uploads)
         if self.principal.policy.tests_only:
             mail = as_test(mail, self.principal.stop_token(mail.to[0]))
-        return PreparedMessage.of(
-            mail, self.principal.account, self.request.body_hash, now, self.origin
+        account, origin = self.principal.account, self.origin
+        if not request.waits:
+            return PreparedMessage.of(mail, account, request.body_hash, now, origin)
+        from pillarbox.domain.messages.schedule import (  # noqa: PLC0415  few wait
+            RELEASE_TIME,
+            Schedule,
+            whole,
         )
+
+        due_at = whole(now + RELEASE_TIME if request.hold else due_at)
+        schedule = Schedule(due_at=due_at, life=deadline(mail, due_at) - due_at, held=request.hold)
+        origin = replace(origin, scheduled_at=None if request.hold else due_at, held=request.hold)
+        prepared = PreparedMessage.of(mail, account, request.body_hash, now, origin)
+        return replace(prepared, message=replace(prepared.message, schedule=schedule))
 
     def _uploads(self, files: "Mapping[UUID, UploadedFile]") -> "tuple[UploadedFile, ...]":
         from pillarbox.domain.messages.upload import files_of  # noqa: PLC0415  few emails have one

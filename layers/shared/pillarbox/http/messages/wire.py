@@ -5,6 +5,7 @@ and the email would go out without it. `null` means the same as leaving a field 
 """
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -38,6 +39,7 @@ from pillarbox.http.wire import (
     after,
     anything,
     before,
+    boolean,
     invalid,
     json_object,
     list_of,
@@ -220,6 +222,28 @@ def _check_unsubscribe_once(
     return value
 
 
+def _parse_moment(value: str) -> str:
+    """Check a moment of ISO 8601 (RFC 3339 section 5.6), which needs an offset."""
+    try:
+        moment = datetime.fromisoformat(value) if value[10:11] in ("T", "t", " ") else None
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise invalid(
+            "invalid_time", "must be a time with an offset, such as 2026-03-14T15:00:00+01:00"
+        )
+    return value
+
+
+def _check_no_time(
+    value: bool | None,  # noqa: FBT001  pydantic passes it so
+    info: "ValidationInfo",
+) -> bool | None:
+    if value and info.data.get("scheduled_at") is not None:
+        raise invalid("not_allowed", "has no date; leave out scheduledAt or hold")
+    return value
+
+
 def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), header_safe), _visible)
 
@@ -228,7 +252,13 @@ LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
+MOMENT: Final = after(text(most=40), _parse_moment)
 VARIABLES: Final = after(json_object(), _check_variables)
+
+
+def to_moment(text: str) -> datetime:
+    """Return the time in a text that `MOMENT` has checked."""
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 class SendEmailRequest(WireModel):
@@ -257,6 +287,8 @@ class SendEmailRequest(WireModel):
     tags = optional(_TAGS)
     headers = optional(HEADERS)
     unsubscribe = optional(model(UnsubscribeModel), check=_check_unsubscribe_once)
+    scheduled_at = optional(MOMENT)
+    hold = optional(boolean(), check=_check_no_time)
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -286,6 +318,8 @@ class SendEmailRequest(WireModel):
             uploads=references(self.attachments or ()),
             tags=self.tags or {},
             headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
+            scheduled_at=to_moment(self.scheduled_at) if self.scheduled_at else None,
+            hold=bool(self.hold),
             more_recipients=more_recipients,
         )
 
