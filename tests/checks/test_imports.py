@@ -16,6 +16,7 @@ PACKAGE: Final = LAYER / "pillarbox"
 _PORTS: Final = {
     "pillarbox.application.ports",
     "pillarbox.application.message_log",
+    "pillarbox.application.waiting_ports",
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",
     "pillarbox.application.delivery.ports",

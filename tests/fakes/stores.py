@@ -17,7 +17,7 @@ from pillarbox.application.ports import (
     StoredClaim,
     StoredResponse,
 )
-from pillarbox.application.waiting import WaitingContent
+from pillarbox.application.waiting_ports import WaitingContent
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import (

@@ -255,10 +255,7 @@ class Messages(Protocol):
         *,
         schedule: "Schedule | None" = None,
     ) -> "Message | LeaseRefusal":
-        """Lease a pending message for one hand-over to the provider.
-
-        Of a message with a schedule it is the one that was read: it must not have changed.
-        """
+        """Lease a pending message for one hand-over, unless its schedule is another by now."""
 
     def save(self, message: "Message") -> bool:
         """Replace the revision that a changed message was made from.

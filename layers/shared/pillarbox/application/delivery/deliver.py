@@ -64,7 +64,6 @@ class Outcome(StrEnum):
     THROTTLED = "throttled"
     UNCERTAIN = "uncertain"
     WAITING = "waiting"
-    #: The process that built the message died.
     BUILD_DIED = "build_died"
     #: No worker can read the job or survive it; it is in the dead-letter queue.
     QUARANTINED = "quarantined"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
-from pillarbox.application.waiting import WaitingContents
+from pillarbox.application.waiting_ports import WaitingContents
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job, Mail

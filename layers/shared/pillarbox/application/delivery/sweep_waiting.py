@@ -9,7 +9,8 @@ from typing import Final
 
 from pillarbox.application.delivery.deliver import RECORD_WAIT
 from pillarbox.application.ports import Messages
-from pillarbox.application.waiting import WaitingContents, WakeQueue, wake_job
+from pillarbox.application.waiting import wake_job
+from pillarbox.application.waiting_ports import WaitingContents, WakeQueue
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 
 #: After this time a job of a message has come and, as it is still pending, may be lost.

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages, Quotas
-from pillarbox.application.waiting import WaitingContents, WaitingMail
+from pillarbox.application.waiting import WaitingMail
+from pillarbox.application.waiting_ports import WaitingContents
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import Amount, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
@@ -114,14 +115,18 @@ class MessageChanges:
             if current.schedule is None:
                 raise _does_not_wait()
             message = replace(current, schedule=changed(current.schedule))
-            began = self.monotonic()
-            self.waiting.arrange([message])
-            if timedelta(seconds=self.monotonic() - began) > COMMIT_TIME:
-                raise Unavailable("service", "The service stalled during this request; try again.")
+            self._queue(message)
             return message
 
         _, message = self._change(message, change)
         return message
+
+    def _queue(self, message: Message) -> None:
+        """Arrange the job. After a stall it may have been dropped, so no record follows."""
+        began = self.monotonic()
+        self.waiting.arrange([message])
+        if self.monotonic() - began > COMMIT_TIME.total_seconds():
+            raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _change(
         self, message: Message, change: Callable[[Message], Message]

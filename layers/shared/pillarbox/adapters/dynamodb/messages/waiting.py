@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.sqs.job_format import read_payload, write_payload
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
-from pillarbox.application.waiting import WaitingContent
+from pillarbox.application.waiting_ports import WaitingContent
 from pillarbox.domain.ids import created_at, new_token
 from pillarbox.domain.messages.mail import Job, Mail
 from pillarbox.domain.messages.message import Message
