@@ -34,6 +34,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "attachment_not_found": (422, "invalid_attachment"),
     "request_too_large": (422, "invalid_attachment"),
     "validation_failed": (422, "validation_error"),
+    "not_cancelable": (422, "validation_error"),
     "idempotency_key_mismatch": (409, "invalid_idempotent_request"),
     "idempotency_in_flight": (409, "concurrent_idempotent_requests"),
     "message_not_found": (404, "not_found"),
@@ -102,6 +103,11 @@ def email(message: Message) -> dict[str, object]:
     }
 
 
+def changed_email(message: Message) -> dict[str, object]:
+    """Return what a change of an email returns."""
+    return {"object": "email", "id": str(message.message_id)}
+
+
 def listed_email(message: Message) -> dict[str, object]:
     """Return an email as Resend lists it."""
     name, address = message.from_name, message.sender
@@ -116,11 +122,20 @@ def listed_email(message: Message) -> dict[str, object]:
         "subject": message.subject,
         "created_at": timestamp(message.created_at),
         "last_event": _last_event(message),
-        "scheduled_at": None,
+        "scheduled_at": _scheduled_at(message),
     }
 
 
+def _scheduled_at(message: Message) -> str | None:
+    schedule = message.schedule
+    return timestamp(schedule.due_at) if schedule and not schedule.held else None
+
+
 def _last_event(message: Message) -> str:
+    if message.canceled_at is not None:
+        return "canceled"
+    if message.waits:
+        return "scheduled"
     delayed = any(event.kind is EventKind.DELAYED for event in message.events)
     if delayed and message.status in {Status.PENDING, Status.SENT}:
         return "delivery_delayed"

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -14,17 +15,18 @@ from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
 from pillarbox.http.body_hash import batch_hash, send_hash
-from pillarbox.http.requests import bearer_tokens, header_values, request_origin
+from pillarbox.http.requests import bearer_tokens, header_values, read_json, request_origin
+from pillarbox.http.validation import validate
 
 #: Resend's names of fields that the contract has under another name.
 RENAMED: Final[Mapping[str, str]] = {
     "reply_to": "replyTo",
     "content_type": "contentType",
     "content_id": "contentId",
+    "scheduled_at": "scheduledAt",
 }
 #: Fields of an email that are refused, and why.
 REFUSED: Final[Mapping[str, str]] = {
-    "scheduled_at": "an email is sent at once; make the request when it is due",
     "topic_id": "there are no topics and no audiences",
     "react": "render it to html",
 }
@@ -36,7 +38,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "templates": "the dashboard, or `pillarbox template`",
     "webhooks": "the dashboard, /v1/webhooks, or `pillarbox webhook`",
 }
-_CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text")
+_CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text", "scheduled_at")
 _TRANSLATED: Final = ("headers", "tags", "attachments", "template")
 EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
 ATTACHMENT_FIELDS: Final = ("filename", "content", "content_type", "content_id", "path")
@@ -77,6 +79,21 @@ def read_resend_batch(event: APIGatewayProxyEvent) -> ParsedSend[BatchRequest]:
     """
     modes = header_values(event, "x-batch-validation") or [_STRICT]
     return read_keyed(event, "RESEND /emails/batch", lambda body: _parse_batch(body, modes[-1]))
+
+
+def read_new_time(event: APIGatewayProxyEvent) -> datetime:
+    """Read the body of `PATCH /emails/{id}`.
+
+    Raises:
+        ValidationFailed: a field is unknown or wrong.
+    """
+    from pillarbox.http.messages.changes import RescheduleRequest  # noqa: PLC0415  few ask for it
+    from pillarbox.http.messages.wire import to_moment  # noqa: PLC0415  as above
+
+    body = read_json(event)
+    if isinstance(body, dict):
+        body = {RENAMED.get(name, name): value for name, value in body.items()}
+    return to_moment(validate(RescheduleRequest, body).scheduled_at)
 
 
 def _parse_email(body: Json) -> SendRequest:
