@@ -178,7 +178,8 @@ _ANY_METHOD: Final = ("GET", "POST", "PATCH", "DELETE")
 RESEND_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails": ("GET", "POST"),
     "/resend/emails/batch": ("POST",),
-    "/resend/emails/{message_id}": ("GET",),
+    "/resend/emails/{message_id}": ("GET", "PATCH"),
+    "/resend/emails/{message_id}/cancel": ("POST",),
     "/resend/templates": ("GET", "POST"),
     "/resend/templates/{template_id}": ("GET", "PATCH", "DELETE"),
     "/resend/{resource}": _ANY_METHOD,

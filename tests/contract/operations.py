@@ -29,7 +29,7 @@ CHANGES: Final = {
 
 def in_an_hour() -> str:
     """Return a time to which an email can be scheduled."""
-    return (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    return (datetime.now(UTC) + timedelta(hours=1)).isoformat(timespec="seconds")
 
 
 def send_waiting(api: Api, operation: str) -> str:

@@ -261,8 +261,8 @@ def test_an_email_is_scheduled_moved_and_canceled(sdk: Service) -> None:
     sent = SDK.Emails.send(EMAIL | {"scheduled_at": at})["id"]
     assert sdk.jobs_of(Api(resend.api_key)) == []
     assert SDK.Emails.get(sent)["last_event"] == "scheduled"
-    assert SDK.Emails.update({"id": sent, "scheduled_at": later}) == {"object": "email", "id": sent}
-    assert SDK.Emails.cancel(sent) == {"object": "email", "id": sent}
+    assert SDK.Emails.update({"id": sent, "scheduled_at": later})["id"] == sent
+    assert SDK.Emails.cancel(sent)["id"] == sent
     assert SDK.Emails.get(sent)["last_event"] == "canceled"
     error = raised(SDK.Emails.update, {"id": sent, "scheduled_at": later})
     assert (error.code, error.error_type) == (422, "validation_error")

@@ -71,6 +71,7 @@ from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
 from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import QUEUES, message
+from tests.fakes.builders import mail as mail_of
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
 from tests.loops import for_each
@@ -212,7 +213,10 @@ def _accept(service: Service) -> None:
     for path, body in (("/emails", waiting), ("/emails/batch", {"messages": [waiting]})):
         assert Api(key).raw("POST", path, json.dumps(body)).status == 200
     later = json.dumps(large | {"scheduled_at": in_an_hour()})
-    assert front.raw("POST", "/emails", later, bearer).status == 200
+    changed = front.raw("POST", "/emails", later, bearer).json["id"]
+    moved = json.dumps({"scheduled_at": in_an_hour()})
+    assert front.raw("PATCH", f"/emails/{changed}", moved, bearer).status == 200
+    assert front.raw("POST", f"/emails/{changed}/cancel", None, bearer).status == 200
     listed = front.raw("GET", "/emails", headers=bearer).json["data"]
     assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
     reader = {"Authorization": f"Bearer {service.key(account, Preset.CUSTOM, scopes=SCOPES)}"}
@@ -549,9 +553,12 @@ def _wait(service: Service, recorded: Calls) -> None:
     """
     services, account, now = wiring.services(), service.account(), wiring.utc_now()
     services.table.put(keys.account_list(account))
-    api = Api(service.key(account))
+    api = Api(services.api_keys.issue_live(account, "web", Preset.SEND).text)
     for body in (otp(), raw_html(), otp(subject="late"), raw_html(subject="late")):
         assert api.send(body | {"scheduledAt": in_an_hour()}).status == 200
+    held = api.send(otp(hold=True)).json["messageId"]
+    assert api.raw("POST", f"/emails/{held}/release").status == 200
+    services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:
         services.table.put(keys.timer_item(kind, minute, "unreadable"))
@@ -562,9 +569,9 @@ def _wait(service: Service, recorded: Calls) -> None:
             services.table.delete(keys.timer_item(kind, minute + later, "unreadable"))
     due = [job for job in service.jobs() if json.loads(job["body"])["account"] == account]
     with service.at(now + timedelta(minutes=61)):
-        for job in due[:2]:
+        for job in (due[0], due[-1]):
             service.consume("deliver_message", job["body"])
-    with service.at((now + timedelta(hours=24)).replace(hour=0)):
+    with service.at((now + timedelta(hours=48)).replace(hour=0)):
         recorded.handler("sweep_messages")({}, Invocation())
         tasks = service.sweep_tasks()
         recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))

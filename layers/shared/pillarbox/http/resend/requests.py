@@ -92,7 +92,8 @@ def read_new_time(event: APIGatewayProxyEvent) -> datetime:
 
     body = read_json(event)
     if isinstance(body, dict):
-        body = {RENAMED.get(name, name): value for name, value in body.items()}
+        # The SDKs send the id of the path too.
+        body = {RENAMED.get(name, name): body[name] for name in body if name != "id"}
     return to_moment(validate(RescheduleRequest, body).scheduled_at)
 
 
