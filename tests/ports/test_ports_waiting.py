@@ -86,6 +86,7 @@ def test_the_contents_of_an_account_are_listed(ports: Ports) -> None:
 def test_a_job_is_due_two_minutes_before_its_time(ports: Ports) -> None:
     """Not earlier, each time of a message by itself, and until it is removed."""
     message = waiting()
+    assert message.schedule is not None
     later = replace(message, schedule=replace(message.schedule, due_at=NOW + HOUR + MINUTE / 2))
     ports.wake_times.put_all([job_of(message), job_of(message), job_of(later)])
     assert not due(ports, timedelta(0))
@@ -105,6 +106,7 @@ def test_a_job_without_content_is_hidden_until_it_is_due(ports: Ports) -> None:
     """What is due is received at once, in the queue for its deadline; the other is not."""
     now = waiting(timedelta(0))
     urgent = replace(now, message_id=new_id(NOW))
+    assert now.schedule is not None
     urgent = replace(urgent, schedule=replace(now.schedule, life=MINUTE))
     ports.wake_queue.wake_all([job_of(now), job_of(urgent), job_of(waiting(5 * MINUTE))], NOW)
     received = ports.receive()
@@ -156,7 +158,7 @@ def test_an_unknown_item_of_the_timer_is_tried_again(aws: Aws) -> None:
     times.put_all([job_of(message)])
     number = -(-milliseconds(NOW + HOUR) // 60_000)
     table.put(keys.timer_item("WAKE", number, "new") | to_item({"hash": "h"}))
-    found = []
+    found: list[Job] = []
 
     def read(now: timedelta) -> None:
         with pytest.raises(ValueError, match="unpack"):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -154,7 +155,7 @@ class Race:
 
     # The processes
 
-    def _process(self, name: str) -> Callable[[], None]:
+    def _process(self, name: str) -> Callable[[], object]:
         return {
             "send": self._send,
             "worker": self._work,
@@ -241,7 +242,7 @@ class Race:
 
     def _tick(self) -> None:
         for tick in self.scenario.ticks:
-            self.world.gate.pass_through("clock.tick", lambda tick=tick: self.world.advance(tick))
+            self.world.gate.pass_through("clock.tick", partial(self.world.advance, tick))
 
     def _work(self) -> None:
         for _ in range(2):
