@@ -160,8 +160,6 @@ FIELDS: dict[str, Any] = {
     "topic_id": "b6d24b8e-af0b-4c3c-be0c-359bbd97381e",
     "react": "<Email/>",
 }
-#: Field -> the version since which it is carried, if that is not the first.
-_SINCE = {"scheduled_at": "0.2.0"}
 GUIDE = ROOT / "docs/guides/resend.md"
 _HEAD = "| field | | since |\n|---|---|---|\n"
 
@@ -179,7 +177,7 @@ def test_the_guide_lists_what_is_carried_and_what_is_refused() -> None:
             email |= {name: value}
         try:
             SDK.Emails.send({key: part for key, part in email.items() if part is not None})
-            rows.append(f"| `{name}` | carried | {_SINCE.get(name, '0.1.0')} |\n")
+            rows.append(f"| `{name}` | carried | 0.1.0 |\n")
         except exceptions.ResendError as error:
             reason = error.message.partition("` ")[2].rstrip(".")
             rows.append(f"| `{name}` | refused: {reason} | |\n")

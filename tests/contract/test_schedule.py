@@ -39,7 +39,7 @@ def later(service: Service, minutes: int) -> list[dict[str, Any]]:
 
     An earlier run moved the timer ahead of the real time, so it is set back.
     """
-    wiring.services().table.delete(keys.timer_note("WAKE"))
+    wiring.services().table.put(keys.timer_note("WAKE"))
     with service.at(wiring.utc_now() + minutes * MINUTE):
         handler("enqueue_due")({}, Invocation())
     return service.jobs()

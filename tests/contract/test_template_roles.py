@@ -27,6 +27,7 @@ from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.secret_store import EdgeSecret
@@ -144,6 +145,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         patch.setattr(secret_store, "_LONGEST", timedelta(0))
         # Each function reads the address, though all run in one process here.
         patch.setattr(service_address, "_REMEMBERED", timedelta(0))
+        patch.setattr(Timer, "_is_noted", property(lambda _: False, lambda *_: None), raising=False)
         patch.setattr(client, "handler", through_the_edge)
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
         _accept(service)
@@ -561,6 +563,7 @@ def _wait(service: Service, recorded: Calls) -> None:
     services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:
+        services.table.put(keys.timer_note(kind))
         services.table.put(keys.timer_item(kind, minute, "unreadable"))
     with service.at(now + timedelta(minutes=61)), pytest.raises(ValueError, match="unpack"):
         recorded.handler("enqueue_due")({}, Invocation())

@@ -367,6 +367,7 @@ def test_a_timer_that_stood_still_makes_up_for_its_minutes(
     """After an outage each pass reads some of the missed minutes, until none is missed."""
     monkeypatch.setattr(timer, "_MINUTES_AT_A_TIME", 5)
     due = DynamoDueTimes(Table(aws.table))
+    due.put(event(2), at(6000))
     for _ in range(3):
         assert not [*due.due(NOW)]
     due.put(event(1), at(600))
@@ -407,15 +408,28 @@ def test_a_task_that_cannot_be_read_does_not_stop_the_timer(aws: Aws) -> None:
 def test_a_task_that_is_put_into_a_minute_late_is_found(aws: Aws, late: float) -> None:
     """A slow call or a clock that is behind puts a task into a minute that passes have read."""
     due, minute = DynamoDueTimes(Table(aws.table)), NOW.replace(second=0, microsecond=0)
+    due.put(event(2), minute + timedelta(hours=1))
     _ = [*due.due(minute + timedelta(seconds=late))]
     due.put(event(1), minute)
     found = [task for _, tasks in due.due(minute + timedelta(seconds=late)) for task in tasks]
     assert found == [event(1)]
 
 
+def test_a_timer_that_nobody_has_used_reads_its_note_only(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A minute costs half a read unit then."""
+    table, calls = Table(aws.table), []
+    monkeypatch.setattr(table, "query", lambda *_, **__: calls.append("query") or [])
+    monkeypatch.setattr(table, "put", lambda *_, **__: calls.append("put"))
+    assert not [*DynamoDueTimes(table).due(NOW)]
+    assert not calls
+
+
 def test_an_hour_of_outage_loses_no_task(aws: Aws) -> None:
     """What became due in each minute of the hour is found by the next pass."""
     due, minute = DynamoDueTimes(Table(aws.table)), timedelta(minutes=1)
+    due.put(event(99), NOW + timedelta(hours=2))
     _ = [*due.due(NOW)]
     tasks = [event(number, at=NOW + number * minute) for number in range(1, 61)]
     for task in tasks:

@@ -370,6 +370,8 @@ export interface EmailEventData {
   templateId: string | null;
   starterTemplate: string | null;
   tags: Record<string, string>;
+  scheduledAt: string | null;
+  held: boolean;
   error: WebhookError | null;
   revision: number;
 }

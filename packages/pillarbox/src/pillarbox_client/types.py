@@ -634,6 +634,8 @@ class EmailEventData(TypedDict):
     templateId: str | None
     starterTemplate: str | None
     tags: dict[str, str]
+    scheduledAt: str | None
+    held: bool
     error: WebhookError | None
     revision: int
 

@@ -158,8 +158,8 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
         "keyId": origin.key_id,
         "starterTemplate": origin.starter_template,
         "templateId": origin.template_id,
-        "scheduledAt": _scheduled_at(message),
-        "held": _is_held(message),
+        "scheduledAt": scheduled_at(message),
+        "held": is_held(message),
     }
 
 
@@ -194,8 +194,8 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "templateVersion": origin.template_version,
         "requestId": origin.request_id,
         "tags": dict(origin.tags),
-        "scheduledAt": _scheduled_at(message),
-        "held": _is_held(message),
+        "scheduledAt": scheduled_at(message),
+        "held": is_held(message),
         "canceledAt": timestamp(message.canceled_at) if message.canceled_at else None,
         "events": [accepted, *map(_message_event, message.events)],
     }
@@ -286,12 +286,14 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
-def _scheduled_at(message: Message) -> str | None:
+def scheduled_at(message: Message) -> str | None:
+    """Return when a message is or was due, or None for one that is held or was sent at once."""
     schedule = message.schedule
     return timestamp(schedule.due_at) if schedule and not schedule.held else None
 
 
-def _is_held(message: Message) -> bool:
+def is_held(message: Message) -> bool:
+    """Return whether a message waits for its release."""
     return message.pending and message.schedule is not None and message.schedule.held
 
 

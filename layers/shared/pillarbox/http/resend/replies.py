@@ -7,7 +7,13 @@ from typing import Final
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.message import EventKind, Message, Status
-from pillarbox.http.messages.replies import Reply, reply, reply_error, timestamp
+from pillarbox.http.messages.replies import (
+    Reply,
+    reply,
+    reply_error,
+    scheduled_at,
+    timestamp,
+)
 from pillarbox.http.resend.requests import RENAMED
 
 #: Our code -> status and name of Resend's error. The names decide which class an SDK raises.
@@ -122,13 +128,8 @@ def listed_email(message: Message) -> dict[str, object]:
         "subject": message.subject,
         "created_at": timestamp(message.created_at),
         "last_event": _last_event(message),
-        "scheduled_at": _scheduled_at(message),
+        "scheduled_at": scheduled_at(message),
     }
-
-
-def _scheduled_at(message: Message) -> str | None:
-    schedule = message.schedule
-    return timestamp(schedule.due_at) if schedule and not schedule.held else None
 
 
 def _last_event(message: Message) -> str:

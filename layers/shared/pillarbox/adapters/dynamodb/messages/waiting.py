@@ -111,22 +111,13 @@ class DynamoWakeTimes:
     """Implements `waiting.WakeTimes`."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
         self._timer = Timer(
             table, "WAKE", _job_of, kept=KEPT, ahead=_AHEAD, closed_after=_CLOSED_AFTER
         )
 
     def put_all(self, jobs: Sequence[Job]) -> None:
         """Put each job into its minute."""
-        items = [
-            self._timer.item(
-                job.queued_at,
-                _name(job),
-                {"hash": job.body_hash, "life": (job.deadline - job.queued_at) // _MILLISECOND},
-            )
-            for job in jobs
-        ]
-        in_parallel(self._table.put, items)
+        self._timer.put_all([(job.queued_at, _name(job), _attributes(job)) for job in jobs])
 
     def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[Job]]]:
         """Read the jobs of the minutes that no pass has read."""
@@ -139,6 +130,10 @@ class DynamoWakeTimes:
 
 def _name(job: Job) -> str:
     return f"{job.account_id}#{job.message_id}#{milliseconds(job.queued_at)}"
+
+
+def _attributes(job: Job) -> dict[str, object]:
+    return {"hash": job.body_hash, "life": (job.deadline - job.queued_at) // _MILLISECOND}
 
 
 def _job_of(item: Mapping[str, Any]) -> Job:

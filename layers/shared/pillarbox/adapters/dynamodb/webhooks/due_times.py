@@ -23,7 +23,6 @@ class DynamoDueTimes:
     """Implements `webhooks.ports.DueTimes`."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
         self._timer = Timer(
             table,
             "DUE",
@@ -38,7 +37,7 @@ class DynamoDueTimes:
         attributes: dict[str, object] = {}
         if isinstance(task, WebhookEvent):
             attributes = event_attributes(task) | {"tried": task.attempts}
-        self._table.put(self._timer.item(due, _name(task), attributes))
+        self._timer.put_all([(due, _name(task), attributes)])
 
     def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[DueTask]]]:
         """Read the tasks of each minute that is not over."""
