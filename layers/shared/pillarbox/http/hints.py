@@ -35,7 +35,7 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         _HTML: "htmlbody htmlcontent htmlpart body content react mjml",
         _HEADERS: "header customheaders",
         "links to unsubscribe go in unsubscribe": "listunsubscribe unsubscribeurl",
-        _SCHEDULE: "scheduledat sendat deliverat deliverytime schedule",
+        _SCHEDULE: "sendat deliverat deliverytime schedule",
         _TAGS: (
             "tag categories category metadata customargs emailtags messagestream"
             " configurationsetname customid batchid"
