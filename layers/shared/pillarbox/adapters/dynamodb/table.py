@@ -44,7 +44,6 @@ _BATCH: Final = 100
 _WRITE_BATCH: Final = 25
 _BATCH_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 
-
 #: The conditions that an item is not there, or is.
 NEW: Final = "attribute_not_exists(pk)"
 EXISTS: Final = "attribute_exists(pk)"
