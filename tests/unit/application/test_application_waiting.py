@@ -14,6 +14,7 @@ from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.messages.schedule import MAX_AHEAD, RELEASE_TIME
 from pillarbox.domain.messages.upload import UploadReference
@@ -349,3 +350,40 @@ def test_a_job_comes_before_its_record(world: World) -> None:
     world.advance(MINUTE)
     assert deliver(world) == [Outcome.SENT]
     del entry
+
+
+def smtp(world: World, *fields: str) -> str:
+    """Submit a message over SMTP, with more header fields."""
+    head = (f"From: {builders.SENDER}", "To: ann@example.com", "Subject: Hi", *fields)
+    octets = bytearray("\r\n".join([*head, "", "Hello", ""]).encode())
+    submission = world.smtp_submission
+    message = submission.prepare(world.live, ("ann@example.com",), octets)
+    return submission.submit(world.live, message)
+
+
+def test_a_message_over_smtp_is_scheduled_by_a_field(world: World) -> None:
+    """`X-Scheduled-At` says when, and is not delivered."""
+    smtp(world, f"X-Scheduled-At: {(world.now + HOUR).isoformat()}")
+    assert world.message().schedule is not None
+    ((mail, _),) = world.store.contents.values()
+    assert isinstance(mail.body, RawBody)
+    assert b"Scheduled" not in mail.body.octets
+    run_until(world, HOUR + MINUTE)
+    assert len(world.mailer.taken) == 1
+
+
+@for_each(
+    "value, words",
+    [
+        ("tomorrow", "must be a time with an offset"),
+        ("2026-03-14T16:00:00", "must be a time with an offset"),
+        ("2026-03-14T15:09:00Z", "at least one minute"),
+    ],
+)
+def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:
+    """The reply says what is wrong with the field, and nothing is accepted."""
+    world = World()
+    with pytest.raises(ServiceError, match=words):
+        smtp(world, f"X-Scheduled-At: {value}")
+    assert not world.store.messages
+    assert world.used() == {0}

@@ -92,6 +92,31 @@ class PreparedMessage:
         message = replace(self.message, message_id=message_id, created_at=moment)
         return replace(self, message=message)
 
+    def at(self, scheduled_at: datetime | None, *, hold: bool = False) -> "PreparedMessage":
+        """Return the same message for a time, or one that is held.
+
+        Raises:
+            ValidationFailed: the time is not ahead, or too far.
+        """
+        from pillarbox.domain.messages.schedule import (  # noqa: PLC0415  few messages wait
+            RELEASE_TIME,
+            Schedule,
+            check_ahead,
+            whole,
+        )
+
+        if scheduled_at is not None:
+            check_ahead(scheduled_at, self.now)
+        due_at = whole(scheduled_at or self.now + RELEASE_TIME)
+        life = deadline(self.mail, due_at) - due_at
+        asked_for = None if scheduled_at is None else due_at
+        message = replace(
+            self.message,
+            schedule=Schedule(due_at=due_at, life=life, held=hold),
+            origin=replace(self.message.origin, scheduled_at=asked_for, held=hold),
+        )
+        return replace(self, message=message)
+
     @property
     def accepted(self) -> AcceptedMessage:
         """What to tell the caller once the record is committed."""
@@ -174,30 +199,16 @@ class Draft:
         self.recipients.check_domains(verdicts)
         uploads = self._uploads(files) if self.request.uploads else ()
         request = self.request
-        if request.scheduled_at:
-            from pillarbox.domain.messages.schedule import check_ahead  # noqa: PLC0415  few wait
-
-            check_ahead(request.scheduled_at, now)
         due_at = request.scheduled_at or now
         mail = compose(request, self.template, self.terms, self.recipients, due_at, fuel=fuel)
         if uploads:
             mail = replace(mail, uploads=uploads)
         if self.principal.policy.tests_only:
             mail = as_test(mail, self.principal.stop_token(mail.to[0]))
-        account, origin = self.principal.account, self.origin
-        if not request.waits:
-            return PreparedMessage.of(mail, account, request.body_hash, now, origin)
-        from pillarbox.domain.messages.schedule import (  # noqa: PLC0415  few wait
-            RELEASE_TIME,
-            Schedule,
-            whole,
+        prepared = PreparedMessage.of(
+            mail, self.principal.account, request.body_hash, now, self.origin
         )
-
-        due_at = whole(now + RELEASE_TIME if request.hold else due_at)
-        schedule = Schedule(due_at=due_at, life=deadline(mail, due_at) - due_at, held=request.hold)
-        origin = replace(origin, scheduled_at=None if request.hold else due_at, held=request.hold)
-        prepared = PreparedMessage.of(mail, account, request.body_hash, now, origin)
-        return replace(prepared, message=replace(prepared.message, schedule=schedule))
+        return prepared.at(request.scheduled_at, hold=request.hold) if request.waits else prepared
 
     def _uploads(self, files: "Mapping[UUID, UploadedFile]") -> "tuple[UploadedFile, ...]":
         from pillarbox.domain.messages.upload import files_of  # noqa: PLC0415  few emails have one

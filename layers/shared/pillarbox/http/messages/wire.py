@@ -24,6 +24,7 @@ from pillarbox.domain.messages.header_text import (
 )
 from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, SendRequest
 from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
+from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.messages.parts import (
@@ -222,16 +223,9 @@ def _check_unsubscribe_once(
     return value
 
 
-def _parse_moment(value: str) -> str:
-    """Check a moment of ISO 8601 (RFC 3339 section 5.6), which needs an offset."""
-    try:
-        moment = datetime.fromisoformat(value) if value[10:11] in ("T", "t", " ") else None
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise invalid(
-            "invalid_time", "must be a time with an offset, such as 2026-03-14T15:00:00+01:00"
-        )
+def _check_moment(value: str) -> str:
+    if parse_moment(value) is None:
+        raise invalid("invalid_time", NO_MOMENT)
     return value
 
 
@@ -252,7 +246,7 @@ LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
-MOMENT: Final = after(text(most=40), _parse_moment)
+MOMENT: Final = after(text(most=40), _check_moment)
 VARIABLES: Final = after(json_object(), _check_variables)
 
 
