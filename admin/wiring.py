@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property, partial
-from time import sleep
+from time import monotonic, sleep
 
 from admin.aws.account_data import DynamoAccountData
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
@@ -38,6 +38,7 @@ from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
+from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.wiring import Wiring, utc_now
 
 
@@ -117,6 +118,18 @@ class OperatorWiring(Wiring):
             remove_content=DynamoWaitingContents(self.table, bucket="").remove,
             clock=utc_now,
             pause=sleep,
+        )
+
+    @cached_property
+    def changes(self) -> MessageChanges:
+        """Cancel messages. The command queues no jobs, so it does nothing else with them."""
+        return MessageChanges(
+            messages=self.message_store,
+            contents=DynamoWaitingContents(self.table, bucket=""),
+            waiting=lambda: self.waiting_mail,
+            quotas=self.quota_store,
+            clock=utc_now,
+            monotonic=monotonic,
         )
 
     @cached_property

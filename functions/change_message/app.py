@@ -13,15 +13,15 @@ app = build_app()
 
 @app.patch("/v1/emails/<message_id>")
 def reschedule_message(message_id: str) -> Reply:
-    caller, identifier = _caller(), read_uuid(message_id, "message_id")
+    account_id, identifier = _caller().account.account_id, read_uuid(message_id, "message_id")
     due_at = read_time(app.current_event)
-    return reply(message_detail(services().changes.reschedule(caller, identifier, due_at)))
+    return reply(message_detail(services().changes.reschedule(account_id, identifier, due_at)))
 
 
 @app.post("/v1/emails/<message_id>/cancel")
 def cancel_message(message_id: str) -> Reply:
-    caller, identifier = _caller(), read_uuid(message_id, "message_id")
-    return reply(message_detail(services().changes.cancel(caller, identifier)))
+    account_id, identifier = _caller().account.account_id, read_uuid(message_id, "message_id")
+    return reply(message_detail(services().changes.cancel(account_id, identifier)))
 
 
 @app.post("/v1/emails/<message_id>/release")

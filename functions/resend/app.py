@@ -1,7 +1,6 @@
 """/resend/{proxy+}: the API in the shape of Resend's, for code that was written for its SDKs."""
 
 from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
-from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored
 from pillarbox.http.requests import read_uuid
@@ -77,19 +76,20 @@ def get_email(message_id: str) -> Reply:
 
 @app.patch("/resend/emails/<message_id>")
 def update_email(message_id: str) -> Reply:
-    caller, identifier = _sender(), read_uuid(message_id, "id")
+    account_id, identifier = _sender(), read_uuid(message_id, "id")
     due_at = read_new_time(app.current_event)
-    return reply(changed_email(services().changes.reschedule(caller, identifier, due_at)))
+    return reply(changed_email(services().changes.reschedule(account_id, identifier, due_at)))
 
 
 @app.post("/resend/emails/<message_id>/cancel")
 def cancel_email(message_id: str) -> Reply:
-    caller, identifier = _sender(), read_uuid(message_id, "id")
-    return reply(changed_email(services().changes.cancel(caller, identifier)))
+    account_id, identifier = _sender(), read_uuid(message_id, "id")
+    return reply(changed_email(services().changes.cancel(account_id, identifier)))
 
 
-def _sender() -> Principal:
-    return services().authentication.authenticate(read_bearer_key(app.current_event), EMAILS_SEND)
+def _sender() -> str:
+    key = read_bearer_key(app.current_event)
+    return services().authentication.authenticate(key, EMAILS_SEND).account.account_id
 
 
 @app.get("/resend/templates")

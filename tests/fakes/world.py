@@ -202,7 +202,7 @@ class World:
         return MessageChanges(
             messages=self._port("messages", stores.FakeMessages(self.store)),
             contents=self._port("contents", stores.FakeWaitingContents(self.store)),
-            waiting=self.waiting_mail,
+            waiting=lambda: self.waiting_mail,
             quotas=self._port("quotas", stores.FakeQuotas(self.store)),
             clock=lambda: self.now,
             monotonic=self._monotonic,

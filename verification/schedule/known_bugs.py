@@ -27,7 +27,7 @@ def saved_before_it_is_arranged() -> Iterator[None]:
         with mock.patch.object(MessageChanges, "_queue", lambda _, one: arranged.append(one)):
             before, after = original(self, message, change)
         if arranged:
-            self.waiting.arrange(arranged[-1:])
+            self.waiting().arrange(arranged[-1:])
         return before, after
 
     original = MessageChanges._change
@@ -151,11 +151,11 @@ def refunded_each_time() -> Iterator[None]:
     """A repeated cancel gives the quota back again."""
     original = MessageChanges.cancel
 
-    def cancel(self: MessageChanges, principal: Any, message_id: UUID) -> Message:
-        before = self.messages.get(principal.account.account_id, message_id)
+    def cancel(self: MessageChanges, account_id: str, message_id: UUID) -> Message:
+        before = self.messages.get(account_id, message_id)
         if before is not None and before.canceled_at is not None:
             self._refund(before)
-        return original(self, principal, message_id)
+        return original(self, account_id, message_id)
 
     with mock.patch.object(MessageChanges, "cancel", cancel):
         yield

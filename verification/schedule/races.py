@@ -163,7 +163,7 @@ class Race:
             "cancel": lambda: self._change("cancel", self.world.changes.cancel),
             "postpone": lambda: self._change("postpone", self._reschedule(40 * MINUTE)),
             "hasten": lambda: self._change("hasten", self._reschedule(MINUTE)),
-            "release": lambda: self._change("release", self.world.changes.release),
+            "release": lambda: self._change("release", self._release),
             "revoke": self._revoke,
             "erase": self._erase,
         }[name]
@@ -181,17 +181,20 @@ class Race:
     def _reschedule(self, ahead: timedelta) -> Callable[..., Message]:
         due_at = self.world.now + ahead
 
-        def reschedule(principal: Any, message_id: UUID) -> Message:
-            message = self.world.changes.reschedule(principal, message_id, due_at)
+        def reschedule(account_id: str, message_id: UUID) -> Message:
+            message = self.world.changes.reschedule(account_id, message_id, due_at)
             self.due_at = due_at
             return message
 
         return reschedule
 
+    def _release(self, _: str, message_id: UUID) -> Message:
+        return self.world.changes.release(self.world.principal, message_id)
+
     def _change(self, name: str, change: Callable[..., Message]) -> None:
         message_id = self.message_id
         assert message_id is not None
-        if self._quietly(lambda: change(self.world.principal, message_id)):
+        if self._quietly(lambda: change(builders.ACCOUNT, message_id)):
             self.confirmed.add(name)
 
     def _revoke(self) -> None:

@@ -106,7 +106,7 @@ def test_the_response_names_what_was_asked_for(world: World) -> None:
     body = json.loads(first.body)
     assert body["status"] == "queued"
     assert body["scheduledAt"] == due_at.isoformat(timespec="milliseconds")
-    world.changes.reschedule(world.principal, world.message().message_id, due_at + DAY)
+    world.changes.reschedule(builders.ACCOUNT, world.message().message_id, due_at + DAY)
     again = world.send(builders.request(scheduled_at=due_at), digest=builders.DIGEST)
     assert again.replayed
     assert again.body == first.body
@@ -146,12 +146,12 @@ def test_a_canceled_message_is_never_sent(world: World) -> None:
     """It has failed, its content is gone, its quota is given back, and a repetition is the same."""
     message = schedule(world, HOUR)
     assert world.used() == {1}
-    canceled = world.changes.cancel(world.principal, message.message_id)
+    canceled = world.changes.cancel(builders.ACCOUNT, message.message_id)
     assert canceled.status is Status.FAILED
     assert canceled.canceled_at == builders.NOW
     assert world.used() == {0}
     assert not world.store.contents
-    assert world.changes.cancel(world.principal, message.message_id).canceled_at == builders.NOW
+    assert world.changes.cancel(builders.ACCOUNT, message.message_id).canceled_at == builders.NOW
     assert world.used() == {0}
     run_until(world, HOUR + 3 * MINUTE)
     assert not world.mailer.taken
@@ -180,8 +180,8 @@ def test_what_does_not_wait_is_not_changed(state: str) -> None:
         message_id = world.message().message_id
     changes, caller = world.changes, world.principal
     later = world.now + HOUR
-    assert code(lambda: changes.cancel(caller, message_id)) == expected
-    assert code(lambda: changes.reschedule(caller, message_id, later)) == expected
+    assert code(lambda: changes.cancel(builders.ACCOUNT, message_id)) == expected
+    assert code(lambda: changes.reschedule(builders.ACCOUNT, message_id, later)) == expected
     assert code(lambda: changes.release(caller, message_id)) == expected
 
 
@@ -192,7 +192,7 @@ def test_a_rescheduled_message_leaves_at_its_new_time(old: timedelta, new: timed
     """Once, whichever of the two times is the earlier one."""
     world = World()
     message = schedule(world, old)
-    world.changes.reschedule(world.principal, message.message_id, builders.NOW + new)
+    world.changes.reschedule(builders.ACCOUNT, message.message_id, builders.NOW + new)
     run_until(world, max(old, new) + 20 * MINUTE)
     (late,) = [taken - new for taken in sent_at(world)]
     assert timedelta(0) <= late < MINUTE
@@ -205,7 +205,7 @@ def test_the_new_time_is_within_thirty_days_of_the_request(world: World) -> None
     world.advance(HOUR)
 
     def move(due: timedelta) -> None:
-        world.changes.reschedule(world.principal, message.message_id, builders.NOW + due)
+        world.changes.reschedule(builders.ACCOUNT, message.message_id, builders.NOW + due)
 
     move(MAX_AHEAD)
     assert code(lambda: move(MAX_AHEAD + MILLISECOND)) == "validation_failed"
@@ -217,7 +217,7 @@ def test_a_held_message_waits_for_its_release(world: World) -> None:
     run_until(world, HOUR)
     assert not world.mailer.taken
     later = world.now + HOUR
-    refusal = code(lambda: world.changes.reschedule(world.principal, message.message_id, later))
+    refusal = code(lambda: world.changes.reschedule(builders.ACCOUNT, message.message_id, later))
     assert refusal == "not_cancelable"
     world.changes.release(world.principal, message.message_id)
     world.changes.release(world.principal, message.message_id)

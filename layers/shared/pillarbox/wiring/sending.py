@@ -61,7 +61,7 @@ class SendingWiring(Stores):
         return MessageChanges(
             messages=self.message_store,
             contents=self.waiting_contents,
-            waiting=self.waiting_mail,
+            waiting=lambda: self.waiting_mail,
             quotas=self.quota_store,
             clock=utc_now,
             monotonic=monotonic,

@@ -28,6 +28,8 @@ class DueDelivery(Delivery):
         # A stale copy could have an earlier time, and the job would wait for a minute.
         message = self.messages.get(job.account_id, job.message_id)
         schedule = message.schedule if message else None
+        if message is not None and not message.pending:
+            return DeliveryResult(Outcome.DROPPED)
         if message is None or schedule is None or schedule.due_at != job.due_at:
             # An acceptance, a new time or a release arranges its job before it saves the record.
             return self._unrecorded(sent_at)

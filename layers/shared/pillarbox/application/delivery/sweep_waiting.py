@@ -8,15 +8,16 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.delivery.deliver import RECORD_WAIT
+from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.application.ports import Messages
 from pillarbox.application.waiting import wake_job
 from pillarbox.application.waiting_ports import WaitingContents, WakeQueue
-from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 
 #: After this time a job of a message has come and, as it is still pending, may be lost.
 _LATE: Final = RECORD_WAIT * 2
-#: After this time its job has given it up; as of others (`sweep.OVERDUE`).
-_OVERDUE: Final = MAX_DELIVERY_TIME + timedelta(hours=1)
+#: A message is held for four hours at most while its sender is paused. After this time a person
+#: should look.
+_OVERDUE: Final = HOLD_TIME + timedelta(hours=1)
 #: Long before this time the message is committed, or never will be.
 _SETTLED: Final = RECORD_WAIT * 4
 

@@ -32,13 +32,14 @@ class MessageChanges:
 
     messages: Messages
     contents: WaitingContents
-    waiting: WaitingMail
+    #: Returns what arranges jobs. A cancel needs none.
+    waiting: Callable[[], WaitingMail]
     quotas: Quotas
     clock: Clock
     #: Seconds, by a clock that nobody sets.
     monotonic: Callable[[], float]
 
-    def cancel(self, principal: Caller, message_id: UUID) -> Message:
+    def cancel(self, account_id: str, message_id: UUID) -> Message:
         """Cancel a message: it is never sent. One that is canceled already stays so.
 
         Its quota is given back in the windows that still count it.
@@ -46,7 +47,6 @@ class MessageChanges:
         Raises:
             ServiceError: `message_not_found`; `not_cancelable`.
         """
-        account_id = principal.account.account_id
 
         def canceled(message: Message) -> Message:
             event = Event(
@@ -62,14 +62,14 @@ class MessageChanges:
         self.contents.remove(account_id, message_id, message.origin.template_id)
         return message
 
-    def reschedule(self, principal: Caller, message_id: UUID, due_at: datetime) -> Message:
+    def reschedule(self, account_id: str, message_id: UUID, due_at: datetime) -> Message:
         """Give a scheduled message another time.
 
         Raises:
             ValidationFailed: on `scheduledAt`.
             ServiceError: `message_not_found`; `not_cancelable`, also for a held message.
         """
-        message, due_at = self._find(principal.account.account_id, message_id), whole(due_at)
+        message, due_at = self._find(account_id, message_id), whole(due_at)
         check_ahead(due_at, self.clock())
         if due_at > message.created_at + MAX_AHEAD:
             text = "must be at most 30 days after the request that sent the message"
@@ -124,7 +124,7 @@ class MessageChanges:
     def _queue(self, message: Message) -> None:
         """Arrange the job. After a stall it may have been dropped, so no record follows."""
         began = self.monotonic()
-        self.waiting.arrange([message])
+        self.waiting().arrange([message])
         if self.monotonic() - began > COMMIT_TIME.total_seconds():
             raise Unavailable("service", "The service stalled during this request; try again.")
 
