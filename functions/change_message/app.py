@@ -5,7 +5,7 @@ from pillarbox.domain.accounts.key import EMAILS_SEND
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.changes import read_time
 from pillarbox.http.messages.replies import Reply, message_detail, reply
-from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import services
 
 app = build_app()
@@ -31,8 +31,10 @@ def release_message(message_id: str) -> Reply:
 
 
 def _caller() -> Caller:
-    credential = read_credential(app.current_event)
-    return services().caller_authentication.authenticate(credential, EMAILS_SEND)
+    event = app.current_event
+    return services().caller_authentication.authenticate(
+        read_credential(event), EMAILS_SEND, origin=request_origin(event)
+    )
 
 
 lambda_handler = entrypoint(app)

@@ -15,6 +15,7 @@ PACKAGE: Final = LAYER / "pillarbox"
 
 _PORTS: Final = {
     "pillarbox.application.ports",
+    "pillarbox.application.management",
     "pillarbox.application.message_log",
     "pillarbox.application.waiting_ports",
     "pillarbox.application.history.ports",
@@ -32,7 +33,7 @@ _PACKAGES: Final[dict[str, set[str]]] = {
     "breaker": {"history.ports"},
     "delivery": {"history"},
     "history": set(),
-    "operator": {"history"},
+    "operator": {"accounts.ports", "history"},
     "sending": set(),
     "sign_in": set(),
     "templates": {"sending"},
