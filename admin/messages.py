@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from admin.confirm import confirm, require_yes
 from admin.connection import connected
 from admin.progress import progress
 from admin.tables import Record, print_lines
@@ -57,6 +58,30 @@ def show(
     del view["events"]
     connection.show(view)
     connection.show_list(detail["events"], ("at", "type", "recipient", "code", "reason"))
+
+
+@app.command("cancel")
+def cancel(
+    ctx: typer.Context,
+    message_id: Annotated[str, typer.Argument(metavar="ID", help="The message's id.")],
+    *,
+    account: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The account's id; without it, all accounts are asked."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Cancel without asking.")] = False,
+) -> None:
+    """Cancel a scheduled or held email, so that it is never sent.
+
+    Example: `pillarbox message cancel 0193b1f0-5a3c-7d11-9c58-8a0e6f4b2d17`
+    """
+    connection = connected(ctx)
+    require_yes(connection, yes=yes)
+    with progress("Asking", "accounts") as report:
+        message = connection.wiring.message_search.get(message_id, account, report)
+    confirm(connection, f"Cancel “{message.subject}” to {', '.join(message.to)}?", yes=yes)
+    canceled = connection.wiring.changes.cancel(message.account_id, message.message_id)
+    connection.show({**message_detail(canceled), "accountId": message.account_id})
 
 
 _To = Annotated[

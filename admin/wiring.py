@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property, partial
-from time import sleep
+from time import monotonic, sleep
 
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.cloudwatch import CloudWatchMonitoring
@@ -27,6 +27,7 @@ from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.tenants import SesTenants
@@ -35,6 +36,7 @@ from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
+from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.wiring import Wiring, utc_now
 
 
@@ -101,8 +103,21 @@ class OperatorWiring(Wiring):
             indexed_until=self.record_search.indexed_until,
             suppressions=self.suppression_store,
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
+            remove_content=DynamoWaitingContents(self.table, bucket="").remove,
             clock=utc_now,
             pause=sleep,
+        )
+
+    @cached_property
+    def changes(self) -> MessageChanges:
+        """Cancel messages. The command queues no jobs, so it does nothing else with them."""
+        return MessageChanges(
+            messages=self.message_store,
+            contents=DynamoWaitingContents(self.table, bucket=""),
+            waiting=lambda: self.waiting_mail,
+            quotas=self.quota_store,
+            clock=utc_now,
+            monotonic=monotonic,
         )
 
     @cached_property

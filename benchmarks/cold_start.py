@@ -47,6 +47,7 @@ _SES: Final = "d = services().delivery; d.mailer._ses; d.rate._read_rate.__self_
 PROGRAMS: Final = {
     "aggregate_stats": (f"services().aggregation; {_TABLE}", _FLOOR_ONE),
     "announce_events": (f"services().announcement; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
+    "change_message": (f"services().changes; {_CALLER}; {_QUEUE}", _FLOOR_TWO),
     "create_account": (f"services().sign_up; {_SESSION}", _FLOOR_ONE),
     "delete_account": (
         f"services().account_deletion; services().operator_authentication; {_TABLE}",
@@ -55,7 +56,7 @@ PROGRAMS: Final = {
     "delete_template": (f"services().template_library; {_CALLER}", _FLOOR_ONE),
     "deliver_message": (f"{_SES}; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
     "edit_templates": (f"services().template_editing; {_SESSION}", _FLOOR_ONE),
-    "enqueue_due": (f"services().due_tasks; {_TABLE}", _FLOOR_ONE),
+    "enqueue_due": (f"services().due_mail; services().due_tasks; {_TABLE}", _FLOOR_ONE),
     "get_analytics": (f"services().history_queries; {_CALLER}", _FLOOR_ONE),
     "get_me": (f"services().caller_lookup; {_TABLE}", _FLOOR_ONE),
     "get_message": (f"services().message_lookup; services().authentication; {_TABLE}", _FLOOR_ONE),

@@ -3,11 +3,12 @@
 The numbers of alarms and queues come from the template.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from benchmarks.prices import PRICES
 from local import template
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.application.delivery.sweep import ZERO_HOURS
 
 type Bill = Mapping[str, float]
@@ -21,8 +22,10 @@ _RELAY_SIZES: Final = template.load(template.ROOT / "stacks/relay.yaml")["Mappin
 _POLLERS: Final = {True: 5, False: 2}
 #: Each poller waits 20 seconds for a message.
 _RECEIVES: Final = SECONDS / 20
-#: Each minute the timer of webhooks reads eight buckets and its note, and writes the note.
+#: Each minute the timers of emails and webhooks run. One that somebody has used reads the buckets
+#: of some minutes and its note, half a unit each, and writes the note.
 _TICKS: Final = SECONDS / 60
+_MINUTES_READ: Final = {"DUE": 3, "WAKE": 1}
 #: Modelled: a tick takes 20 ms at 0.5 GB and writes 350 bytes of log.
 _TICK_GB_SECONDS: Final = 0.5 * 0.020
 _TICK_LOG: Final = 350
@@ -39,6 +42,7 @@ def idle(
     metrics: int = 0,
     with_webhooks: bool = True,
     limits: bool = False,
+    used: Sequence[str] = (),
 ) -> Bill:
     """Return a month without any mail.
 
@@ -49,24 +53,30 @@ def idle(
         metrics: the custom metrics that have values in every hour, beside the sweep's.
         with_webhooks: `Webhooks=on`.
         limits: `WorkerLimits=on`.
+        used: the timers that somebody has used (`keys.TIMERS`).
     """
     alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
     pollers = sum(_pollers(with_webhooks=with_webhooks, limits=limits))
-    ticks = _TICKS if with_webhooks else 0.0
     return {
         "Alarms": alarms * PRICES["alarm"].dollars,
         "Polling the queues": pollers * _RECEIVES / 1e6 * PRICES["sqs"].dollars,
         "Custom metrics": (metrics + 1 / ZERO_HOURS) * PRICES["metric"].dollars,
-        "Timer of webhooks": ticks * _tick(),
+        "Timer": _TICKS * (_tick() + sum(map(tick_of, used))),
         "Sweep": _HOURS * _PASS_GB_SECONDS * PRICES["gb-second"].dollars,
         "CloudWatch dashboard": all_alarms * PRICES["dashboard"].dollars,
         "The edge's secret": PRICES["secret"].dollars,
     }
 
 
+def tick_of(kind: str) -> float:
+    """Return what a timer that somebody has used adds to a tick."""
+    reads = (keys.TIMERS[kind] * _MINUTES_READ[kind] + 1) / 2
+    return (reads * PRICES["read"].dollars + PRICES["write"].dollars) / 1e6
+
+
 def _tick() -> float:
-    """Return what one tick of the timer costs."""
-    units = 9 * PRICES["read"].dollars + PRICES["write"].dollars
+    """Return what one tick costs while nobody has used a timer."""
+    units = len(keys.TIMERS) / 2 * PRICES["read"].dollars
     logged = _TICK_LOG / 1000 * PRICES["log"].dollars
     run = _TICK_GB_SECONDS * PRICES["gb-second"].dollars
     return (units + PRICES["invocation"].dollars + logged) / 1e6 + run

@@ -17,8 +17,8 @@ from local.guard import LoopbackHost, SignedRequests
 
 ACCESS_KEY_ID = os.environ["AWS_ACCESS_KEY_ID"]
 
-#: The start of the keys of tasks that wait for their minute, which the schedule below looks for.
-DUE_TASKS: Final = "DUE#"
+#: The start of the keys of what waits for its minute, which the schedule below looks for.
+DUE_TASKS: Final = ("DUE#", "WAKE#")
 #: Seconds after which a schedule runs although nothing waits, so that it has never much to make up
 #: for. It is shorter than an hour, the period of the sweep.
 _LONGEST_REST: Final = 3540
@@ -64,7 +64,7 @@ def invoke_target(
 ) -> None:
     """Invoke the target of a rule; that of a schedule only if a task waits, and once an hour.
 
-    The timer of webhooks runs each minute, so its function would never rest.
+    The timer of webhooks and emails runs each minute, so its function would never rest.
     """
     if "ScheduleExpression" in rule:
         name, now = str(rule["Name"]), time.time()

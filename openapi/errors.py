@@ -436,6 +436,13 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="A request with this Idempotency-Key is still being processed.",
         smtp="451 4.5.0",
     ),
+    "not_cancelable": Error(
+        409,
+        when="The message does not wait: it was sent at once, a worker has taken it, or it failed."
+        " `PATCH` is for scheduled messages, and `release` for held ones.",
+        remedy="Read the message: its status says what happened to it.",
+        message="The message does not wait any more; nothing was changed.",
+    ),
     "template_in_use": Error(
         409,
         when="An active campaign or a scheduled send uses the template.",

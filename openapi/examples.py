@@ -97,6 +97,8 @@ _LISTED: Final = {
     "keyId": "key_qh4ybvcvbqzk4kq7x2m9",
     "starterTemplate": "otp",
     "templateId": None,
+    "scheduledAt": None,
+    "held": False,
 }
 MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
 MESSAGE: Final = _LISTED | {
@@ -109,11 +111,32 @@ MESSAGE: Final = _LISTED | {
     "route": "http",
     "templateVersion": None,
     "requestId": "5b2f6c1e-93f4-4f0a-8d55-0c7c1f3a9b7e",
+    "canceledAt": None,
     "events": [
         {"type": "accepted", "at": _AT},
         {"type": "sent", "at": "2026-01-01T12:00:00.412+00:00"},
         {"type": "delivered", "at": _LATER, "recipient": "ada@customer.example"},
     ],
+}
+_DUE: Final = "2026-01-02T09:00:00.000+00:00"
+SCHEDULED_MESSAGE: Final = MESSAGE | {
+    "status": "pending",
+    "providerMessageId": "",
+    "scheduledAt": _DUE,
+    "events": [{"type": "accepted", "at": _AT}],
+}
+CANCELED_MESSAGE: Final = SCHEDULED_MESSAGE | {
+    "status": "failed",
+    "errorMessage": MEANINGS["canceled"],
+    "canceledAt": _LATER,
+    "events": [
+        {"type": "accepted", "at": _AT},
+        {"type": "failed", "at": _LATER, "code": "canceled", "reason": MEANINGS["canceled"]},
+    ],
+}
+RELEASED_MESSAGE: Final = SCHEDULED_MESSAGE | {"scheduledAt": _LATER}
+RESCHEDULED: Final = {
+    "reschedule": {"summary": "Send it at another time", "value": {"scheduledAt": _DUE}}
 }
 _STATUS_COUNTS: Final = {
     "pending": 0,

@@ -195,7 +195,8 @@ _MANAGING: Final = {
 DIALECT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails": ("GET", "POST"),
     "/resend/emails/batch": ("POST",),
-    "/resend/emails/{message_id}": ("GET",),
+    "/resend/emails/{message_id}": ("GET", "PATCH"),
+    "/resend/emails/{message_id}/cancel": ("POST",),
     "/resend/templates": ("GET", "POST"),
     "/resend/templates/{template_id}": ("GET", "PATCH", "DELETE"),
     "/resend/domains": ("GET", "POST"),

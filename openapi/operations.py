@@ -20,6 +20,7 @@ from pillarbox.domain.accounts.key import (
 )
 from pillarbox.http.accounts.reply_types import CallerDetail
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
+from pillarbox.http.messages.changes import RescheduleRequest
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
@@ -43,6 +44,13 @@ _AGENTS: Final = ("recipient_not_allowed", "confirmation_required")
 _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_exceeded")
 _read: Final = partial(Operation, tag="Emails", security=KEY_OR_SESSION, scope=EMAILS_READ)
 _send: Final = partial(Operation, tag="Emails", scope=EMAILS_SEND, idempotent=True)
+_change: Final = partial(
+    Operation,
+    tag="Emails",
+    security=KEY_OR_SESSION,
+    scope=EMAILS_SEND,
+    shared_function="change_message",
+)
 _starters: Final = partial(Operation, tag="Starter templates", security=KEY_OR_SESSION)
 _saved: Final = partial(managing_operation, tag="Saved templates")
 
@@ -150,6 +158,38 @@ OPERATIONS: Final = (
         description="A message with its status and its events.",
         response=MessageDetail,
         response_example=examples.MESSAGE,
+    ),
+    _change(
+        id="reschedule_message",
+        route="PATCH /v1/emails/{message_id}",
+        summary="Reschedule a message",
+        description="Gives a message another time: at least a minute and at most 30 days ahead, and"
+        " at most 30 days after the request that sent it. A held message has no time.",
+        body=RescheduleRequest,
+        body_examples=examples.RESCHEDULED,
+        response=MessageDetail,
+        response_example=examples.SCHEDULED_MESSAGE,
+        errors=("not_cancelable",),
+    ),
+    _change(
+        id="cancel_message",
+        route="POST /v1/emails/{message_id}/cancel",
+        summary="Cancel a message",
+        description="A scheduled or held message that no worker has taken is never sent after this."
+        " Its status is `failed`, with the code `canceled`. It counts no more in the quota of the"
+        " day and month. A repetition changes nothing.",
+        response=MessageDetail,
+        response_example=examples.CANCELED_MESSAGE,
+        errors=("not_cancelable",),
+    ),
+    _change(
+        id="release_message",
+        route="POST /v1/emails/{message_id}/release",
+        summary="Release a held message",
+        description="Sends a held message now. A repetition changes nothing.",
+        response=MessageDetail,
+        response_example=examples.RELEASED_MESSAGE,
+        errors=("not_cancelable", "confirmation_required"),
     ),
     Operation(
         id="get_me",

@@ -31,6 +31,7 @@ from pillarbox.http.accounts.wire import (
     ResumeRequest,
     SuppressionsQuery,
 )
+from pillarbox.http.messages.changes import RescheduleRequest
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
 from pillarbox.http.messages.uploads import SHA256, UploadRequest
@@ -94,6 +95,7 @@ BASE64: Final = (
 CONTENT_ID: Final = "^[!-;=?-~]+$"
 
 ADDRESS: Final = {"type": "string", "format": "email"}
+_MOMENT: Final = {"format": "date-time", "examples": ["2026-01-02T09:00:00+00:00"]}
 _ADDRESSES: Final = {"type": "array", "items": ADDRESS, "maxItems": MAX_RECIPIENTS}
 
 _OFFSET: Final = "A time without an offset is UTC."
@@ -280,6 +282,22 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "unsubscribe": {
             "description": "Writes List-Unsubscribe, and with `oneClick` List-Unsubscribe-Post, in"
             " place of these names in `headers`."
+        },
+        "scheduledAt": {
+            "description": "When to send it: ISO 8601 with an offset, at least a minute and at most"
+            " 30 days ahead. Then key, account, sender and suppressions are checked again. Not for"
+            " preview keys, and not with uploaded files.",
+            **_MOMENT,
+        },
+        "hold": {
+            "description": "Whether it waits until somebody releases it, for at most 7 days. Not"
+            " with `scheduledAt`, for preview keys or with uploaded files."
+        },
+    },
+    RescheduleRequest: {
+        "scheduledAt": {
+            "description": "ISO 8601 with an offset, at least a minute and at most 30 days ahead.",
+            **_MOMENT,
         },
     },
     UnsubscribeModel: {

@@ -116,6 +116,8 @@ _EMAIL: Final = {
     "templateId": None,
     "starterTemplate": "otp",
     "tags": {"order": "10442"},
+    "scheduledAt": None,
+    "held": False,
     "error": None,
     "revision": 3,
 }

@@ -110,6 +110,8 @@ def _read_job(text: str) -> _Content:
         return _Content(None, error.account_id, error.message_id, problem=str(error))
     if job.result:
         task = "result to record"
+    elif job.due_at:
+        task = "email that waited"
     else:
         task = "email in the bucket" if job.spool_key else "email in the queue"
     return _Content(task, job.account_id, job.message_id)

@@ -22,7 +22,7 @@ _OWN_NOTES: Final = frozenset(
     for key in (
         keys.heartbeat(),
         keys.probe(),
-        keys.due_minute(),
+        *map(keys.timer_note, keys.TIMERS),
         keys.sending_rate(),
         keys.service_address(),
         keys.shared_tenant(),

@@ -16,7 +16,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.messages.erasure import erase_recipient
-from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, terms_of
 from pillarbox.domain.messages.statistics import END_OF_TIME
 
@@ -53,6 +53,8 @@ class RecipientErasure:
     indexed_until: Callable[[str], int]
     suppressions: SuppressionRecords
     announced: AnnouncedAddresses
+    #: Deletes the content of a message that waits, by account, message and template.
+    remove_content: Callable[[str, UUID, str | None], None]
     clock: Clock
     pause: Callable[[float], None]
     tuning: Tuning = STANDARD
@@ -131,13 +133,24 @@ class RecipientErasure:
         outdated: set[SearchTerm] = {RecipientTerm(mailbox)}
         while message is not None and message.has_recipient(mailbox):
             erased = erase_recipient(message, mailbox)
+            if message.waits:
+                erased = self._without_content(erased)
             if self.rewrite.replace(erased):
                 erasure.messages += 1
                 erasure.pending += message.pending
                 outdated |= terms_of(message) - terms_of(erased)
                 break
             message = next(iter(self.log.get_all(account_id, [message_id])), None)
+        if message is not None and message.schedule is not None:
+            # Before the index, by which an erasure that was interrupted finds the message again.
+            self.remove_content(account_id, message_id, message.origin.template_id)
         self.index.change(account_id, {SearchEntry(message_id, term): False for term in outdated})
+
+    def _without_content(self, message: Message) -> Message:
+        """Return a message that waits as failed: its content may name the person, and goes."""
+        code = "recipient_erased"
+        event = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=MEANINGS[code])
+        return message.with_events([event])
 
     def _hash_suppression(self, erasure: AccountErasure, mailbox: str, *, add: bool) -> None:
         """Replace the suppression of a mailbox by one of its hash; without one, perhaps add it."""

@@ -73,6 +73,7 @@ _BRIEF: Final = "valid for minutes only"
 _STATISTICS: Final = LeftOut("statistics", "made of the messages: use `stats rebuild`")
 _INDEX: Final = LeftOut("searchEntries", "made of the messages: use `stats rebuild`")
 _DELIVERIES: Final = LeftOut("webhookDeliveries", "perhaps posted since then: use `webhook replay`")
+_WAITING: Final = LeftOut("waitingEmails", "perhaps sent or canceled since then")
 _CURRENT: Final = LeftOut("presentState", "the service writes it again")
 _UNASKED: Final = LeftOut(MESSAGES, "say --messages")
 _YOUNG: Final = LeftOut(MESSAGES, "younger than two days: a job may still come")
@@ -85,6 +86,9 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "COUNT": LeftOut("codeCounts", _BRIEF),
     "DUE": _DELIVERIES,
     "DUES": _CURRENT,
+    "LATER": _WAITING,
+    "WAKE": _WAITING,
+    "WAKES": _CURRENT,
     "FLOW": LeftOut("signIns", _BRIEF),
     "HOOKD": _DELIVERIES,
     "HOOKH": _CURRENT,

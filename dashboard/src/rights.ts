@@ -9,6 +9,7 @@ const RIGHTS = {
   suppressions: ["owner", "developer"],
   members: ["owner"],
   account: ["owner"],
+  waiting: ["owner", "developer"],
   webhooks: ["owner", "developer"],
   templates: ["owner", "developer", "author"],
 } satisfies Record<string, Role[]>;

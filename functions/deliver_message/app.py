@@ -77,12 +77,14 @@ def turn(record: SQSRecord) -> Turn:
 
 
 def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
-    first, delivery = _receives(record) == 1, services().delivery.within(has_time)
+    first = _receives(record) == 1
+    delivery = (services().due_delivery if job.due_at else services().delivery).within(has_time)
     return delivery.deliver(job, first_receipt=first, sent_at=_sent_at(record))
 
 
 def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:
-    delivery = services().isolated_delivery.within(has_time)
+    isolated = services().isolated_due_delivery if job.due_at else services().isolated_delivery
+    delivery = isolated.within(has_time)
     try:
         return delivery.deliver(job, first_receipt=False, sent_at=_sent_at(record))
     except BuildDied:

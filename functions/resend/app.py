@@ -1,13 +1,20 @@
 """/resend/… and /postmark/…: the API in the shapes of Resend's and Postmark's, for their SDKs."""
 
-from pillarbox.domain.accounts.key import EMAILS_READ, TEMPLATES_READ
+from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.http.app import App, build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored
 from pillarbox.http.requests import read_uuid, request_origin
-from pillarbox.http.resend.replies import email, email_id, email_ids, reply_resend_error
+from pillarbox.http.resend.replies import (
+    changed_email,
+    email,
+    email_id,
+    email_ids,
+    reply_resend_error,
+)
 from pillarbox.http.resend.requests import (
     read_bearer_key,
+    read_new_time,
     read_resend_batch,
     read_resend_email,
     refused_resource,
@@ -67,6 +74,23 @@ def get_email(message_id: str) -> Reply:
     principal = _principal(EMAILS_READ)
     message = services().message_lookup.get(principal, read_uuid(message_id, "id"))
     return reply(email(message))
+
+
+@app.patch("/resend/emails/<message_id>")
+def update_email(message_id: str) -> Reply:
+    account_id, identifier = _sender(), read_uuid(message_id, "id")
+    due_at = read_new_time(app.current_event)
+    return reply(changed_email(services().changes.reschedule(account_id, identifier, due_at)))
+
+
+@app.post("/resend/emails/<message_id>/cancel")
+def cancel_email(message_id: str) -> Reply:
+    account_id, identifier = _sender(), read_uuid(message_id, "id")
+    return reply(changed_email(services().changes.cancel(account_id, identifier)))
+
+
+def _sender() -> str:
+    return _principal(EMAILS_SEND).account.account_id
 
 
 @app.get("/resend/templates")

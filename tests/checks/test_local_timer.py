@@ -10,6 +10,9 @@ _ENGINE = Path(__file__).parents[2] / "local" / "guarded_engine.py"
 
 def test_the_engine_looks_for_the_tasks_of_the_timer() -> None:
     """It runs in an environment of its own, without the stores, so it has the start of the keys."""
-    (start,) = re.findall(r'DUE_TASKS: Final = "(.+)"', _ENGINE.read_text())
-    assert keys.due_task(1, "task")["pk"]["S"].startswith(start)
-    assert not keys.due_minute()["pk"]["S"].startswith(start)
+    (listed,) = re.findall(r"DUE_TASKS: Final = \((.+)\)", _ENGINE.read_text())
+    starts = tuple(re.findall(r'"(.+?)"', listed))
+    assert len(starts) == len(keys.TIMERS)
+    for kind in keys.TIMERS:
+        assert keys.timer_item(kind, 1, "task")["pk"]["S"].startswith(starts)
+        assert not keys.timer_note(kind)["pk"]["S"].startswith(starts)

@@ -121,6 +121,12 @@ def _not_uploaded(service: Service) -> Any:
     return service.live().send(raw_html(attachments=attachments)).json
 
 
+def _not_waiting(service: Service) -> Any:
+    api = service.live()
+    sent = api.send(otp()).json["messageId"]
+    return api.raw("POST", f"/emails/{sent}/cancel").json
+
+
 def _in_use(service: Service) -> Any:
     account = service.account()
     template = service.template(account, "Hello")
@@ -332,6 +338,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "idempotency_key_mismatch": _mismatch,
     "idempotency_in_flight": _in_flight,
     "attachment_not_found": _not_uploaded,
+    "not_cancelable": _not_waiting,
     "template_in_use": _in_use,
     "draft_changed": _draft_changed,
     "version_not_found": lambda s: _version(s, 7),

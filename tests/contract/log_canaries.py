@@ -32,7 +32,7 @@ from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.mcp import McpClient
-from tests.contract.operations import OPERATIONS
+from tests.contract.operations import CHANGES, OPERATIONS, send_waiting
 from tests.contract.service import Service, queue_record, running_service
 from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import WRONG_PROOF, post, proof_for, user_without_account
@@ -147,6 +147,21 @@ def read_everything(service: Service) -> None:
             api.raw(method, f"/{path.split('/')[1]}/{absent}", query={CANARY: CANARY})
         for key in (None, CANARY, f"bx_live_{CANARY}", service.key(account, scopes=frozenset())):
             Api(key).raw(method, path, query={"key": CANARY})
+
+
+def change_everything(service: Service) -> None:
+    """Change emails that wait, with canaries in bodies and paths, and with failures."""
+    api = Api(service.key(service.account()))
+    for operation in OPERATIONS:
+        if operation.id not in CHANGES:
+            continue
+        for fault in ("GetItem", "UpdateItem", "none"):
+            message = send_waiting(api, operation.id)
+            path = operation.path.removeprefix("/v1").format(message_id=message)
+            with failing(fault):
+                operation.request(api, {"message_id": message})
+            api.raw(operation.method, path, json.dumps({"scheduledAt": CANARY, CANARY: CANARY}))
+            api.raw(operation.method, path, f'{{"{CANARY}', {"X-Other": CANARY})
 
 
 def hook_everything(service: Service) -> None:
@@ -397,6 +412,7 @@ def main(dns_server: str) -> None:
         count_and_sweep(service)
         announce_everything(service)
         read_everything(service)
+        change_everything(service)
         hook_everything(service)
         sign_in_everywhere(service)
         sign_up_everywhere(service)

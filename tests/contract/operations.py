@@ -4,17 +4,41 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from local.template import ROOT
 from openapi.shared import inlined
 from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES
+from tests.contract.bodies import raw_html
 from tests.contract.client import Api, ApiResponse
 
 _DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
 #: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT: Final = ("message_id", "id", "endpoint_id", "delivery_id")
 OF_ALL: Final = {"slug": "otp", "version": "1"}
+
+
+#: Operation -> what the send asks for whose message it changes.
+CHANGES: Final = {
+    "reschedule_message": "scheduledAt",
+    "cancel_message": "scheduledAt",
+    "release_message": "hold",
+}
+
+
+def in_an_hour() -> str:
+    """Return a time to which an email can be scheduled."""
+    return (datetime.now(UTC) + timedelta(hours=1)).isoformat(timespec="seconds")
+
+
+def send_waiting(api: Api, operation: str) -> str:
+    """Send a message that an operation may change, and return its id."""
+    wish = CHANGES[operation]
+    value = in_an_hour() if wish == "scheduledAt" else True
+    sent = api.send(raw_html(to="waiting@customer.example", **{wish: value}))
+    assert sent.status == 200, sent.text
+    return str(sent.json["messageId"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +73,8 @@ class Operation:
         if content:
             examples = content["application/json"]["examples"]
             body = json.dumps(next(iter(examples.values()))["value"])
+        if self.id == "reschedule_message":  # the time of an example is over one day
+            body = json.dumps({"scheduledAt": in_an_hour()})
         query: dict[str, str | list[str]] = {
             parameter["name"]: {"from": "2026-01-01", "to": "2026-02-01"}[parameter["name"]]
             for parameter in self.described.get("parameters", ())

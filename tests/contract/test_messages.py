@@ -46,6 +46,9 @@ def test_the_detail_is_that_of_the_send(api: Api) -> None:
         "templateVersion": None,
         "requestId": sent.headers["x-request-id"],
         "tags": {"order": "7"},
+        "scheduledAt": None,
+        "held": False,
+        "canceledAt": None,
         "events": [{"type": "accepted", "at": created}],
     }
 

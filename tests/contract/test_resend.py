@@ -18,6 +18,7 @@ from pillarbox.http.resend.replies import ERRORS
 from pillarbox.http.resend.requests import EMAIL_FIELDS, REFUSED
 from tests.contract.bodies import TO
 from tests.contract.client import Api
+from tests.contract.operations import in_an_hour
 from tests.contract.resend_sdk import in_process, raised
 from tests.contract.service import SENDER, Service
 from tests.stack import ROOT
@@ -90,7 +91,7 @@ def test_both_doors_make_the_same_mail(sdk: Service) -> None:
             },
         ],
     }
-    assert {*theirs} == {*EMAIL_FIELDS} - {"template"}
+    assert {*theirs} == {*EMAIL_FIELDS} - {"template", "scheduled_at"}
     SDK.Emails.send(theirs)
     assert Api(resend.api_key).send(ours).status == 200
     first, second = (
@@ -122,7 +123,7 @@ FIELDS: dict[str, Any] = {
     "attachments[].content_type": "application/pdf",
     "attachments[].content_id": "logo",
     "attachments[].path": "https://customer.example/a.pdf",
-    "scheduled_at": "2030-01-01T00:00:00Z",
+    "scheduled_at": in_an_hour(),
     "topic_id": "b6d24b8e-af0b-4c3c-be0c-359bbd97381e",
     "react": "<Email/>",
 }
@@ -217,6 +218,21 @@ def test_a_strict_batch_beyond_the_quota_takes_nothing(sdk: Service) -> None:
     assert (error.code, error.error_type) == (429, "rate_limit_exceeded")
     assert sdk.jobs_of(Api(resend.api_key)) == []
     assert SDK.Emails.send(EMAIL)["id"]
+
+
+def test_an_email_is_scheduled_moved_and_canceled(sdk: Service) -> None:
+    """`scheduled_at`, `update` and `cancel` of the SDK, and what an email shows then."""
+    at, later = in_an_hour(), in_an_hour().replace("+00:00", "Z")
+    sent = SDK.Emails.send(EMAIL | {"scheduled_at": at})["id"]
+    assert sdk.jobs_of(Api(resend.api_key)) == []
+    assert SDK.Emails.get(sent)["last_event"] == "scheduled"
+    assert SDK.Emails.update({"id": sent, "scheduled_at": later})["id"] == sent
+    assert SDK.Emails.cancel(sent)["id"] == sent
+    assert SDK.Emails.get(sent)["last_event"] == "canceled"
+    error = raised(SDK.Emails.update, {"id": sent, "scheduled_at": later})
+    assert (error.code, error.error_type) == (422, "validation_error")
+    words = raised(SDK.Emails.send, EMAIL | {"scheduled_at": "in 1 hour"})
+    assert "scheduled_at" in words.message
 
 
 @pytest.mark.usefixtures("sdk")

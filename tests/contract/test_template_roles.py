@@ -28,6 +28,7 @@ from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.management_api import DeployedApi
@@ -55,7 +56,15 @@ from tests.contract.aws_calls import Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, ApiResponse, Invocation
 from tests.contract.mcp import McpClient
-from tests.contract.operations import MANAGED, OF_SESSIONS, OPERATED, OPERATIONS
+from tests.contract.operations import (
+    CHANGES,
+    MANAGED,
+    OF_SESSIONS,
+    OPERATED,
+    OPERATIONS,
+    in_an_hour,
+    send_waiting,
+)
 from tests.contract.service import SENDER, Service, queue_record
 from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
@@ -67,6 +76,7 @@ from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
 from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import QUEUES, message
+from tests.fakes.builders import mail as mail_of
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
 from tests.loops import for_each
@@ -139,6 +149,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         patch.setattr(secret_store, "_LONGEST", timedelta(0))
         # Each function reads the address, though all run in one process here.
         patch.setattr(service_address, "_REMEMBERED", timedelta(0))
+        patch.setattr(Timer, "_is_noted", property(lambda _: False, lambda *_: None), raising=False)
         patch.setattr(client, "handler", through_the_edge)
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
         _accept(service)
@@ -151,6 +162,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _edit(service)
         _manage(service)
         _deliver(service, recorded)
+        _wait(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
         _pause_a_tenant(service, recorded)
@@ -205,6 +217,14 @@ def _accept(service: Service) -> None:
             assert api.raw("POST", path, text, once).status == 503
     for path, body in (("/emails", _UPLOADED), ("/emails/batch", {"messages": [_UPLOADED]})):
         assert Api(key).raw("POST", path, json.dumps(body)).status in {200, 404}
+    waiting = otp(scheduledAt=in_an_hour())
+    for path, body in (("/emails", waiting), ("/emails/batch", {"messages": [waiting]})):
+        assert Api(key).raw("POST", path, json.dumps(body)).status == 200
+    later = json.dumps(large | {"scheduled_at": in_an_hour()})
+    changed = front.raw("POST", "/emails", later, bearer).json["id"]
+    moved = json.dumps({"scheduled_at": in_an_hour()})
+    assert front.raw("PATCH", f"/emails/{changed}", moved, bearer).status == 200
+    assert front.raw("POST", f"/emails/{changed}/cancel", None, bearer).status == 200
     listed = front.raw("GET", "/emails", headers=bearer).json["data"]
     assert front.raw("GET", f"/emails/{listed[0]['id']}", headers=bearer).status == 200
     reader = {"Authorization": f"Bearer {service.key(account, Preset.CUSTOM, scopes=SCOPES)}"}
@@ -267,6 +287,8 @@ def _read(service: Service) -> None:
     assert healths.replace(account, webhook, EndpointHealth(), disabled)
     # Reads first: template and endpoint are deleted last.
     for operation in sorted(OPERATIONS, key=lambda one: one.method == "DELETE"):
+        if operation.id in CHANGES:
+            ids["message_id"] = send_waiting(api, operation.id)
         assert operation.request(api, ids).status // 100 == 2, operation.id
     for search in ({"recipient": "ann*"}, {"tag": "order:7"}):
         assert api.raw("GET", "/emails", query=search).status == 200
@@ -326,7 +348,7 @@ def _sign_in(service: Service) -> None:
         if operation.id == "sign_up" or operation.permission in _OF_OPERATORS:  # see below
             continue
         session = session or browser.token(account).json["token"]
-        ids = full_ids(tenant, operation.parameters) | {"session_id": session[16:28]}
+        ids = full_ids(tenant, operation.parameters, operation.id) | {"session_id": session[16:28]}
         if operation.path.startswith("/v1/invitations"):
             ids["account_id"] = _inviting(service, address)
         assert operation.request(Api(session=session), ids).status // 100 == 2, operation.id
@@ -482,7 +504,8 @@ def _call_tools(service: Service) -> None:
     client.call("send_email", _UPLOADED)
     for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
         client.call("list_emails", search)
-    mails = (otp(), _LARGE, {"to": "ann@example.com", "templateId": saved})
+    later = otp(scheduledAt=in_an_hour())
+    mails = (otp(), _LARGE, later, {"to": "ann@example.com", "templateId": saved})
     sends = [("send_email", dict(mail)) for mail in mails] + [("send_batch", {"messages": mails})]
     for name, mail in sends:
         mail |= {"idempotencyKey": str(uuid4())}
@@ -538,6 +561,38 @@ def _deliver(service: Service, recorded: Calls) -> None:
     unreadable = queue_record("{}")
     unreadable["attributes"]["SentTimestamp"] = "0"
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
+
+
+def _wait(service: Service, recorded: Calls) -> None:
+    """Let the timers queue emails, read what they cannot read, and a worker deliver the emails.
+
+    One email has a code, and one is so late that the sweep queues it again.
+    """
+    services, account, now = wiring.services(), service.account(), wiring.utc_now()
+    services.table.put(keys.account_list(account))
+    api = Api(services.api_keys.issue_live(account, "web", Preset.SEND).text)
+    for body in (otp(), raw_html(), otp(subject="late"), raw_html(subject="late")):
+        assert api.send(body | {"scheduledAt": in_an_hour()}).status == 200
+    held = api.send(otp(hold=True)).json["messageId"]
+    assert api.raw("POST", f"/emails/{held}/release").status == 200
+    services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
+    minute = milliseconds(now + timedelta(minutes=61)) // 60_000
+    for kind in keys.TIMERS:
+        services.table.put(keys.timer_note(kind))
+        services.table.put(keys.timer_item(kind, minute, "unreadable"))
+    with service.at(now + timedelta(minutes=61)), pytest.raises(ValueError, match="unpack"):
+        recorded.handler("enqueue_due")({}, Invocation())
+    for kind in keys.TIMERS:
+        for later in range(30):
+            services.table.delete(keys.timer_item(kind, minute + later, "unreadable"))
+    due = [job for job in service.jobs() if json.loads(job["body"])["account"] == account]
+    with service.at(now + timedelta(minutes=61)):
+        for job in (due[0], due[-1]):
+            service.consume("deliver_message", job["body"])
+    with service.at((now + timedelta(hours=48)).replace(hour=0)):
+        recorded.handler("sweep_messages")({}, Invocation())
+        tasks = service.sweep_tasks()
+        recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
 
 
 def _break(service: Service, recorded: Calls) -> None:

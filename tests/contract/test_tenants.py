@@ -12,12 +12,19 @@ from pillarbox.domain.accounts.key import SCOPES as ALL_SCOPES
 from pillarbox.domain.accounts.key import Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
-from tests.contract.operations import OF_ALL, OF_AN_ACCOUNT, OPERATIONS, Operation
+from tests.contract.operations import (
+    CHANGES,
+    OF_ALL,
+    OF_AN_ACCOUNT,
+    OPERATIONS,
+    Operation,
+    send_waiting,
+)
 from tests.contract.service import Service
 
 #: The permission that each method of each collection requires (contract 4 and 5, notes).
 REQUIRED: dict[str, dict[str, str]] = {
-    "emails": {"GET": "emails:read", "POST": "emails:send"},
+    "emails": {"GET": "emails:read", "POST": "emails:send", "PATCH": "emails:send"},
     "starter-templates": {},
     "templates": {"GET": "templates:read", "DELETE": "templates:write"},
     "webhooks": {
@@ -70,14 +77,18 @@ class Tenant:
     account: str
     message_id: str
 
-    def ids(self, names: Iterable[str] = OF_AN_ACCOUNT) -> dict[str, str]:
+    def ids(self, names: Iterable[str] = OF_AN_ACCOUNT, operation: str = "") -> dict[str, str]:
         """Return values for those names that are in `OF_AN_ACCOUNT`; all but the message are new.
+
+        It is new too for an operation that changes one.
 
         Each costs calls, so a test of one operation asks for the names in its path.
         """
         ids: dict[str, str] = {}
         for name in names:
             match name:
+                case "message_id" if operation in CHANGES:
+                    ids[name] = send_waiting(Api(self.service.key(self.account)), operation)
                 case "message_id":
                     ids[name] = self.message_id
                 case "id":
@@ -133,12 +144,15 @@ def test_a_key_may_do_what_its_permissions_allow(
         api, owner = Api(key_of(tenant.service, tenant.account, kind)), tenant
     for operation in OPERATIONS:
         with subtests.test(operation.id):
-            response = operation.request(api, owner.ids(operation.parameters))
+            change = "" if kind == "preview" else operation.id  # its messages never wait
+            response = operation.request(api, owner.ids(operation.parameters, change))
             assert documented(operation, response)
             required = required_permission(operation)
             if required and required not in GRANTED[kind]:
                 assert (response.status, response.code) == (403, "scope_required")
                 assert response.error["details"] == {"required_permission": required}
+            elif kind == "preview" and operation.id in CHANGES:
+                assert (response.status, response.code) == (409, "not_cancelable")
             elif (operation.id, kind) in UPGRADE:
                 assert (response.status, response.code) == (403, "upgrade_required")
             else:
@@ -185,7 +199,7 @@ def test_an_id_of_another_account_does_not_exist(
     owner = Api(service.key(tenant.account, Preset.CUSTOM, scopes=ALL_SCOPES))
     for operation in WITH_IDS:
         with subtests.test(operation.id):
-            ids = tenant.ids(operation.parameters)
+            ids = tenant.ids(operation.parameters, operation.id)
             foreign = operation.request(stranger, ids)
             assert foreign.status in {403, 404}
             missing = operation.request(stranger, unknown_ids())

@@ -1,12 +1,13 @@
 """Fakes of the application's ports over plain dicts. They pass the tests in tests/ports."""
 
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import (
     Claim,
     DirectoryResult,
@@ -16,6 +17,7 @@ from pillarbox.application.ports import (
     StoredClaim,
     StoredResponse,
 )
+from pillarbox.application.waiting_ports import WaitingContent
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import (
@@ -31,10 +33,11 @@ from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusals_name
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import new_token
+from pillarbox.domain.ids import created_at, new_token
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import EventKind, Lease, Message
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.upload import UploadedFile
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.templates.template import SavedTemplate
@@ -58,6 +61,13 @@ class Store:
     #: The ids under which no message may be accepted any more.
     tombstones: set[tuple[str, UUID]] = field(default_factory=set)
     queue: list[Job] = field(default_factory=list)
+    #: Jobs of messages that wait: when each becomes visible, and when it was queued.
+    hidden: list[tuple[datetime, datetime, Job]] = field(default_factory=list)
+    #: The contents of messages that wait.
+    contents: dict[tuple[str, UUID], tuple[Mail, str | None]] = field(default_factory=dict)
+    #: The timer of emails: the minute of each job.
+    wakes: dict[Job, datetime] = field(default_factory=dict)
+    closed_minute: datetime = datetime(2026, 1, 1, tzinfo=UTC)
     spool: dict[str, Mail] = field(default_factory=dict)
     uploads: dict[tuple[str, UUID], UploadedFile] = field(default_factory=dict)
     newest_event: datetime | None = None
@@ -254,7 +264,14 @@ class FakeMessages:
         )
 
     def lease(
-        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+        self,
+        account_id: str,
+        message_id: UUID,
+        body_hash: str,
+        owner: str,
+        now: datetime,
+        *,
+        schedule: Schedule | None = None,
     ) -> Message | LeaseRefusal:
         message = self.get(account_id, message_id)
         if (
@@ -263,6 +280,7 @@ class FakeMessages:
             or message.body_hash != body_hash
             or message.lease is not None
             or message.provider_message_id is not None
+            or (schedule is not None and message.schedule != schedule)
         ):
             return LeaseRefusal(message)
         leased = replace(
@@ -302,6 +320,11 @@ class FakeJobs:
             self.put(job, mail)
         return frozenset()
 
+    def wake_all(self, jobs: Collection[Job], now: datetime) -> None:
+        self._store.hidden += [
+            (min(max(job.queued_at, now), now + timedelta(minutes=15)), now, job) for job in jobs
+        ]
+
     def put_result(self, job: Job, result: HandOverResult) -> None:
         self._store.queue.append(replace(job, mail=None, result=result))
 
@@ -323,6 +346,73 @@ class FakeJobs:
 
     def discard(self, job: Job) -> None:
         self._store.spool.pop(job.spool_key or "", None)
+
+
+class FakeWaitingContents:
+    """Implements `waiting.WaitingContents`."""
+
+    def __init__(self, store: Store) -> None:
+        self._contents = store.contents
+
+    def put_all(self, mails: Sequence[tuple[Message, Mail]]) -> None:
+        for message, mail in mails:
+            content = (mail, message.origin.template_id)
+            self._contents[message.account_id, message.message_id] = content
+
+    def load(self, message: Message) -> Mail:
+        content = self._contents.get((message.account_id, message.message_id))
+        if content is None:
+            raise PayloadGone
+        return content[0]
+
+    def remove(self, account_id: str, message_id: UUID, template_id: str | None) -> None:
+        del template_id  # a part of the key of a table
+        self._contents.pop((account_id, message_id), None)
+
+    def of_account(self, account_id: str, cursor: str | None) -> ScanPage[WaitingContent]:
+        assert cursor is None, "all are on the first page"
+        contents = [
+            WaitingContent(account_id, message_id, template, created_at(message_id))
+            for (owner, message_id), (_, template) in self._contents.items()
+            if owner == account_id
+        ]
+        return ScanPage(contents, None)
+
+    def uses(self, account_id: str, template_id: str) -> bool:
+        return any(
+            owner == account_id and template == template_id
+            for (owner, _), (_, template) in self._contents.items()
+        )
+
+
+class FakeWakeTimes:
+    """Implements `waiting.WakeTimes`: as the adapter, it closes a minute when it has read it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def put_all(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self._store.wakes[job] = _next_minute(job.queued_at)
+
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[Job]]]:
+        wakes = self._store.wakes
+        until = now + timedelta(minutes=2)
+        closed = self._store.closed_minute
+        for minute in sorted({*wakes.values()}):
+            if closed < minute <= until:
+                yield minute, [job for job, of in wakes.items() if of == minute]
+        self._store.closed_minute = max(closed, until.replace(second=0, microsecond=0))
+
+    def remove(self, minute: datetime, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            if self._store.wakes.get(job) == minute:
+                del self._store.wakes[job]
+
+
+def _next_minute(moment: datetime) -> datetime:
+    minute = moment.replace(second=0, microsecond=0)
+    return minute if minute == moment else minute + timedelta(minutes=1)
 
 
 class FakeSuppressions:

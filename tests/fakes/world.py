@@ -5,24 +5,27 @@ fail before or after it takes effect, kill the process, or run another request f
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Literal
 
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.delivery.deliver import Delivery
+from pillarbox.application.delivery.deliver_due import DueDelivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent, TaggedMessage
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.batch import BatchSend
+from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.application.waiting import DueMail, WaitingMail
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.accounts.key import KeyType
-from pillarbox.domain.accounts.key_policy import PreviewSettings
+from pillarbox.domain.accounts.key import KeyType, digest_of_key
+from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.batch import BatchRequest
@@ -139,6 +142,7 @@ class World:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             domains=self._port("domains", self.domains),
             find_uploads=self.store.find_uploads,
+            waiting=lambda: self.waiting_mail,
             clock=lambda: self.now,
             monotonic=self._monotonic,
             preview=PREVIEW,
@@ -178,6 +182,47 @@ class World:
     @property
     def smtp_submission(self) -> SmtpSubmission:
         return SmtpSubmission(self.ports, self.seen)
+
+    @property
+    def waiting_mail(self) -> WaitingMail:
+        return WaitingMail(
+            contents=self._port("contents", stores.FakeWaitingContents(self.store)),
+            times=self._port("times", stores.FakeWakeTimes(self.store)),
+            queue=self._port("jobs", stores.FakeJobs(self.store)),
+            clock=lambda: self.now,
+        )
+
+    @property
+    def due_mail(self) -> DueMail:
+        waiting = self.waiting_mail
+        return DueMail(times=waiting.times, queue=waiting.queue, clock=waiting.clock)
+
+    @property
+    def changes(self) -> MessageChanges:
+        return MessageChanges(
+            messages=self._port("messages", stores.FakeMessages(self.store)),
+            contents=self._port("contents", stores.FakeWaitingContents(self.store)),
+            waiting=lambda: self.waiting_mail,
+            quotas=self._port("quotas", stores.FakeQuotas(self.store)),
+            clock=lambda: self.now,
+            monotonic=self._monotonic,
+        )
+
+    @property
+    def principal(self) -> Principal:
+        """Return the caller with the live key."""
+        key = self.store.keys[digest_of_key(self.live)]
+        return Principal(key, self.store.accounts[key.account_id])
+
+    @property
+    def due_delivery(self) -> DueDelivery:
+        same: Any = {one.name: getattr(self.delivery, one.name) for one in fields(Delivery)}
+        contents = self._port("contents", stores.FakeWaitingContents(self.store))
+        return DueDelivery(**same, contents=contents, key_works=self._key_works)
+
+    def _key_works(self, account_id: str, key_id: str) -> bool:
+        keys = [key for key in self.store.keys.values() if key.key_id == key_id]
+        return any(key.account_id == account_id and key.works(lambda: self.now) for key in keys)
 
     @property
     def delivery(self) -> Delivery:

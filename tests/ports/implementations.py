@@ -15,6 +15,7 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery.ports import EventHeartbeat, SeenEvents
@@ -27,6 +28,7 @@ from pillarbox.application.ports import (
     Refusals,
     Suppressions,
 )
+from pillarbox.application.waiting_ports import WaitingContents, WakeQueue, WakeTimes
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.messages.mail import Job
@@ -45,6 +47,10 @@ class Ports:
     refusals: Refusals
     messages: Messages
     jobs: Jobs
+    #: The same queue, for jobs without content.
+    wake_queue: WakeQueue
+    contents: WaitingContents
+    wake_times: WakeTimes
     suppressions: Suppressions
     seen_events: SeenEvents
     #: Returns a heartbeat of another process each time.
@@ -70,7 +76,8 @@ def fakes() -> Ports:
                 store.templates[record.account_id, UUID(record.template_id)] = record
 
     def receive() -> list[Job]:
-        jobs, store.queue[:] = list(store.queue), []
+        shown = [job for visible, queued_at, job in store.hidden if visible <= queued_at]
+        jobs, store.queue[:] = [*store.queue, *shown], []
         return jobs
 
     return Ports(
@@ -80,6 +87,9 @@ def fakes() -> Ports:
         refusals=stores.FakeRefusals(store),
         messages=stores.FakeMessages(store),
         jobs=stores.FakeJobs(store),
+        wake_queue=stores.FakeJobs(store),
+        contents=stores.FakeWaitingContents(store),
+        wake_times=stores.FakeWakeTimes(store),
         suppressions=stores.FakeSuppressions(store),
         seen_events=stores.FakeSeenEvents(store),
         heartbeat=lambda: stores.FakeHeartbeat(store),
@@ -116,6 +126,9 @@ def adapters(names: Aws) -> Ports:
         refusals=DynamoRefusals(table),
         messages=DynamoMessages(table),
         jobs=jobs,
+        wake_queue=jobs,
+        contents=DynamoWaitingContents(table, names.bucket),
+        wake_times=DynamoWakeTimes(table),
         suppressions=DynamoSuppressions(table),
         seen_events=DynamoSeenEvents(table),
         heartbeat=lambda: DynamoHeartbeat(table),

@@ -10,12 +10,11 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 
-from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb import keys, timer
 from pillarbox.adapters.dynamodb.attributes import (
     to_item,
 )
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.webhooks import due_times
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
@@ -366,31 +365,72 @@ def test_a_timer_that_stood_still_makes_up_for_its_minutes(
     aws: Aws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an outage each pass reads some of the missed minutes, until none is missed."""
-    monkeypatch.setattr(due_times, "_MINUTES_AT_A_TIME", 5)
+    monkeypatch.setattr(timer, "_MINUTES_AT_A_TIME", 5)
     due = DynamoDueTimes(Table(aws.table))
+    due.put(event(2), at(6000))
     for _ in range(3):
         assert not [*due.due(NOW)]
     due.put(event(1), at(600))
-    found = [[task for _, tasks in due.due(at(700)) for task in tasks] for _ in range(4)]
+    found = []
+    for _ in range(4):
+        parts = [*due.due(at(700))]
+        found.append([task for _, tasks in parts for task in tasks])
+        for minute, tasks in parts:
+            due.remove(minute, tasks)
     assert found == [[], [], [event(1)], []]
 
 
 def test_a_task_that_cannot_be_read_does_not_stop_the_timer(aws: Aws) -> None:
-    """All other tasks are due, then its error is raised, and it stays stored."""
+    """All other tasks are due, then its error is raised. Later minutes try it again."""
     table = Table(aws.table)
     due = DynamoDueTimes(table)
     for number in (1, 2):
         due.put(event(number), at(60 * number))
-    unreadable = keys.due_task(
-        (milliseconds(at(60)) + 59_999) // 60_000, f"{ACCOUNT}#{ENDPOINT}#{event(3).delivery_id}"
-    )
+    minute_number = (milliseconds(at(60)) + 59_999) // 60_000
+    name = f"{ACCOUNT}#{ENDPOINT}#{event(3).delivery_id}"
+    unreadable = keys.timer_item("DUE", minute_number, name)
     table.put(unreadable | to_item({"type": "email.of_a_later_version"}))
     parts = iter(due.due(at(180)))
-    (minute, first), (_, second) = next(parts), next(parts)
+    (minute, first), (following, second) = next(parts), next(parts)
     due.remove(minute, first)
     with pytest.raises(ValueError, match="later_version"):
         next(parts)
     found = [*first, *second]
     assert found == [event(1), event(2)]
-    assert not [*due.due(at(240))]
-    assert table.get(unreadable) is not None
+    due.remove(following, second)
+    assert not [task for _, tasks in due.due(at(240)) for task in tasks]
+    assert table.get(unreadable) is None
+    with pytest.raises(ValueError, match="later_version"):
+        _ = [*due.due(at(900))]
+
+
+@pytest.mark.parametrize("late", [0, 60, 119])
+def test_a_task_that_is_put_into_a_minute_late_is_found(aws: Aws, late: float) -> None:
+    """A slow call or a clock that is behind puts a task into a minute that passes have read."""
+    due, minute = DynamoDueTimes(Table(aws.table)), NOW.replace(second=0, microsecond=0)
+    due.put(event(2), minute + timedelta(hours=1))
+    _ = [*due.due(minute + timedelta(seconds=late))]
+    due.put(event(1), minute)
+    found = [task for _, tasks in due.due(minute + timedelta(seconds=late)) for task in tasks]
+    assert found == [event(1)]
+
+
+def test_a_timer_that_nobody_has_used_reads_its_note_only(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A minute costs half a read unit then."""
+    table = Table(aws.table)
+    for call in ("query", "put", "put_new"):
+        monkeypatch.delattr(Table, call)
+    assert not [*DynamoDueTimes(table).due(NOW)]
+
+
+def test_an_hour_of_outage_loses_no_task(aws: Aws) -> None:
+    """What became due in each minute of the hour is found by the next pass."""
+    due, minute = DynamoDueTimes(Table(aws.table)), timedelta(minutes=1)
+    due.put(event(99), NOW + timedelta(hours=2))
+    _ = [*due.due(NOW)]
+    tasks = [event(number, at=NOW + number * minute) for number in range(1, 61)]
+    for task in tasks:
+        due.put(task, task.at)
+    assert [task for _, part in due.due(NOW + 62 * minute) for task in part] == tasks

@@ -44,6 +44,8 @@ def test_an_event_of_an_email_has_the_state_of_the_email() -> None:
             "templateId": None,
             "starterTemplate": "otp",
             "tags": {"order": "10442"},
+            "scheduledAt": None,
+            "held": False,
             "error": {"code": "mailbox_unknown", "message": "550", "permanent": True},
             "revision": 3,
         },

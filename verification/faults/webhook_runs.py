@@ -304,7 +304,7 @@ class _Run:
         system = self._system
         minute = system.now.replace(second=0, microsecond=0)
         if not self._is_behind:
-            note = keys.due_minute() | to_item({"minute": to_text(minute - _MINUTE)})
+            note = keys.timer_note("DUE") | to_item({"minute": to_text(minute - _MINUTE)})
             services().table.put(note)
 
         def on_end(process: Process) -> None:

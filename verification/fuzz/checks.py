@@ -27,6 +27,8 @@ _BEYOND_SCHEMA: Final = frozenset(
         "invalid_cursor",  # a text that no page had as its nextCursor
         "invalid_tag",  # the same as in tags, after the name and a colon
         "invalid_tags",  # more bytes than all may have, a blank at an end, nothing visible
+        "invalid_time",  # as the next one
+        "out_of_range",  # a time that is not ahead, or too far
         "invalid_timestamp",  # a leap second, a year before 1
         "invalid_type",  # a variable whose type does not fit its place in the template
         "invalid_url",
@@ -52,6 +54,8 @@ _OF_TWO_FIELDS: Final = {
     ("locale", "not_allowed"),
     ("unsubscribe", "not_allowed"),
     ("unsubscribe.oneClick", "not_allowed"),
+    ("hold", "not_allowed"),
+    ("attachments", "not_allowed"),
 }
 #: Path parameter -> a value that exists.
 _IDS: Final[dict[str, str]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))

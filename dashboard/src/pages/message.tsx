@@ -9,6 +9,7 @@ import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
 import { type Names, originOf } from "./origins";
+import { isWaiting, Waiting } from "./waiting";
 
 const EVENTS: Record<EventKind, string> = {
   accepted: "Accepted",
@@ -46,7 +47,7 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
   return (
     <Dialog drawer title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
       {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={{ ...message, data: shown }} />}
-      {shown && <Detail of={shown} names={names} />}
+      {shown && <Detail of={shown} names={names} onChanged={message.reload} />}
       {(newer || older) && (
         <p class="actions">
           <button type="button" class="button small" disabled={!newer} title="K or ↑" onClick={() => onShow(newer ?? "")}>
@@ -61,7 +62,7 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
   );
 }
 
-function Detail({ of: message, names }: { of: MessageDetail; names: Names }) {
+function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: Names; onChanged: () => void }) {
   const { messageId, status, events } = message;
   const { template, key } = originOf(message, names);
   const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
@@ -93,6 +94,7 @@ function Detail({ of: message, names }: { of: MessageDetail; names: Names }) {
         <Badge status={status} />
         {message.errorMessage && <span>{message.errorMessage}</span>}
       </p>
+      {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
       <h3>What happened</h3>
       <ol class="timeline">
         {events.map((event, index) => (

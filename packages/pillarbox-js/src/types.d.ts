@@ -139,6 +139,10 @@ export interface BatchItem {
   from: string | null;
   /** Null if the message was accepted. */
   error: ErrorBody | null;
+  /** Only with `scheduledAt` in the message. */
+  scheduledAt?: string;
+  /** Only with `hold` in the message. */
+  held?: true;
 }
 
 /** A result for each message, in the order of the request. Check `error` of each. */
@@ -381,6 +385,8 @@ export interface EmailEventData {
   templateId: string | null;
   starterTemplate: string | null;
   tags: Record<string, string>;
+  scheduledAt: string | null;
+  held: boolean;
   error: WebhookError | null;
   revision: number;
 }
@@ -569,6 +575,10 @@ export interface Message {
   keyId: string | null;
   starterTemplate: string | null;
   templateId: string | null;
+  /** When it is or was due; null for a message that was sent at once, or is held. */
+  scheduledAt: string | null;
+  /** Whether it waits for its release. */
+  held: boolean;
 }
 
 /** A message and its events. */
@@ -602,6 +612,12 @@ export interface MessageDetail {
   requestId: string | null;
   /** The tags of the send request. */
   tags: Record<string, string>;
+  /** When it is or was due; null for a message that was sent at once, or is held. */
+  scheduledAt: string | null;
+  /** Whether it waits for its release. */
+  held: boolean;
+  /** When it was canceled; null if it was not. */
+  canceledAt: string | null;
   /** Each event with its time and its reason. */
   events: Array<MessageEvent>;
 }
@@ -863,6 +879,12 @@ export interface ReplayWebhookRequest {
   types?: Array<"*" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent"> | null;
 }
 
+/** A new time for a message that waits for one. */
+export interface RescheduleRequest {
+  /** ISO 8601 with an offset, at least a minute and at most 30 days ahead. */
+  scheduledAt: string;
+}
+
 /** The version that becomes the draft. */
 export interface RestoreVersionRequest {
   /** The number of the version. */
@@ -1005,6 +1027,10 @@ export interface SendEmailRequest {
   headers?: Headers | null;
   /** Writes List-Unsubscribe, and with `oneClick` List-Unsubscribe-Post, in place of these names in `headers`. */
   unsubscribe?: UnsubscribeModel | null;
+  /** When to send it: ISO 8601 with an offset, at least a minute and at most 30 days ahead. Then key, account, sender and suppressions are checked again. Not for preview keys, and not with uploaded files. */
+  scheduledAt?: string | null;
+  /** Whether it waits until somebody releases it, for at most 7 days. Not with `scheduledAt`, for preview keys or with uploaded files. */
+  hold?: boolean | null;
 }
 
 /** The email is accepted: it is recorded and will be delivered. */
@@ -1014,6 +1040,10 @@ export interface SendResult {
   status: "queued";
   /** The address that the email is sent from. */
   from: string;
+  /** Only with `scheduledAt` in the request. */
+  scheduledAt?: string;
+  /** Only with `hold` in the request. */
+  held?: true;
 }
 
 /** The ways in which a message can be accepted. */
@@ -1426,6 +1456,12 @@ export interface Operations {
   createAttachment(body: UploadRequest, options?: RequestOptions): Promise<UploadDetail>;
   /** Get a message: `GET /v1/emails/{message_id}`. */
   getMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
+  /** Reschedule a message: `PATCH /v1/emails/{message_id}`. */
+  rescheduleMessage(messageId: string, body: RescheduleRequest, options?: RequestOptions): Promise<MessageDetail>;
+  /** Cancel a message: `POST /v1/emails/{message_id}/cancel`. */
+  cancelMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
+  /** Release a held message: `POST /v1/emails/{message_id}/release`. */
+  releaseMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
   /** Get the API key of the request: `GET /v1/me`. */
   getMe(options?: RequestOptions): Promise<CallerDetail>;
   /** List starter templates: `GET /v1/starter-templates`. */

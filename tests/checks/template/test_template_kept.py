@@ -1,10 +1,13 @@
 """An update keeps resources that cannot be recreated: the template and the stack policy."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from local import template
+from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
+from pillarbox.domain.messages.schedule import MAX_AHEAD
 from tests.loops import for_each
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
@@ -107,11 +110,12 @@ def test_a_table_keeps_its_schema(name: str, stream: dict[str, str] | None) -> N
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
-def test_the_spool_keeps_a_mail_for_two_days() -> None:
-    """Spool objects expire after two days, more than the 24 hours of retries."""
+def test_the_spool_keeps_a_mail_until_it_was_due() -> None:
+    """An email waits for 30 days and retries for one; the sweep deletes what nobody needs."""
     spool = _RESOURCES["SpoolBucket"]["Properties"]
     (rule,) = spool["LifecycleConfiguration"]["Rules"]
-    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", 2)
+    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", 41)
+    assert timedelta(days=rule["ExpirationInDays"] - 1) >= MAX_AHEAD + MAX_DELIVERY_TIME
     assert "VersioningConfiguration" not in spool
 
 

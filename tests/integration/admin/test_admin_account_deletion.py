@@ -11,6 +11,7 @@ import pytest
 from pillarbox.adapters.dynamodb.accounts.account_data import DynamoAccountData
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
@@ -25,7 +26,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
 from pillarbox.domain.webhooks.endpoint import DeliveryState, EndpointHealth, WebhookDelivery
 from pillarbox.domain.webhooks.events import webhook_test
-from tests.fakes.builders import message
+from tests.fakes.builders import mail, message
 from tests.integration.admin.conftest import CREDENTIALS
 from tests.integration.admin.operator_command import Operator, failure
 
@@ -48,6 +49,7 @@ def fill(run: Operator, table: Table, account: str, tmp_path: Any, messages: int
         accepted = message(account, new_id(now - timedelta(hours=1), 4))
         delivered = accepted.with_events([Event(kind=EventKind.DELIVERED, at=now)])
         table.put(message_item(delivered))
+    DynamoWaitingContents(table, bucket="").put_all([(message(account), mail())])
     run("stats", "rebuild", "--account", account)
     html = tmp_path / "a.html"
     html.write_text("<p>{{ a }}</p>")

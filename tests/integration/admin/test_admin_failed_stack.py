@@ -144,7 +144,7 @@ def test_rollback_complete_is_removed(stubs: Stubs, capsys: pytest.CaptureFixtur
     ("status", "rows"),
     [
         ("ROLLBACK_FAILED", []),
-        ("ROLLBACK_FAILED", [keys.due_minute()["pk"]["S"], keys.heartbeat()["pk"]["S"]]),
+        ("ROLLBACK_FAILED", [keys.timer_note("DUE")["pk"]["S"], keys.heartbeat()["pk"]["S"]]),
         ("CREATE_FAILED", []),
     ],
 )

@@ -2,14 +2,18 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind, Message
-from tests.fakes.builders import message
+from pillarbox.domain.messages.schedule import Schedule
+from tests.fakes.builders import mail, message
 from tests.integration.admin.operator_command import Operator
 
 
@@ -52,6 +56,21 @@ def test_a_message_is_found_by_its_id_alone(
     table_text = run.plain("--local", "message", "show", message_id).stdout
     assert message_id in table_text
     assert "no_such_user" in table_text
+
+
+def test_a_message_that_waits_is_canceled(run: Operator, table: Table, account: str) -> None:
+    """Its content goes, and a message that does not wait is refused."""
+    schedule = Schedule(due_at=datetime.now(UTC) + minutes(90), life=minutes(60))
+    message_id = put(table, account, minutes(5), schedule=schedule)
+    waiting = message(account, UUID(message_id))
+    contents = DynamoWaitingContents(table, bucket="")
+    contents.put_all([(waiting, mail())])
+    canceled = run("message", "cancel", message_id, "--yes")
+    assert (canceled["status"], canceled["events"][-1]["code"]) == ("failed", "canceled")
+    with pytest.raises(PayloadGone):
+        contents.load(waiting)
+    sent = put(table, account, minutes(5))
+    assert run.refused("message", "cancel", sent, "--yes") == (1, "not_cancelable")
 
 
 def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str) -> None:

@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.dynamodb.records import account_item, message_of
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
@@ -131,6 +132,7 @@ def erasure(world: SearchWorld) -> RecipientErasure:
         indexed_until=world.queries.search.indexed_until,
         suppressions=DynamoSuppressions(world.table),
         announced=DynamoAnnouncedAddresses(world.table, world.table),
+        remove_content=DynamoWaitingContents(world.table, bucket="").remove,
         clock=lambda: world.now,
         pause=world.pass_time,
     )

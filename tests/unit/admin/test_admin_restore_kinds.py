@@ -32,7 +32,7 @@ KINDS = {
     and isinstance(call.func, ast.Name)
     and call.func.id in {"_key", "_alone", "_of_list", "_common", "_of_endpoint"}
     for start in starts_of(call.args[0])
-}
+} | {name for kind in keys.TIMERS for name in (kind, f"{kind}S")}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

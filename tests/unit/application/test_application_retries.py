@@ -32,7 +32,8 @@ LAST_MOMENTS = [
 class NoLease(stores.FakeMessages):
     """Records whose lease was taken and released between a refusal and its read."""
 
-    def lease(self, *arguments: Any) -> LeaseRefusal:
+    def lease(self, *arguments: Any, **keywords: Any) -> LeaseRefusal:
+        del keywords
         account_id, message_id = arguments[:2]
         return LeaseRefusal(self.get(account_id, message_id))
 

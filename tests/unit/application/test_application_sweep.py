@@ -10,6 +10,7 @@ import pytest
 from pillarbox.application.delivery.plan_sweep import SweepPlan
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
 from pillarbox.application.delivery.sweep import Sweep, SweepReport
+from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.accounts.account import Account
@@ -75,6 +76,11 @@ class Case:
             messages=stores.FakeMessages(self.store),
             spool=ports,
             statistics=ports,
+            waiting=WaitingSweep(
+                contents=stores.FakeWaitingContents(self.store),
+                messages=stores.FakeMessages(self.store),
+                queue=stores.FakeJobs(self.store),
+            ),
             accounts=ports,
             looks=[lambda account: self.looked_at.append(account.account_id)],
             tasks=ports,

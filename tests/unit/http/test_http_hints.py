@@ -49,8 +49,8 @@ def messages(shape: type[WireModel], body: Json) -> dict[str, str]:
     [
         ("TextBody", "is not a field: a text part of your own goes in text"),
         ("HtmlBody", "is not a field: the HTML goes in html"),
-        ("scheduled_at", "an email is sent at once; make the request when it is due"),
-        ("send_at", "an email is sent at once; make the request when it is due"),
+        ("scheduled_at", "is not a field; did you mean scheduledAt?"),
+        ("send_at", "the time to send it goes in scheduledAt"),
         ("custom_headers", "header fields go in headers, an object of names and values"),
         ("personalizations", "the recipients are the bare addresses in to, cc and bcc"),
         ("template", "a starter's slug goes in starterTemplate"),

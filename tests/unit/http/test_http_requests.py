@@ -212,6 +212,9 @@ def test_a_message_is_shown_with_its_events() -> None:
         "templateVersion": None,
         "requestId": "request-1",
         "tags": {},
+        "scheduledAt": None,
+        "held": False,
+        "canceledAt": None,
         "events": [],
     }
     assert new["events"] == [{"type": "accepted", "at": "2026-03-14T15:09:26.535+00:00"}]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.errors import Json
     from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
     from pillarbox.domain.messages.message import Message
+    from pillarbox.domain.messages.schedule import Schedule
     from pillarbox.domain.sign_in.strangers import StrangerDay
     from pillarbox.domain.templates.template import SavedTemplate
 
@@ -85,6 +86,15 @@ class AcceptedMessage:
 
     message_id: UUID
     sender: str
+    #: What the request asked for, if it was not to be sent at once.
+    scheduled_at: datetime | None = None
+    held: bool = False
+
+    @classmethod
+    def of(cls, message: "Message") -> "AcceptedMessage":
+        """Return what to tell of a message, also if its time has changed since."""
+        origin = message.origin
+        return cls(message.message_id, message.sender, origin.scheduled_at, origin.held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +245,17 @@ class Messages(Protocol):
         Use it for a change that `save` refuses if the message has changed since.
         """
 
-    def lease(
-        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+    def lease(  # noqa: PLR0913  what it leases, and for whom
+        self,
+        account_id: str,
+        message_id: UUID,
+        body_hash: str,
+        owner: str,
+        now: datetime,
+        *,
+        schedule: "Schedule | None" = None,
     ) -> "Message | LeaseRefusal":
-        """Lease a pending message for one hand-over to the provider."""
+        """Lease a pending message for one hand-over, unless its schedule is another by now."""
 
     def save(self, message: "Message") -> bool:
         """Replace the revision that a changed message was made from.

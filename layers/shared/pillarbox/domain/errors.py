@@ -56,6 +56,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "method_not_allowed": (405, "invalid_request_error"),
     "idempotency_key_mismatch": (409, "idempotency_error"),
     "idempotency_in_flight": (409, "idempotency_error"),
+    "not_cancelable": (409, "invalid_request_error"),
     "template_in_use": (409, "invalid_request_error"),
     "draft_changed": (409, "invalid_request_error"),
     "webhook_limit_exceeded": (409, "invalid_request_error"),

@@ -15,6 +15,19 @@ from typing import Final
 CLOCK_MARGIN: Final = timedelta(seconds=30)
 
 
+#: What a text is that `parse_moment` cannot read.
+NO_MOMENT: Final = "must be a time with an offset, such as 2026-03-14T15:00:00+01:00"
+
+
+def parse_moment(text: str) -> datetime | None:
+    """Read a moment of RFC 3339 section 5.6, which has an offset; None for any other text."""
+    try:
+        moment = datetime.fromisoformat(text) if text[10:11] in {"T", "t", " "} else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
+
+
 def milliseconds(moment: datetime) -> int:
     """Return a moment in milliseconds since 1970."""
     return round(moment.timestamp() * 1000)

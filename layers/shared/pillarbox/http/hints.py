@@ -10,7 +10,7 @@ from typing import Final
 _RECIPIENTS: Final = "the recipients are the bare addresses in to, cc and bcc"
 _TEXT: Final = "a text part of your own goes in text"
 _HTML: Final = "the HTML goes in html"
-_NO_SCHEDULE: Final = "an email is sent at once; make the request when it is due"
+_SCHEDULE: Final = "the time to send it goes in scheduledAt, ISO 8601 with an offset"
 _TAGS: Final = 'names and values of your own go in tags, an object such as {"order": "10442"}'
 _NO_TRACKING: Final = "opens and clicks are not tracked"
 _HEADERS: Final = "header fields go in headers, an object of names and values"
@@ -35,7 +35,7 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         _HTML: "htmlbody htmlcontent htmlpart body content react mjml",
         _HEADERS: "header customheaders",
         "links to unsubscribe go in unsubscribe": "listunsubscribe unsubscribeurl",
-        _NO_SCHEDULE: "scheduledat sendat deliverat deliverytime schedule",
+        _SCHEDULE: "sendat deliverat deliverytime schedule",
         _TAGS: (
             "tag categories category metadata customargs emailtags messagestream"
             " configurationsetname customid batchid"

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
@@ -12,6 +12,7 @@ from pillarbox.wiring.history import HistoryWiring
 if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.application.delivery.deliver import Delivery
+    from pillarbox.application.delivery.deliver_due import DueDelivery
     from pillarbox.application.delivery.feedback import Feedback
     from pillarbox.application.delivery.plan_sweep import SweepPlan
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
@@ -61,8 +62,34 @@ class DeliveryWiring(HistoryWiring):
         )
 
     @cached_property
+    def due_delivery(self) -> "DueDelivery":
+        """Deliver messages that waited until they were due."""
+        from dataclasses import fields
+
+        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+        from pillarbox.application.delivery.deliver import Delivery
+        from pillarbox.application.delivery.deliver_due import DueDelivery
+
+        keys = DynamoApiKeys(self.credentials)
+
+        def works(account_id: str, key_id: str) -> bool:
+            key = keys.get(account_id, key_id)
+            return key is not None and key.works(utc_now)
+
+        same: Any = {one.name: getattr(self.delivery, one.name) for one in fields(Delivery)}
+        return DueDelivery(**same, contents=self.waiting_contents, key_works=works)
+
+    @cached_property
     def isolated_delivery(self) -> "Delivery":
         """Deliver messages that may have killed a worker: each is built in its own process."""
+        return self._isolated(self.delivery)
+
+    @cached_property
+    def isolated_due_delivery(self) -> "Delivery":
+        """Do the same for messages that waited until they were due."""
+        return self._isolated(self.due_delivery)
+
+    def _isolated(self, delivery: "Delivery") -> "Delivery":
         from dataclasses import replace
 
         from pillarbox.adapters.child_process import run_in_child
@@ -72,7 +99,7 @@ class DeliveryWiring(HistoryWiring):
             base_url = self._host_of_link(mail)  # the child must not use connections
             return run_in_child(lambda: build_raw(mail, message, base_url))
 
-        return replace(self.delivery, build=build)
+        return replace(delivery, build=build)
 
     def _host_of_link(self, mail: "Mail") -> str:
         """Return the address of the service for a test mail, whose link stops such mail.
@@ -148,6 +175,7 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.sender_domains import SenderDomains
         from pillarbox.application.delivery.sweep import Sweep
+        from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 
         domains = SenderDomains(
             records=DynamoSenderDomains(self.table),
@@ -160,6 +188,9 @@ class DeliveryWiring(HistoryWiring):
             messages=self.message_store,
             spool=self.spool,
             statistics=self.ledger_check,
+            waiting=WaitingSweep(
+                contents=self.waiting_contents, messages=self.message_store, queue=self.jobs
+            ),
             accounts=self.account_store,
             looks=(domains.look, self.tenant_pauses.look),
             tasks=self.sweep_tasks,

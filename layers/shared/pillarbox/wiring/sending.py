@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pillarbox.application.authentication import SeenKeys
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
+    from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.sending.uploads import UploadStart
@@ -42,6 +43,7 @@ class SendingWiring(Stores):
             messages=self.message_store,
             domains=self.mail_domains,
             find_uploads=lambda account_id, ids: self.uploads.find(account_id, ids),  # noqa: PLW0108  made at first use
+            waiting=lambda: self.waiting_mail,
             clock=utc_now,
             monotonic=monotonic,
             preview=PreviewSettings(
@@ -50,6 +52,19 @@ class SendingWiring(Stores):
                 recipients=PreviewRecipients(self.settings.preview_recipients),
             ),
             is_of_edge=self.is_of_edge,
+        )
+
+    @cached_property
+    def changes(self) -> "MessageChanges":
+        from pillarbox.application.sending.changes import MessageChanges
+
+        return MessageChanges(
+            messages=self.message_store,
+            contents=self.waiting_contents,
+            waiting=lambda: self.waiting_mail,
+            quotas=self.quota_store,
+            clock=utc_now,
+            monotonic=monotonic,
         )
 
     @cached_property

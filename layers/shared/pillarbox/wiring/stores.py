@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
     from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+    from pillarbox.adapters.dynamodb.messages.waiting import (
+        DynamoWaitingContents,
+        DynamoWakeTimes,
+    )
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
     from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.change_log import ChangeLog
     from pillarbox.application.slow_requests import SlowRequests
+    from pillarbox.application.waiting import WaitingMail
 
 
 class _Store:
@@ -102,6 +107,7 @@ class Stores:
     sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups", "credentials", "table")
     stranger_mail: "DynamoStrangerMail" = _store("sign_in.strangers", "table")
     suppression_store: "DynamoSuppressions" = _store("accounts.suppressions", "table")
+    wake_times: "DynamoWakeTimes" = _store("messages.waiting", "table")
     user_store: "DynamoUsers" = _store("sign_in.users", "credentials")
 
     def __init__(self, settings: Settings) -> None:
@@ -178,6 +184,20 @@ class Stores:
         from pillarbox.adapters.s3_spool import S3Spool
 
         return S3Spool(self.settings.spool_bucket)
+
+    @cached_property
+    def waiting_contents(self) -> "DynamoWaitingContents":
+        from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+
+        return DynamoWaitingContents(self.table, self.settings.spool_bucket)
+
+    @cached_property
+    def waiting_mail(self) -> "WaitingMail":
+        from pillarbox.application.waiting import WaitingMail
+
+        return WaitingMail(
+            contents=self.waiting_contents, times=self.wake_times, queue=self.jobs, clock=utc_now
+        )
 
     @cached_property
     def jobs(self) -> "SqsJobs":

@@ -32,7 +32,13 @@ class TemplateWiring(SendingWiring):
         from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
         from pillarbox.application.templates.authoring import TemplateAuthoring
 
+        def waits_for(account_id: str, template_id: str) -> bool:
+            from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+
+            return DynamoWaitingContents(self.table, bucket="").uses(account_id, template_id)
+
         return TemplateAuthoring(
+            waits_for=waits_for,
             records=DynamoTemplates(self.table),
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),

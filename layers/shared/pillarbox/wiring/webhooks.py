@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+    from pillarbox.application.waiting import DueMail
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.enqueue_due import DueTasks
@@ -112,6 +113,14 @@ class WebhookWiring(ServiceMailWiring):
             notices=self.owner_notices,
             clock=utc_now,
         )
+
+    @cached_property
+    def due_mail(self) -> "DueMail":
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.waiting import DueMail
+
+        queues = self.settings.jobs_queue_url, self.settings.urgent_jobs_queue_url
+        return DueMail(times=self.wake_times, queue=SqsJobs(*queues, bucket=""), clock=utc_now)
 
     @cached_property
     def owner_notices(self) -> "OwnerNotices":

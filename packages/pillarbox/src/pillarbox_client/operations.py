@@ -121,6 +121,29 @@ class Operations:
         )
         return result
 
+    def reschedule_message(
+        self, message_id: str, body: types.RescheduleRequest
+    ) -> types.MessageDetail:
+        """Reschedule a message: `PATCH /v1/emails/{message_id}`."""
+        result: types.MessageDetail = self._send(
+            Request("PATCH", f"/v1/emails/{segment(message_id)}", body=body)
+        )
+        return result
+
+    def cancel_message(self, message_id: str) -> types.MessageDetail:
+        """Cancel a message: `POST /v1/emails/{message_id}/cancel`."""
+        result: types.MessageDetail = self._send(
+            Request("POST", f"/v1/emails/{segment(message_id)}/cancel")
+        )
+        return result
+
+    def release_message(self, message_id: str) -> types.MessageDetail:
+        """Release a held message: `POST /v1/emails/{message_id}/release`."""
+        result: types.MessageDetail = self._send(
+            Request("POST", f"/v1/emails/{segment(message_id)}/release")
+        )
+        return result
+
     def get_me(self) -> types.CallerDetail:
         """Get the API key of the request: `GET /v1/me`."""
         result: types.CallerDetail = self._send(Request("GET", "/v1/me"))
@@ -588,6 +611,29 @@ class AsyncOperations:
         """Get a message: `GET /v1/emails/{message_id}`."""
         result: types.MessageDetail = await self._send(
             Request("GET", f"/v1/emails/{segment(message_id)}")
+        )
+        return result
+
+    async def reschedule_message(
+        self, message_id: str, body: types.RescheduleRequest
+    ) -> types.MessageDetail:
+        """Reschedule a message: `PATCH /v1/emails/{message_id}`."""
+        result: types.MessageDetail = await self._send(
+            Request("PATCH", f"/v1/emails/{segment(message_id)}", body=body)
+        )
+        return result
+
+    async def cancel_message(self, message_id: str) -> types.MessageDetail:
+        """Cancel a message: `POST /v1/emails/{message_id}/cancel`."""
+        result: types.MessageDetail = await self._send(
+            Request("POST", f"/v1/emails/{segment(message_id)}/cancel")
+        )
+        return result
+
+    async def release_message(self, message_id: str) -> types.MessageDetail:
+        """Release a held message: `POST /v1/emails/{message_id}/release`."""
+        result: types.MessageDetail = await self._send(
+            Request("POST", f"/v1/emails/{segment(message_id)}/release")
         )
         return result
 

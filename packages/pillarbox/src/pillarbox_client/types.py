@@ -652,6 +652,8 @@ class EmailEventData(TypedDict):
     templateId: str | None
     starterTemplate: str | None
     tags: dict[str, str]
+    scheduledAt: str | None
+    held: bool
     error: WebhookError | None
     revision: int
 
@@ -849,6 +851,10 @@ class Message(TypedDict):
     """The API key that sent the message."""
     starterTemplate: str | None
     templateId: str | None
+    scheduledAt: str | None
+    """When it is or was due; null for a message that was sent at once, or is held."""
+    held: bool
+    """Whether it waits for its release."""
 
 
 class MessageEvent(TypedDict):
@@ -1107,6 +1113,13 @@ class RenderedTemplate(TypedDict):
     """Of the HTML in UTF-8."""
     variables: list[TemplateVariable]
     problems: list[TemplateProblem]
+
+
+class RescheduleRequest(TypedDict):
+    """A new time for a message that waits for one."""
+
+    scheduledAt: str
+    """ISO 8601 with an offset, at least a minute and at most 30 days ahead."""
 
 
 class RestoreVersionRequest(TypedDict):
@@ -1613,6 +1626,8 @@ BatchItem = TypedDict(
         "status": Literal["queued"] | None,
         "from": str | None,
         "error": ErrorBody | None,
+        "scheduledAt": NotRequired[str],
+        "held": NotRequired[Literal[True]],
     },
 )
 """The result for one message of a batch."""
@@ -1640,6 +1655,9 @@ MessageDetail = TypedDict(
         "templateVersion": int | None,
         "requestId": str | None,
         "tags": dict[str, str],
+        "scheduledAt": str | None,
+        "held": bool,
+        "canceledAt": str | None,
         "events": list[MessageEvent],
     },
 )
@@ -1691,6 +1709,8 @@ SendEmailRequest = TypedDict(
         "tags": NotRequired[Tags | None],
         "headers": NotRequired[Headers | None],
         "unsubscribe": NotRequired[UnsubscribeModel | None],
+        "scheduledAt": NotRequired[str | None],
+        "hold": NotRequired[bool | None],
     },
 )
 """Give exactly one of `starterTemplate`, `templateId` and `html`. Null means the same as leaving a
@@ -1703,6 +1723,8 @@ SendResult = TypedDict(
         "messageId": str,
         "status": Literal["queued"],
         "from": str,
+        "scheduledAt": NotRequired[str],
+        "held": NotRequired[Literal[True]],
     },
 )
 """The email is accepted: it is recorded and will be delivered."""

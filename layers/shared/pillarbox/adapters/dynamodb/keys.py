@@ -66,6 +66,9 @@ The first table has all other records:
 | health      | HOOKH#<account>#<endpoint> | -       |
 | due task    | DUE#<minute>#<0-7>  | <account>#<endpoint>#<ms>-<event id> |
 | due minute  | DUES                | -              |
+| content that waits | LATER#<account> | <template or ->#<message id> |
+| time of an email | WAKE#<minute>#<0-3> | <account>#<message id>#<ms> |
+| minute of it | WAKES              | -              |
 
 The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
 message has. The value of a tag is percent-encoded. The address of a suppression may be a hash.
@@ -132,8 +135,9 @@ _AFTER_ASCII: Final = "\x7f"
 #: A sort key is not empty, and none has a higher character.
 _LOWEST: Final = "\x00"
 _LAST: Final = "\U0010ffff"
-#: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
-DUE_BUCKETS: Final = 8
+#: The kinds of items that wait for their minute. Those of a minute are in so many partitions,
+#: because one takes 1,000 writes a second.
+TIMERS: Final = {"DUE": 8, "WAKE": 4}
 #: So are the deliveries and the waiting events of an endpoint: an email has two events or more.
 ENDPOINT_SHARDS: Final = 8
 
@@ -186,8 +190,6 @@ probe: Final = _common("PROBE", _ALONE)
 service_address: Final = _common("ADDRESS", _ALONE)
 #: The tenant of accounts that strangers make.
 shared_tenant: Final = _common("TENANT", _ALONE)
-#: The note of the last minute whose tasks were queued.
-due_minute: Final = _common("DUES", _ALONE)
 #: A day of the service's mail to people who have not agreed to get any.
 stranger_day: Final = _common("STRANGERS")
 
@@ -327,7 +329,7 @@ def kind_and_account(item: Item) -> tuple[str, str]:
         case "KEY":
             account_id: str = item["account"]["S"]
             return kind, account_id
-        case "DUE":
+        case "DUE" | "WAKE":
             return kind, str(item["sk"]["S"]).partition("#")[0]
         case "ACCTS" | "OF" | "PROVED":
             return kind, str(item["sk"]["S"])
@@ -416,11 +418,33 @@ def of_webhook_endpoint(account_id: str, endpoint_id: str) -> tuple[Item, ...]:
     )
 
 
-def due_task(minute: int, name: str = "", bucket: int | None = None) -> Item:
-    """Return the key of a task that is due in a minute; without a name, of one of its buckets."""
+def timer_item(kind: str, minute: int, name: str = "", bucket: int | None = None) -> Item:
+    """Return the key of what waits for a minute; without a name, of one of its buckets."""
     if bucket is None:
-        bucket = crc32(name.encode()) % DUE_BUCKETS
-    return _key(f"DUE#{minute}#{bucket}", name)
+        bucket = crc32(name.encode()) % TIMERS[kind]
+    return _key(f"{kind}#{minute}#{bucket}", name)
+
+
+def timer_note(kind: str) -> Item:
+    """Return the key of the note of the last minute that is over."""
+    return _key(f"{kind}S")
+
+
+def waiting_content(account_id: str, template: str | None, message_id: UUID) -> Item:
+    """Return the key of the content of an email that waits."""
+    return _key(f"LATER#{account_id}", f"{template or _ALONE}#{message_id}")
+
+
+def waiting_contents(account_id: str, template: str | None = None) -> tuple[Item, Item]:
+    """Return the bounds of the contents that wait: of an account, or those of a template."""
+    pk, start = f"LATER#{account_id}", f"{template}#" if template else ""
+    return _key(pk, start or _LOWEST), _key(pk, f"{start}{_LAST}")
+
+
+def of_waiting_content(item: Mapping[str, Any]) -> tuple[str | None, UUID]:
+    """Return the template and the message in the key of a content that waits."""
+    template, _, message_id = item["sk"].partition("#")
+    return (None if template == _ALONE else template), UUID(message_id)
 
 
 def moment(item: Mapping[str, Any]) -> int:

@@ -1,7 +1,8 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -41,8 +42,10 @@ from pillarbox.domain.templates.template import SavedTemplate
 
 if TYPE_CHECKING:
     from pillarbox.domain.accounts.pause import Pause
+    from pillarbox.domain.messages.schedule import Schedule
     from pillarbox.domain.templates.locales import LocaleVariant
 
+_MILLISECOND: Final = timedelta(milliseconds=1)
 _LIMITS: Final = Row(Limits, "per_minute?", "per_day?", "per_month?", "recipients_per_day?")
 _BRAND: Final = Row(
     Brand,
@@ -131,6 +134,25 @@ _EVENT: Final = Row(
     at=("at", TIME),
     recipient="to?",
 )
+
+
+@cache
+def _schedules() -> Row["Schedule"]:
+    from pillarbox.domain.messages.schedule import Schedule  # noqa: PLC0415  few emails wait
+
+    return Row(
+        Schedule,
+        due_at=("due", MILLISECONDS),
+        life=("life", Codec(lambda life: life // _MILLISECOND, lambda ms: ms * _MILLISECOND)),
+        held=Column("held", absent=False),
+    )
+
+
+#: As `nested`, of a class that is imported when it is needed.
+_SCHEDULE: Final = Codec(
+    lambda schedule: nested(_schedules()).write(schedule),
+    lambda stored: nested(_schedules()).read(stored),
+)
 _LEASE: Final = Row(
     Lease, "owner", taken_at=("taken", MILLISECONDS), expires_at=("expires", MILLISECONDS)
 )
@@ -143,12 +165,15 @@ _ORIGIN: Final = Row(
     template_version="version?",
     request_id="request?",
     tags=Column("tags", Codec(dict, dict), absent={}),
+    scheduled_at=("asked?", MILLISECONDS),
+    held=Column("hold", absent=False),
 )
 _CHANGING: Final[Row[dict[str, Any]]] = Row(
     dict,
     events=Column("events", many(nested(_EVENT)), absent=()),
     provider_message_id="provider_id?",
     lease=("lease?", nested(_LEASE)),
+    schedule=("schedule?", _SCHEDULE),
     attempt=Column("attempt", absent=0),
     deaths=Column("deaths", absent=0),
 )
@@ -279,6 +304,11 @@ def tombstone_item(account_id: str, message_id: UUID, until: datetime) -> Item:
     """Write what stands in the place of a message that must not be accepted any more."""
     attributes = {_WITHDRAWN: True, "expires_at": to_ttl(until)}
     return keys.message(account_id, message_id) | to_item(attributes)
+
+
+def schedule_values(schedule: "Schedule") -> dict[str, object]:
+    """Return the value of a condition on a schedule."""
+    return {":schedule": _SCHEDULE.write(schedule)}
 
 
 def lease_attribute(lease: Lease) -> dict[str, object]:

@@ -44,7 +44,6 @@ _BATCH: Final = 100
 _WRITE_BATCH: Final = 25
 _BATCH_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 
-
 #: The conditions that an item is not there, or is.
 NEW: Final = "attribute_not_exists(pk)"
 EXISTS: Final = "attribute_exists(pk)"
@@ -133,7 +132,7 @@ class Table:
             sleep(0.02 * 2**tries)
         raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
 
-    def query(
+    def query(  # noqa: PLR0913  what to read, and how
         self,
         key: Item,
         last: Item | None = None,
@@ -141,8 +140,9 @@ class Table:
         newest_first: bool = False,
         limit: int | None = None,
         page: int | None = None,
+        consistent: bool = True,
     ) -> Iterable[dict[str, Any]]:
-        """Read the items of a partition in the order of their sort keys, with strong consistency.
+        """Read the items of a partition in the order of their sort keys.
 
         Args:
             key: the partition key; with `last`, also the first sort key.
@@ -150,13 +150,14 @@ class Table:
             newest_first: read from the end.
             limit: the maximum number of items.
             page: the number of items in each request, for a caller that may stop early.
+            consistent: only without it may the read miss a recent write.
         """
         request: dict[str, Any] = {
             "TableName": self.name,
             "KeyConditionExpression": "pk = :pk",
             "ExpressionAttributeValues": {":pk": key["pk"]},
             "ScanIndexForward": not newest_first,
-            "ConsistentRead": True,
+            "ConsistentRead": consistent,
         }
         if last is not None:
             request["KeyConditionExpression"] += " AND sk BETWEEN :first AND :last"

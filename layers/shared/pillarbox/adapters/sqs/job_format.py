@@ -31,7 +31,9 @@ VERSION: Final = 1
 RESULT_VERSION: Final = 2
 #: The version of a job whose mail names uploaded files. Workers from before it would drop them.
 UPLOADS_VERSION: Final = 3
-_VERSIONS: Final = (VERSION, RESULT_VERSION, UPLOADS_VERSION)
+#: The version of a job whose mail waits in the table. Workers from before it cannot load it.
+DUE_VERSION: Final = 4
+_VERSIONS: Final = (VERSION, RESULT_VERSION, UPLOADS_VERSION, DUE_VERSION)
 #: SQS accepts 1 MiB but charges for each 64 KB: above this size the spool is cheaper.
 MAX_INLINE_BYTES: Final = 200_000
 
@@ -45,6 +47,7 @@ _JOB: Final = Row(
     body_hash="hash",
     queued_at=("queued_at", _TIME),
     deadline=("deadline", _TIME),
+    due_at=("due?", _TIME),
 )
 _EVENT: Final = Row(
     Event,

@@ -5,9 +5,9 @@ account is the message group. SQS then gives the jobs of other accounts to the w
 one account has many in flight ("fair queues"). It promises no order, as in any standard queue.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -16,8 +16,9 @@ from uuid import UUID
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
-from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_batch
+from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_all, send_batch
 from pillarbox.adapters.sqs.job_format import (
+    DUE_VERSION,
     UPLOADS_VERSION,
     VERSION,
     fits_inline,
@@ -34,9 +35,12 @@ from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 #: SQS keeps a message invisible for at most 12 hours from its receipt.
 _MAX_VISIBILITY: Final = timedelta(hours=11)
+#: In seconds; SQS hides a message for at most 15 minutes.
+MAX_DELAY: Final = 900
 #: SQS accepts 1 MiB in one request; jobs are ASCII.
 _MAX_REQUEST_BYTES: Final = 1_000_000
 
@@ -78,6 +82,23 @@ class SqsJobs:
         batches = [(url, batch) for url in entries for batch in _batches(entries[url])]
         failed_ids = in_parallel(self._send_batch, batches)
         return frozenset(map(UUID, chain.from_iterable(failed_ids)))
+
+    def wake_all(self, jobs: Collection[Job], now: datetime) -> None:
+        """Queue jobs without content, each hidden until it is due, in batches of ten."""
+        for urgent in (False, True):
+            entries: list[SendMessageBatchRequestEntryTypeDef] = [
+                {
+                    "Id": str(number),
+                    "MessageBody": write_job(job, DUE_VERSION),
+                    "MessageGroupId": job.account_id,
+                    "DelaySeconds": _seconds_until(job.queued_at, now),
+                }
+                for number, job in enumerate(jobs)
+                if job.urgent is urgent
+            ]
+            if entries:
+                queue_url = self._urgent_queue_url if urgent else self._queue_url
+                send_all(self._sqs, queue_url, entries)
 
     def _queue_of(self, job: Job) -> str:
         return self._urgent_queue_url if job.urgent else self._queue_url
@@ -157,6 +178,11 @@ class SqsJobs:
                 ReceiptHandle=receipt_handle,
                 VisibilityTimeout=ceil(min(wait, _MAX_VISIBILITY).total_seconds()),
             )
+
+
+def _seconds_until(due_at: datetime, now: datetime) -> int:
+    """Return how long to hide a job, rounded up so that it does not come too early."""
+    return min(max(ceil((due_at - now).total_seconds()), 0), MAX_DELAY)
 
 
 class _Entry(NamedTuple):

@@ -64,7 +64,6 @@ class Outcome(StrEnum):
     THROTTLED = "throttled"
     UNCERTAIN = "uncertain"
     WAITING = "waiting"
-    #: The process that built the message died.
     BUILD_DIED = "build_died"
     #: No worker can read the job or survive it; it is in the dead-letter queue.
     QUARANTINED = "quarantined"
@@ -136,16 +135,20 @@ class Delivery:
     def _run(self, job: Job, sent_at: datetime, *, first_receipt: bool) -> DeliveryResult:
         message = self._find(job, first_receipt=first_receipt)
         if message is None:
-            waited = self.clock() - sent_at
-            if waited >= RECORD_WAIT:
-                return DeliveryResult(Outcome.DROPPED)
-            # Most records are put at once. The wait doubles for the others.
-            return DeliveryResult(Outcome.WAITING, min(max(waited, FIRST_WAIT), RETRY_SOON))
+            return self._unrecorded(sent_at)
         return (
             self._without_hand_over(job, message)
             or self._held(job, message)
             or self._hand_over(job, message)
         )
+
+    def _unrecorded(self, sent_at: datetime) -> DeliveryResult:
+        """Return the result for a job whose record may still be on its way."""
+        waited = self.clock() - sent_at
+        if waited >= RECORD_WAIT:
+            return DeliveryResult(Outcome.DROPPED)
+        # Most records are put at once. The wait doubles for the others.
+        return DeliveryResult(Outcome.WAITING, min(max(waited, FIRST_WAIT), RETRY_SOON))
 
     def _held(self, job: Job, message: Message) -> DeliveryResult | None:
         """Return the result for a message whose sender was paused meanwhile, else None."""
@@ -239,7 +242,7 @@ class Delivery:
             code = next(iter(refused.values()))
             return self._refuse(message, code, MEANINGS[code])
         try:
-            raw = self.build(self.jobs.load(job), message)
+            raw = self.build(self._load(job, message), message)
             job = self._with_present_tenant(job, message)
         except PayloadGone:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
@@ -247,9 +250,8 @@ class Delivery:
             return self._refuse(message, "rendering_failed", error.message)
         if not self.has_time():  # the preparation may load code for the first time
             return DeliveryResult(Outcome.WAITING, timedelta(0))
-        leased = self.messages.lease(
-            job.account_id, job.message_id, job.body_hash, self.new_owner(), self.clock()
-        )
+        name, owner = (job.account_id, job.message_id, job.body_hash), self.new_owner()
+        leased = self.messages.lease(*name, owner, self.clock(), schedule=message.schedule)
         if isinstance(leased, Message):
             if leased.recipients != message.recipients:  # one was erased just now
                 self._settle(job, leased, HandOverResult(attempt=leased.attempt))
@@ -257,6 +259,9 @@ class Delivery:
             return self._send(job, leased, recipients, refused, raw)
         decided = leased.message and self._without_hand_over(job, leased.message)
         return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
+
+    def _load(self, job: Job, message: Message) -> Mail:  # noqa: ARG002  due ones are the message's
+        return self.jobs.load(job)
 
     def _with_present_tenant(self, job: Job, message: Message) -> Job:
         """After a try, let the job name the account's present tenant: SES may know no other."""

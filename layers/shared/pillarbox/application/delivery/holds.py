@@ -46,7 +46,8 @@ class Holds:
         """
         now = self.clock()
         is_notice = message.origin.route is SendRoute.NOTICE
-        if is_notice or now - job.queued_at < _FRESH or now >= job.deadline:
+        is_fresh = job.due_at is None and now - job.queued_at < _FRESH
+        if is_notice or is_fresh or now >= job.deadline:
             return None
         account = self._account(job.account_id, now)
         if account is None:
@@ -63,7 +64,7 @@ class Holds:
             if pause is None or pause.level_for(origin.template) is not PauseLevel.STOP:
                 return None
             since, until = pause.since, pause.until
-        ends = max(since, message.created_at) + HOLD_TIME
+        ends = max(since, job.due_at or message.created_at) + HOLD_TIME
         next_look = min(ends, until or ends, job.deadline, now + _LOOK_AGAIN)
         return max(next_look - now, timedelta(0))
 

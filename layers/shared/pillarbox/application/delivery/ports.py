@@ -44,10 +44,11 @@ class AccountIds(Protocol):
 
 
 class SweepStep(StrEnum):
-    """A step of a sweep task. The first four belong together, in this order."""
+    """A step of a sweep task. The first five belong together, in this order."""
 
     OVERDUE = "overdue"
     HOPELESS = "hopeless"
+    WAITING = "waiting"
     STATISTICS = "statistics"
     DOMAINS = "domains"
     #: Only for accounts that have objects in the spool.

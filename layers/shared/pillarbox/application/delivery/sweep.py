@@ -16,6 +16,7 @@ from typing import Final
 from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
+from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.message_log import MessageLog, ScanPage
 from pillarbox.application.ports import Clock, Messages
@@ -36,7 +37,8 @@ SETTLED: Final = RECORD_WAIT * 4
 
 _NEXT_STEP: Final = {
     SweepStep.OVERDUE: SweepStep.HOPELESS,
-    SweepStep.HOPELESS: SweepStep.STATISTICS,
+    SweepStep.HOPELESS: SweepStep.WAITING,
+    SweepStep.WAITING: SweepStep.STATISTICS,
     SweepStep.STATISTICS: SweepStep.DOMAINS,
 }
 
@@ -86,6 +88,8 @@ class Sweep:
     messages: Messages
     spool: Spool
     statistics: StatisticsCheck
+    #: Looks after emails that wait.
+    waiting: WaitingSweep
     accounts: AccountReader
     #: `SenderDomains.look` and `TenantPauses.look`: what the provider does not report.
     looks: Sequence[Callable[[Account], None]]
@@ -119,6 +123,12 @@ class Sweep:
                 given_up = sum(map(self._give_up, pending.items))
                 report = SweepReport(overdue=len(pending.items), given_up=given_up)
                 return report, _rest(task, pending.next)
+            case SweepStep.WAITING:
+                # Reading the contents costs, and few hours bring a change.
+                if task.pass_at.hour % ZERO_HOURS:
+                    return SweepReport(), _rest(task, None)
+                found = self.waiting.sweep(task.account_id, task.pass_at, task.cursor)
+                return SweepReport(overdue=found.overdue), _rest(task, found.next)
             case SweepStep.STATISTICS | SweepStep.REBUILD:
                 return self._check_statistics(task)
             case SweepStep.DOMAINS:
@@ -132,7 +142,9 @@ class Sweep:
     def _pending(self, task: SweepTask, age: timedelta) -> ScanPage[Message]:
         until = task.pass_at - age
         first, last = (round(at.timestamp() * 1000) for at in (until - TIME_RANGE, until))
-        return self.log.pending(task.account_id, first, last, task.cursor)
+        page = self.log.pending(task.account_id, first, last, task.cursor)
+        # Those that wait are not late because of their age.
+        return replace(page, items=[one for one in page.items if one.schedule is None])
 
     def _give_up(self, message: Message) -> bool:
         """Mark a message as failed: it was never handed over, or no response came."""

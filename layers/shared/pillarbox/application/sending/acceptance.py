@@ -27,6 +27,8 @@ Why many differ from one:
 (c) Ten messages cost one call. SQS may refuse some messages of a call.
 (d) The response to one message follows from its record. That to a batch names refusals too.
 (e) Some of the messages may be recorded. A retry must find them.
+
+A message with a schedule has its content stored and its job arranged in step 4 (`waiting.py`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -61,6 +63,7 @@ from pillarbox.domain.messages.mail import COMMIT_TIME
 from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
+    from pillarbox.application.waiting import WaitingMail
     from pillarbox.domain.messages.upload import UploadedFile
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
@@ -83,6 +86,8 @@ class SendingPorts:
     domains: MailDomains
     #: Returns those of an account's uploads that exist, by their ids.
     find_uploads: "Callable[[str, Collection[UUID]], Mapping[UUID, UploadedFile]]"
+    #: Returns what stores the emails that are not to be sent at once.
+    waiting: "Callable[[], WaitingMail]"
     clock: Clock
     #: Seconds, by a clock that nobody sets.
     monotonic: Callable[[], float]
@@ -187,7 +192,7 @@ class Acceptance:
         response = StoredResponse(text, message_ids=(message.message_id,), amount=prepared.amount)
         queued_at, tried = self.ports.monotonic(), False
         try:
-            self.ports.jobs.put(prepared.job(), prepared.mail)
+            self._queue(prepared)
             self._check_in_time(queued_at)
             tried = True
             self.ports.messages.commit(message)
@@ -212,7 +217,7 @@ class Acceptance:
         }
         messages = self.ports.messages.get_all(claim.account_id, [*positions])
         return {
-            positions[message_id]: AcceptedMessage(message_id, message.sender)
+            positions[message_id]: AcceptedMessage.of(message)
             for message_id, message in messages.items()
         }
 
@@ -269,8 +274,11 @@ class Acceptance:
         """
         prepared, queued_at = group.prepared, self.ports.monotonic()
         try:
+            waiting = [(one.message, one.mail) for one in prepared.values() if one.message.schedule]
+            if waiting:
+                self.ports.waiting().put_all(waiting)
             refused = self.ports.jobs.put_all(
-                [(message.job(), message.mail) for message in prepared.values()]
+                [(one.job(), one.mail) for one in prepared.values() if not one.message.schedule]
             )
         except Exception:
             self._refund(prepared.values())
@@ -330,6 +338,12 @@ class Acceptance:
             with suppress(ServiceError):
                 self.ports.claims.finish(claim, response)
         return response
+
+    def _queue(self, prepared: PreparedMessage) -> None:
+        if prepared.message.schedule is None:
+            self.ports.jobs.put(prepared.job(), prepared.mail)
+        else:
+            self.ports.waiting().put_all([(prepared.message, prepared.mail)])
 
     @property
     def _quota(self) -> SenderQuota:

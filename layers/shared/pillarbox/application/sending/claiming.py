@@ -82,7 +82,7 @@ class Claiming:
 
 
 def _replay(message: Message, write_response: Callable[[AcceptedMessage], str]) -> StoredResponse:
-    text = write_response(AcceptedMessage(message.message_id, message.sender))
+    text = write_response(AcceptedMessage.of(message))
     return StoredResponse(text, replayed=True, message_ids=(message.message_id,))
 
 

@@ -92,10 +92,35 @@ class PreparedMessage:
         message = replace(self.message, message_id=message_id, created_at=moment)
         return replace(self, message=message)
 
+    def at(self, scheduled_at: datetime | None, *, hold: bool = False) -> "PreparedMessage":
+        """Return the same message for a time, or one that is held.
+
+        Raises:
+            ValidationFailed: the time is not ahead, or too far.
+        """
+        from pillarbox.domain.messages.schedule import (  # noqa: PLC0415  few messages wait
+            RELEASE_TIME,
+            Schedule,
+            check_ahead,
+            whole,
+        )
+
+        if scheduled_at is not None:
+            check_ahead(scheduled_at, self.now)
+        due_at = whole(scheduled_at or self.now + RELEASE_TIME)
+        life = deadline(self.mail, due_at) - due_at
+        asked_for = None if scheduled_at is None else due_at
+        message = replace(
+            self.message,
+            schedule=Schedule(due_at=due_at, life=life, held=hold),
+            origin=replace(self.message.origin, scheduled_at=asked_for, held=hold),
+        )
+        return replace(self, message=message)
+
     @property
     def accepted(self) -> AcceptedMessage:
         """What to tell the caller once the record is committed."""
-        return AcceptedMessage(self.message.message_id, self.message.sender)
+        return AcceptedMessage.of(self.message)
 
     @property
     def amount(self) -> Amount:
@@ -173,14 +198,17 @@ class Draft:
         """
         self.recipients.check_domains(verdicts)
         uploads = self._uploads(files) if self.request.uploads else ()
-        mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
+        request = self.request
+        due_at = request.scheduled_at or now
+        mail = compose(request, self.template, self.terms, self.recipients, due_at, fuel=fuel)
         if uploads:
             mail = replace(mail, uploads=uploads)
         if self.principal.policy.tests_only:
             mail = as_test(mail, self.principal.stop_token(mail.to[0]))
-        return PreparedMessage.of(
-            mail, self.principal.account, self.request.body_hash, now, self.origin
+        prepared = PreparedMessage.of(
+            mail, self.principal.account, request.body_hash, now, self.origin
         )
+        return prepared.at(request.scheduled_at, hold=request.hold) if request.waits else prepared
 
     def _uploads(self, files: "Mapping[UUID, UploadedFile]") -> "tuple[UploadedFile, ...]":
         from pillarbox.domain.messages.upload import files_of  # noqa: PLC0415  few emails have one

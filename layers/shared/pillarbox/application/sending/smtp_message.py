@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from pillarbox.application.sending.prepare import Caller, PreparedMessage
@@ -35,6 +35,7 @@ from pillarbox.domain.messages.idempotency import idempotency_digest
 from pillarbox.domain.messages.mail import Mail, RawBody
 from pillarbox.domain.messages.message import SendRoute
 from pillarbox.domain.messages.tags import TagError, Tags, check_tags
+from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.mime.content import MimePart, decoded_size, first_octets
 from pillarbox.mime.fields import Field, bad_message
 from pillarbox.mime.mailbox import (
@@ -53,6 +54,8 @@ ROUTE: Final = "SMTP"
 _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
 #: A field `X-Tag-order: 10442` is a tag and is not delivered.
 _TAG_PREFIX: Final = b"x-tag-"
+#: Says when to send the message, and is not delivered.
+_SCHEDULED_AT: Final = b"x-scheduled-at"
 #: SES refuses a message in which one of these has something else than addresses.
 _ADDRESS_FIELDS: Final = frozenset({b"to", b"cc", b"reply-to"})
 #: Fields that a program changes each time it tries to send a message.
@@ -93,6 +96,8 @@ class SmtpMessage:
     #: a large one that must be uploaded, would make them wait.
     groupable: bool
     tags: Tags
+    #: When to send it (X-Scheduled-At); None as soon as possible.
+    scheduled_at: datetime | None
 
     def prepare(
         self,
@@ -105,7 +110,7 @@ class SmtpMessage:
 
         Raises:
             ServiceError: `no_verified_sender`, `recipient_not_allowed` or
-                `recipient_suppressed`.
+                `recipient_suppressed`; `validation_failed` for a time that is not ahead.
         """
         for field, author in zip(("From", "Sender"), self.authors, strict=False):
             try:
@@ -115,7 +120,8 @@ class SmtpMessage:
         principal.check_recipients(self.recipients.normalized.values(), preview)
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
-        return PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
+        prepared = PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
+        return prepared.at(self.scheduled_at) if self.scheduled_at else prepared
 
 
 def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
@@ -137,7 +143,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
     authors = _authors(structure)
     _check_address_fields(structure)
     subject = _subject(structure)
-    tags = _tags(structure)
+    tags, scheduled_at = _tags(structure), _scheduled_at(structure)
     keys = [field.value.decode("latin-1") for field in structure.all(b"idempotency-key")]
     digest = idempotency_digest(ROUTE, keys)
     body_hash = _hash(octets, structure, recipients)
@@ -153,6 +159,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         idempotency_digest=digest,
         groupable=groupable,
         tags=tags,
+        scheduled_at=scheduled_at,
     )
 
 
@@ -218,6 +225,16 @@ def _tags(structure: MessageStructure) -> Tags:
     except TagError as error:
         raise bad_message("X-Tag", str(error), "invalid_tags") from None
     return tags
+
+
+def _scheduled_at(structure: MessageStructure) -> datetime | None:
+    fields = structure.all(_SCHEDULED_AT)
+    if not fields:
+        return None
+    moment = parse_moment(fields[0].value.decode("latin-1").strip())
+    if moment is None or len(fields) > 1:
+        raise bad_message("X-Scheduled-At", NO_MOMENT, "invalid_time")
+    return moment.astimezone(UTC)
 
 
 def _check_shown(name: str, text: str) -> None:

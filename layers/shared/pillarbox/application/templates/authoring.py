@@ -4,7 +4,7 @@ This works on all of an account's templates, including internal copies. The API'
 them, is `templates.saved.TemplateLibrary`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -73,6 +73,8 @@ class TemplateAuthoring:
     accounts: AccountReader
     compile_source: CompileSource
     clock: Clock
+    #: Returns whether an email of an account waits that a template made.
+    waits_for: Callable[[str, str], bool] = lambda _account, _template: False
 
     @property
     def publication(self) -> Publication:
@@ -211,15 +213,14 @@ class TemplateAuthoring:
             ServiceError: `template_not_found`; `template_in_use`, if an active
                 campaign or scheduled send uses it.
         """
+        if self.waits_for(account_id, str(template_id)):
+            raise _in_use()
         match self.records.delete(account_id, template_id):
             case DeleteResult.ABSENT:
                 if self.drafts.get(account_id, template_id) is None:
                     raise unknown_template()
             case DeleteResult.REFERENCED:
-                raise ServiceError(
-                    "template_in_use",
-                    "An active campaign or scheduled send uses the template; it was not deleted.",
-                )
+                raise _in_use()
         # The draft goes last: while it exists, the deletion can be repeated.
         self.versions.delete_all(account_id, template_id)
         self.drafts.delete(account_id, template_id)
@@ -249,6 +250,13 @@ class TemplateAuthoring:
         """
         check_text("by", by)
         return _existing(self.records.unreference(account_id, template_id, by))
+
+
+def _in_use() -> ServiceError:
+    return ServiceError(
+        "template_in_use",
+        "An active campaign or scheduled send uses the template; it was not deleted.",
+    )
 
 
 def _existing(template: SavedTemplate | None) -> SavedTemplate:

@@ -255,6 +255,8 @@ class Principal:
         """
         if self.policy.starters_only and request.starter_template is None:
             raise preview.upgrade_required("Preview keys send starter templates only.")
+        if self.policy.starters_only and request.waits:
+            raise preview.upgrade_required("Preview keys send at once: no scheduledAt, no hold.")
         if self.policy.tests_only and (refused := _refused_in_tests(request)):
             raise preview.upgrade_required(
                 f"This key sends starter templates as tests. It cannot use {', '.join(refused)}."

@@ -18,8 +18,9 @@ MAX_HEADERS_BYTES: Final = 4096
 #: 2.1.1).
 _MAX_WORD: Final = 900
 
-#: SES obeys fields with the first prefix (SES, SendRawEmail); the others are tags and credentials.
-_OURS: Final = ("x-ses-", "x-tag-", "x-api-key")
+#: SES obeys fields with the first prefix (SES, SendRawEmail); the others are for this
+#: service.
+_OURS: Final = ("x-ses-", "x-tag-", "x-api-key", "x-scheduled-at")
 _NAME: Final = "(?i)x-[a-z0-9_-]{1,62}"
 
 UNSUBSCRIBE: Final = "List-Unsubscribe"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment, check_attachments, check_count
 from pillarbox.domain.messages.custom_headers import Headers
 from pillarbox.domain.messages.message import Event
@@ -64,6 +64,10 @@ class SendRequest:
     uploads: "tuple[UploadReference, ...]" = ()
     tags: Tags = field(default_factory=dict)
     headers: Headers = field(default_factory=dict)
+    #: When to send it; None as soon as possible, or when it is released.
+    scheduled_at: datetime | None = None
+    #: Whether it waits until somebody releases it.
+    hold: bool = False
     #: Recipients that were sent but are not in the three lists, because there are far too many.
     more_recipients: int = 0
 
@@ -107,12 +111,17 @@ class SendRequest:
                 details={"given": given_modes},
             )
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is not to be sent at once."""
+        return self.hold or self.scheduled_at is not None
+
     def check_size(self) -> None:
         """Check the counts and sizes against contract 8.2.
 
         Raises:
-            ServiceError: `recipient_limit_exceeded` or a code of
-                `check_attachments`.
+            ServiceError: `recipient_limit_exceeded`, a code of `check_attachments`, or
+                `validation_failed` on the uploaded files of an email that waits.
         """
         if self.recipient_count > MAX_RECIPIENTS:
             raise ServiceError(
@@ -123,6 +132,9 @@ class SendRequest:
             )
         check_count(len(self.attachments) + len(self.uploads))
         check_attachments(self.attachments)
+        if self.waits and self.uploads:
+            message = "is deleted too soon for an email that waits; put the content into the email"
+            raise ValidationFailed(FieldError("attachments", message, "not_allowed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +247,9 @@ class Job:
     body_hash: str
     queued_at: datetime
     deadline: datetime
+    #: When it is due, if its content waits in the table. It is the time in the record, unless that
+    #: has changed, and then another job is or will be on its way.
+    due_at: datetime | None = None
     #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
     mail: Mail | None = None
     spool_key: str | None = None

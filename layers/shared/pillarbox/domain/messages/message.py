@@ -9,13 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.domain.address import distinct_mailboxes, mailbox_key
 from pillarbox.domain.errors import cut
 from pillarbox.domain.messages.bounce_codes import BOUNCE_MEANINGS
 from pillarbox.domain.messages.tags import Tags
+
+if TYPE_CHECKING:
+    from pillarbox.domain.messages.schedule import Schedule
 
 
 class Status(StrEnum):
@@ -80,19 +83,27 @@ _STATUSES: Final = {
 #: What our own codes mean; the codes of providers and remote servers explain themselves.
 MEANINGS: Final = {
     **BOUNCE_MEANINGS,
+    "account_suspended": "The account was suspended when the email was due.",
     "building_failed": "The email could not be built: each try crashed or took too much memory"
     " or time.",
+    "canceled": "The email was canceled before it was due.",
     "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
     "expired": "The email could not be sent in time.",
     "general": "The recipient's server refused the email without a status code.",
+    "key_revoked": "The API key no longer worked when the email was due.",
+    "not_released": "Nobody released the email within 7 days.",
     "payload_gone": "The content of the email has expired.",
     "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
     "recipient_erased": "The recipient was erased while the email was queued.",
     "rejected": "The provider refused the content of the email.",
     "rendering_failed": "The email could not be rendered from its template.",
+    "sender_not_verified": "The sender was no longer verified when the email was due.",
     "sending_paused": "Sending was paused while the email was queued, and it waited for too long.",
     "unreadable_job": "The email could not be read from the queue.",
 }
+
+#: The code of a message that somebody canceled.
+CANCELED: Final = "canceled"
 
 #: Stands for the address of a recipient who was erased. No email goes to .invalid (RFC 6761
 #: section 6.4).
@@ -168,6 +179,9 @@ class MessageOrigin:
     request_id: str | None = None
     #: What the sender says about the message, to find it again.
     tags: Tags = field(default_factory=dict, hash=False)
+    #: What the request asked for: the time at which to send the message, or to hold it.
+    scheduled_at: datetime | None = None
+    held: bool = False
 
     @property
     def template(self) -> str | None:
@@ -199,6 +213,8 @@ class Message:
     #: Counts the changes. A change is only written if the stored revision is the one it
     #: started from.
     revision: int = 0
+    #: When to send it; None as soon as possible.
+    schedule: "Schedule | None" = None
     #: Whether the account had suppressions of erased people when it accepted the message, so that
     #: the worker looks for them too.
     hashed_suppressions: bool = False
@@ -226,6 +242,18 @@ class Message:
     def pending(self) -> bool:
         """Whether no event has decided the status yet. A delay decides nothing."""
         return self.status is Status.PENDING
+
+    @property
+    def waits(self) -> bool:
+        """Whether it can still be canceled: no worker has it, or has handed it over."""
+        is_free = self.lease is None and self.provider_message_id is None
+        return self.schedule is not None and self.pending and is_free
+
+    @property
+    def canceled_at(self) -> datetime | None:
+        """When it was canceled, if it was."""
+        canceled = (event.at for event in self.events if event.code == CANCELED)
+        return next(canceled, None)
 
     @property
     def error(self) -> Event | None:

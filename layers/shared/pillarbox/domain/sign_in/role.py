@@ -12,6 +12,7 @@ from pillarbox.domain.accounts.key import (
     DRAFTS_READ,
     DRAFTS_WRITE,
     EMAILS_READ,
+    EMAILS_SEND,
     KEYS_READ,
     KEYS_WRITE,
     MEMBERS_READ,
@@ -47,10 +48,19 @@ _VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, DRAFTS_READ, WEBHOOKS_R
 }
 _AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE, DRAFTS_WRITE}
 _DEVELOPER: Final = _AUTHOR | {
-    *(WEBHOOKS_WRITE, KEYS_READ, KEYS_WRITE, SUPPRESSIONS_WRITE, DOMAINS_WRITE, SENDERS_WRITE)
+    *(
+        EMAILS_SEND,
+        WEBHOOKS_WRITE,
+        KEYS_READ,
+        KEYS_WRITE,
+        SUPPRESSIONS_WRITE,
+        DOMAINS_WRITE,
+        SENDERS_WRITE,
+    )
 }
 _OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
-#: The scopes of a session by the role of its user. No role sends: a session only reads emails.
+#: The scopes of a session by the role of its user. No session sends: the routes that do take keys
+#: only. With `EMAILS_SEND` it changes emails that wait.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
     Role.OWNER: _OWNER,
     Role.DEVELOPER: _DEVELOPER,

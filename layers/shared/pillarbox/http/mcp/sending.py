@@ -22,7 +22,14 @@ from pillarbox.http.app import log_accepted, request_id
 from pillarbox.http.batch_body import parse_batch
 from pillarbox.http.bodies import parse_send
 from pillarbox.http.mcp.calls import Lines, ToolCall, cleaned, tool_result
-from pillarbox.http.messages.replies import batch_result, error_body, send_result, timestamp
+from pillarbox.http.messages.replies import (
+    batch_result,
+    error_body,
+    is_held,
+    scheduled_at,
+    send_result,
+    timestamp,
+)
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import WireModel, boolean, optional, text, with_default
 
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.sending.prepare import PreparedMessage
     from pillarbox.domain.messages.batch import BatchRequest
-    from pillarbox.domain.messages.mail import Mail, SendRequest
+    from pillarbox.domain.messages.mail import SendRequest
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"
@@ -244,9 +251,11 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "htmlBytes": rehearsal.html_bytes,
         "attachments": [{"filename": file.filename, "bytes": file.size} for file in mail.files],
         "firstLines": Lines(rehearsal.text, _LINES),
+        "scheduledAt": scheduled_at(prepared.message),
+        "held": is_held(prepared.message),
     }
     first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
-    words = "\n".join(["Send this email?", *_heading(mail), *first[:_LINES]])
+    words = "\n".join(["Send this email?", *_heading(prepared), *first[:_LINES]])
     return _Shown(data, words, 1)
 
 
@@ -263,19 +272,24 @@ def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _S
         emails.append(
             {"idx": position, "from": mail.sender, "to": mail.to, "subject": mail.subject}
         )
-        words += ["", *_heading(mail)]
+        words += ["", *_heading(outcome)]
     refused = len(outcomes) - sendable
     data: dict[str, object] = {"sendable": sendable, "refused": refused, "emails": emails}
     return _Shown(data, "\n".join([f"Send these {sendable} emails?", *words]), sendable)
 
 
-def _heading(mail: "Mail") -> list[str]:
+def _heading(prepared: "PreparedMessage") -> list[str]:
+    mail = prepared.mail
     recipients = ", ".join([*mail.to, *mail.cc, *mail.bcc])
     lines = [
         f"To: {cleaned(recipients, _ALL_RECIPIENTS)}",
         f"Subject: {cleaned(mail.subject)}",
         f"From: {cleaned(mail.sender)}",
     ]
+    if at := scheduled_at(prepared.message):
+        lines.append(f"When: {at}")
+    if is_held(prepared.message):
+        lines.append("When: after somebody has released it")
     if mail.files:
         names = ", ".join(file.filename for file in mail.files)
         lines.append(f"Attachments: {cleaned(names)}")

@@ -95,7 +95,16 @@ def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
 
 
 def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
-    return {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender}
+    result: reply_types.SendResult = {
+        "messageId": str(accepted.message_id),
+        "status": "queued",
+        "from": accepted.sender,
+    }
+    if accepted.scheduled_at is not None:
+        result["scheduledAt"] = timestamp(accepted.scheduled_at)
+    if accepted.held:
+        result["held"] = True
+    return result
 
 
 def _batch_item(
@@ -149,6 +158,8 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
         "keyId": origin.key_id,
         "starterTemplate": origin.starter_template,
         "templateId": origin.template_id,
+        "scheduledAt": scheduled_at(message),
+        "held": is_held(message),
     }
 
 
@@ -183,6 +194,9 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "templateVersion": origin.template_version,
         "requestId": origin.request_id,
         "tags": dict(origin.tags),
+        "scheduledAt": scheduled_at(message),
+        "held": is_held(message),
+        "canceledAt": timestamp(message.canceled_at) if message.canceled_at else None,
         "events": [accepted, *map(_message_event, message.events)],
     }
 
@@ -270,6 +284,17 @@ def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.T
 def timestamp(moment: datetime) -> str:
     """Return a time in ISO 8601 with the offset +00:00 (contract 2.5)."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def scheduled_at(message: Message) -> str | None:
+    """Return when a message is or was due, or None for one that is held or was sent at once."""
+    schedule = message.schedule
+    return timestamp(schedule.due_at) if schedule and not schedule.held else None
+
+
+def is_held(message: Message) -> bool:
+    """Return whether a message waits for its release."""
+    return message.pending and message.schedule is not None and message.schedule.held
 
 
 def _error_message(message: Message) -> str | None:

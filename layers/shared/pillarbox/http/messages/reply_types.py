@@ -54,6 +54,12 @@ SendResult = TypedDict(
         "messageId": Annotated[Uuid, Field(description="Use it to look the message up.")],
         "status": Literal["queued"],
         "from": Annotated[str, Field(description="The address that the email is sent from.")],
+        "scheduledAt": NotRequired[
+            Annotated[Timestamp, Field(description="Only with `scheduledAt` in the request.")]
+        ],
+        "held": NotRequired[
+            Annotated[Literal[True], Field(description="Only with `hold` in the request.")]
+        ],
     },
 )
 SendResult.__doc__ = "The email is accepted: it is recorded and will be delivered."
@@ -87,6 +93,12 @@ BatchResultItem = TypedDict(
         "error": Annotated[
             ErrorBody | None, Field(description="Null if the message was accepted.")
         ],
+        "scheduledAt": NotRequired[
+            Annotated[Timestamp, Field(description="Only with `scheduledAt` in the message.")]
+        ],
+        "held": NotRequired[
+            Annotated[Literal[True], Field(description="Only with `hold` in the message.")]
+        ],
     },
 )
 BatchResultItem.__doc__ = "The result for one message of a batch."
@@ -114,6 +126,14 @@ class ItemPage[Item](TypedDict):
 
 TagsOfMessage = Annotated[dict[str, str], Field(description="The tags of the send request.")]
 
+ScheduledAt = Annotated[
+    Timestamp | None,
+    Field(
+        description="When it is or was due; null for a message that was sent at once, or is held."
+    ),
+]
+Held = Annotated[bool, Field(description="Whether it waits for its release.")]
+
 KeyOfMessage = Annotated[str | None, Field(description="The API key that sent the message.")]
 
 
@@ -133,6 +153,8 @@ class MessageItem(TypedDict):
     keyId: KeyOfMessage
     starterTemplate: str | None
     templateId: Uuid | None
+    scheduledAt: ScheduledAt
+    held: Held
 
 
 class MessageEvent(TypedDict):
@@ -190,6 +212,11 @@ MessageDetail = TypedDict(
             Field(description="The X-Request-Id of the response that accepted the message."),
         ],
         "tags": TagsOfMessage,
+        "scheduledAt": ScheduledAt,
+        "held": Held,
+        "canceledAt": Annotated[
+            Timestamp | None, Field(description="When it was canceled; null if it was not.")
+        ],
         "events": Annotated[
             list[MessageEvent], Field(description="Each event with its time and its reason.")
         ],

@@ -5,6 +5,7 @@ and the email would go out without it. `null` means the same as leaving a field 
 """
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from pillarbox.domain.messages.header_text import (
 )
 from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, SendRequest
 from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
+from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.messages.parts import (
@@ -38,6 +40,7 @@ from pillarbox.http.wire import (
     after,
     anything,
     before,
+    boolean,
     invalid,
     json_object,
     list_of,
@@ -220,6 +223,21 @@ def _check_unsubscribe_once(
     return value
 
 
+def _check_moment(value: str) -> str:
+    if parse_moment(value) is None:
+        raise invalid("invalid_time", NO_MOMENT)
+    return value
+
+
+def _check_no_time(
+    value: bool | None,  # noqa: FBT001  pydantic passes it so
+    info: "ValidationInfo",
+) -> bool | None:
+    if value and info.data.get("scheduled_at") is not None:
+        raise invalid("not_allowed", "has no date; leave out scheduledAt or hold")
+    return value
+
+
 def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), header_safe), _visible)
 
@@ -228,7 +246,13 @@ LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
+MOMENT: Final = after(text(most=40), _check_moment)
 VARIABLES: Final = after(json_object(), _check_variables)
+
+
+def to_moment(text: str) -> datetime:
+    """Return the time in a text that `MOMENT` has checked."""
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 class SendEmailRequest(WireModel):
@@ -257,6 +281,8 @@ class SendEmailRequest(WireModel):
     tags = optional(_TAGS)
     headers = optional(HEADERS)
     unsubscribe = optional(model(UnsubscribeModel), check=_check_unsubscribe_once)
+    scheduled_at = optional(MOMENT)
+    hold = optional(boolean(), check=_check_no_time)
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -286,6 +312,8 @@ class SendEmailRequest(WireModel):
             uploads=references(self.attachments or ()),
             tags=self.tags or {},
             headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
+            scheduled_at=to_moment(self.scheduled_at) if self.scheduled_at else None,
+            hold=bool(self.hold),
             more_recipients=more_recipients,
         )
 

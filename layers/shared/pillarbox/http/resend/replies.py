@@ -8,7 +8,7 @@ from pillarbox.application.ports import AcceptedMessage
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.http.dialects.replies import describe, reply_in_shape
-from pillarbox.http.messages.replies import Reply, timestamp
+from pillarbox.http.messages.replies import Reply, scheduled_at, timestamp
 from pillarbox.http.resend.requests import RENAMED
 
 #: Our code -> status and name of Resend's error. The names decide which class an SDK raises.
@@ -35,6 +35,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "attachment_not_found": (422, "invalid_attachment"),
     "request_too_large": (422, "invalid_attachment"),
     "validation_failed": (422, "validation_error"),
+    "not_cancelable": (422, "validation_error"),
     "idempotency_key_mismatch": (409, "invalid_idempotent_request"),
     "idempotency_in_flight": (409, "concurrent_idempotent_requests"),
     "message_not_found": (404, "not_found"),
@@ -120,6 +121,11 @@ def email(message: Message) -> dict[str, object]:
     }
 
 
+def changed_email(message: Message) -> dict[str, object]:
+    """Return what a change of an email returns."""
+    return {"object": "email", "id": str(message.message_id)}
+
+
 def listed_email(message: Message) -> dict[str, object]:
     """Return an email as Resend lists it."""
     name, address = message.from_name, message.sender
@@ -134,11 +140,15 @@ def listed_email(message: Message) -> dict[str, object]:
         "subject": message.subject,
         "created_at": timestamp(message.created_at),
         "last_event": _last_event(message),
-        "scheduled_at": None,
+        "scheduled_at": scheduled_at(message),
     }
 
 
 def _last_event(message: Message) -> str:
+    if message.canceled_at is not None:
+        return "canceled"
+    if message.waits:
+        return "scheduled"
     delayed = any(event.kind is EventKind.DELAYED for event in message.events)
     if delayed and message.status in {Status.PENDING, Status.SENT}:
         return "delivery_delayed"

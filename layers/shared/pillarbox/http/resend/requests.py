@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -16,8 +17,10 @@ from pillarbox.http.requests import (
     bearer_tokens,
     caller_request,
     header_values,
+    read_json,
     refuse_account,
 )
+from pillarbox.http.validation import validate
 
 if TYPE_CHECKING:
     from pillarbox.application.sign_in.authentication import CallerRequest
@@ -27,14 +30,14 @@ RENAMED: Final[Mapping[str, str]] = {
     "reply_to": "replyTo",
     "content_type": "contentType",
     "content_id": "contentId",
+    "scheduled_at": "scheduledAt",
 }
 #: Fields of an email that are refused, and why.
 REFUSED: Final[Mapping[str, str]] = {
-    "scheduled_at": "an email is sent at once; make the request when it is due",
     "topic_id": "there are no topics and no audiences",
     "react": "render it to html",
 }
-_CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text")
+_CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text", "scheduled_at")
 _TRANSLATED: Final = ("headers", "tags", "attachments", "template")
 EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
 ATTACHMENT_FIELDS: Final = ("filename", "content", "content_type", "content_id", "path")
@@ -91,6 +94,22 @@ def read_resend_batch(event: APIGatewayProxyEvent) -> ParsedSend[BatchRequest]:
     """
     modes = header_values(event, "x-batch-validation") or [_STRICT]
     return read_keyed(event, "RESEND /emails/batch", lambda body: _parse_batch(body, modes[-1]))
+
+
+def read_new_time(event: APIGatewayProxyEvent) -> datetime:
+    """Read the body of `PATCH /emails/{id}`.
+
+    Raises:
+        ValidationFailed: a field is unknown or wrong.
+    """
+    from pillarbox.http.messages.changes import RescheduleRequest  # noqa: PLC0415  few ask for it
+    from pillarbox.http.messages.wire import to_moment  # noqa: PLC0415  as above
+
+    body = read_json(event)
+    if isinstance(body, dict):
+        # The SDKs send the id of the path too.
+        body = {RENAMED.get(name, name): body[name] for name in body if name != "id"}
+    return to_moment(validate(RescheduleRequest, body).scheduled_at)
 
 
 def _parse_email(body: Json) -> SendRequest:

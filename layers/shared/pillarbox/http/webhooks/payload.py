@@ -11,7 +11,7 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message, Status
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookType
 from pillarbox.domain.webhooks.events import AccountEvent
-from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.messages.replies import is_held, scheduled_at, timestamp
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})
@@ -37,6 +37,8 @@ class EmailEventData(TypedDict):
     templateId: str | None
     starterTemplate: str | None
     tags: dict[str, str]
+    scheduledAt: str | None
+    held: bool
     error: WebhookError | None
     revision: int
 
@@ -91,6 +93,8 @@ class WebhookPayloads:
             "templateId": origin.template_id,
             "starterTemplate": origin.starter_template,
             "tags": dict(origin.tags),
+            "scheduledAt": scheduled_at(message),
+            "held": is_held(message),
             "error": _error(record),
             "revision": message.revision,
         }

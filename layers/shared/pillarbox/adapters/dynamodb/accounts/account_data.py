@@ -25,6 +25,8 @@ class DynamoAccountData:
         """Read each partition of the account, and delete its items in batches."""
         for shard in range(shards):
             yield from _delete(self._table, "messages", keys.messages_from(account_id, shard, 0))
+        contents = keys.waiting_contents(account_id)
+        yield from _delete(self._table, "waitingEmails", *contents)
         # The stream also removes the entries of deleted messages, a little later.
         for shard in range(shards):
             for entries in keys.search_lists(account_id, shard):

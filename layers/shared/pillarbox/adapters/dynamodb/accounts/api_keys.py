@@ -62,6 +62,12 @@ class DynamoApiKeys(Store):
         for batch in batched((entry["digest"] for entry in entries), _BATCH, strict=False):
             yield from map(key_of, self._table.get_all([*map(keys.api_key, batch)]))
 
+    def get(self, account_id: str, key_id: str) -> ApiKey | None:
+        """Read a key by its id, with strong consistency."""
+        entry = self._table.get(keys.key_list(account_id, key_id))
+        item = self._table.get(keys.api_key(entry["digest"])) if entry else None
+        return key_of(item) if item else None
+
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
         """Set the time of revocation. Every authentication reads it."""
         entry = self._table.get(keys.key_list(account_id, key_id))

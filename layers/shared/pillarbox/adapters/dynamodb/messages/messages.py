@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb.records import (
     lease_attribute,
     message_item,
     message_of,
+    schedule_values,
     tombstone_item,
 )
 from pillarbox.adapters.dynamodb.store import Store
@@ -21,6 +22,9 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Lease, Message
+
+if TYPE_CHECKING:
+    from pillarbox.domain.messages.schedule import Schedule
 
 #: Longer than SES may take to answer (23 s). When a lease is over, the provider's event decides.
 LEASE: Final = timedelta(seconds=30)
@@ -79,18 +83,29 @@ class DynamoMessages(Store):
         item = self._table.get(keys.message(account_id, message_id), consistent=False)
         return accepted_message(item)
 
-    def lease(
-        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+    def lease(  # noqa: PLR0913  what it leases, and for whom
+        self,
+        account_id: str,
+        message_id: UUID,
+        body_hash: str,
+        owner: str,
+        now: datetime,
+        *,
+        schedule: "Schedule | None" = None,
     ) -> Message | LeaseRefusal:
         """Lease a message that is pending, has this hash, and has no lease and no provider's id."""
+        unchanged, values = "", dict[str, object]()
+        if schedule is not None:
+            unchanged, values = " AND schedule = :schedule", schedule_values(schedule)
         lease = lease_attribute(Lease(owner=owner, taken_at=now, expires_at=now + LEASE))
         try:
             item = self._table.update(
                 keys.message(account_id, message_id),
                 "SET lease = :lease, rev = rev + :one ADD attempt :one",
                 condition="#rank = :accepted AND #hash = :hash AND attribute_not_exists(lease)"
-                " AND attribute_not_exists(provider_id)",
+                f" AND attribute_not_exists(provider_id){unchanged}",
                 values={
+                    **values,
                     ":lease": lease,
                     ":one": 1,
                     ":accepted": EventKind.ACCEPTED.rank,

@@ -1,0 +1,153 @@
+"""Cancel, reschedule and release messages that wait (`application/waiting.py`)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from pillarbox.application.ports import Clock, Messages, Quotas
+from pillarbox.application.waiting import WaitingMail
+from pillarbox.application.waiting_ports import WaitingContents
+from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.accounts.quota import Amount, window_name
+from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.messages.mail import COMMIT_TIME
+from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
+from pillarbox.domain.messages.schedule import MAX_AHEAD, Schedule, check_ahead, whole
+
+if TYPE_CHECKING:
+    from pillarbox.domain.sign_in.session import MemberPrincipal
+
+#: Who changes a message.
+type Caller = Principal | MemberPrincipal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageChanges:
+    """Changes messages that wait, if their records still say so.
+
+    A change that another one overtook is made again from the record as it is then, or refused.
+    """
+
+    messages: Messages
+    contents: WaitingContents
+    #: Returns what arranges jobs. A cancel needs none.
+    waiting: Callable[[], WaitingMail]
+    quotas: Quotas
+    clock: Clock
+    #: Seconds, by a clock that nobody sets.
+    monotonic: Callable[[], float]
+
+    def cancel(self, account_id: str, message_id: UUID) -> Message:
+        """Cancel a message: it is never sent. One that is canceled already stays so.
+
+        Its quota is given back in the windows that still count it.
+
+        Raises:
+            ServiceError: `message_not_found`; `not_cancelable`.
+        """
+
+        def canceled(message: Message) -> Message:
+            event = Event(
+                kind=EventKind.FAILED, at=self.clock(), code=CANCELED, reason=MEANINGS[CANCELED]
+            )
+            return message.with_events([event])
+
+        message = self._find(account_id, message_id)
+        if message.canceled_at is not None:
+            return message
+        before, message = self._change(message, canceled)
+        self._refund(before)
+        self.contents.remove(account_id, message_id, message.origin.template_id)
+        return message
+
+    def reschedule(self, account_id: str, message_id: UUID, due_at: datetime) -> Message:
+        """Give a scheduled message another time.
+
+        Raises:
+            ValidationFailed: on `scheduledAt`.
+            ServiceError: `message_not_found`; `not_cancelable`, also for a held message.
+        """
+        message, due_at = self._find(account_id, message_id), whole(due_at)
+        check_ahead(due_at, self.clock())
+        if due_at > message.created_at + MAX_AHEAD:
+            text = "must be at most 30 days after the request that sent the message"
+            raise ValidationFailed(FieldError("scheduledAt", text, "out_of_range"))
+
+        def rescheduled(schedule: Schedule) -> Schedule:
+            if schedule.held:
+                raise _does_not_wait()
+            return replace(schedule, due_at=due_at)
+
+        return self._arrange(message, rescheduled)
+
+    def release(self, principal: Caller, message_id: UUID) -> Message:
+        """Send a held message now. A released one stays so.
+
+        Raises:
+            ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` for the
+                key of an agent whose emails a person must confirm.
+        """
+        message = self._find(principal.account.account_id, message_id)
+        if isinstance(principal, Principal):
+            principal.check_confirmed(over_mcp=False, confirmed=False)
+        if message.origin.held and message.schedule and not message.schedule.held:
+            return message
+
+        def released(schedule: Schedule) -> Schedule:
+            if not schedule.held:
+                raise _does_not_wait()
+            return replace(schedule, due_at=whole(self.clock()), held=False)
+
+        return self._arrange(message, released)
+
+    def _find(self, account_id: str, message_id: UUID) -> Message:
+        message = self.messages.get(account_id, message_id)
+        if message is None:
+            raise ServiceError("message_not_found", "There is no such message.")
+        return message
+
+    def _arrange(self, message: Message, changed: Callable[[Schedule], Schedule]) -> Message:
+        """Arrange the job for a new schedule, and save it while the job still waits for that."""
+
+        def change(current: Message) -> Message:
+            if current.schedule is None:
+                raise _does_not_wait()
+            message = replace(current, schedule=changed(current.schedule))
+            self._queue(message)
+            return message
+
+        _, message = self._change(message, change)
+        return message
+
+    def _queue(self, message: Message) -> None:
+        """Arrange the job. After a stall it may have been dropped, so no record follows."""
+        began = self.monotonic()
+        self.waiting().arrange([message])
+        if self.monotonic() - began > COMMIT_TIME.total_seconds():
+            raise Unavailable("service", "The service stalled during this request; try again.")
+
+    def _change(
+        self, message: Message, change: Callable[[Message], Message]
+    ) -> tuple[Message, Message]:
+        """Save a change of a message that waits; return the message before and after it."""
+        while True:
+            if not message.waits:
+                raise _does_not_wait()
+            changed = change(message)
+            if self.messages.save(changed):
+                return message, changed
+            message = self._find(message.account_id, message.message_id)
+
+    def _refund(self, message: Message) -> None:
+        now, at = self.clock(), message.created_at
+        if window_name("month", now) == window_name("month", at):
+            amount = Amount(1, len(message.recipients))
+            self.quotas.refund(message.account_id, amount, at)
+
+
+def _does_not_wait() -> ServiceError:
+    return ServiceError(
+        "not_cancelable", "The message does not wait any more; nothing was changed."
+    )

@@ -1,0 +1,389 @@
+"""Messages that wait: accept, cancel, reschedule, release, and deliver when they are due."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.delivery.deliver import Outcome
+from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.messages.mail import RawBody
+from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.schedule import MAX_AHEAD, RELEASE_TIME
+from pillarbox.domain.messages.upload import UploadReference
+from tests.fakes import builders
+from tests.fakes.world import World
+from tests.loops import for_each
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def schedule(world: World, ahead: timedelta, **changes: Any) -> Message:
+    """Accept a message that is due some time ahead."""
+    world.send(builders.request(scheduled_at=world.now + ahead, **changes))
+    return world.message()
+
+
+def hold(world: World) -> Message:
+    world.send(builders.request(hold=True))
+    return world.message()
+
+
+def run_until(world: World, until: timedelta) -> list[Outcome]:
+    """Let the minutes pass: the timer runs in each, and workers get what is visible."""
+    end, outcomes = world.now + until, []
+    while world.now < end:
+        world.due_mail.enqueue()
+        world.advance(MINUTE / 4)
+        outcomes += deliver(world)
+    return outcomes
+
+
+def deliver(world: World) -> list[Outcome]:
+    """Deliver what is visible in the queue; return how it ended."""
+    outcomes = []
+    visible = [entry for entry in world.store.hidden if entry[0] <= world.now]
+    for entry in visible:
+        world.store.hidden.remove(entry)
+        _, sent_at, job = entry
+        result = world.due_delivery.deliver(job, sent_at=sent_at)
+        outcomes.append(result.outcome)
+        if result.retry_after is not None:
+            world.store.hidden.append((world.now + result.retry_after, sent_at, job))
+    return outcomes
+
+
+def code(call: Callable[[], object]) -> str:
+    with pytest.raises(ServiceError) as error:
+        call()
+    return error.value.code
+
+
+def error_of(world: World) -> str | None:
+    error = world.message().error
+    return error.code if error else None
+
+
+def sent_at(world: World) -> list[timedelta]:
+    """Return how long after the beginning each email was handed over."""
+    return (
+        [event.at - builders.NOW for event in world.message().events] if world.mailer.taken else []
+    )
+
+
+@for_each("ahead", [MINUTE, 14 * MINUTE, 15 * MINUTE, HOUR, DAY, 30 * DAY])
+def test_a_scheduled_message_leaves_when_it_is_due(ahead: timedelta) -> None:
+    """It is queued at most two minutes before, never leaves early, and less than a minute late."""
+    world = World()
+    message = schedule(world, ahead)
+    world.now += max(ahead - 20 * MINUTE, timedelta(0))
+    world.store.closed_minute = world.now  # minutes without a task are read in any case
+    run_until(world, min(ahead, 20 * MINUTE) + MINUTE)
+    assert message.schedule is not None
+    (late,) = [taken - ahead for taken in sent_at(world)]
+    assert timedelta(0) <= late < MINUTE
+    assert not world.store.contents
+    assert not world.store.wakes
+
+
+def test_the_response_names_what_was_asked_for(world: World) -> None:
+    """A replay repeats it, also after the time has changed."""
+    due_at = builders.NOW + HOUR
+    first = world.send(builders.request(scheduled_at=due_at), digest=builders.DIGEST)
+    body = json.loads(first.body)
+    assert body["status"] == "queued"
+    assert body["scheduledAt"] == due_at.isoformat(timespec="milliseconds")
+    world.changes.reschedule(builders.ACCOUNT, world.message().message_id, due_at + DAY)
+    again = world.send(builders.request(scheduled_at=due_at), digest=builders.DIGEST)
+    assert again.replayed
+    assert again.body == first.body
+
+
+def test_an_ordinary_send_is_as_before(world: World) -> None:
+    """It makes no call for messages that wait, and its response and record have no more fields."""
+    response = world.send()
+    assert set(json.loads(response.body)) == {"messageId", "status", "from"}
+    assert not [call for call in world.gate.calls if call.startswith(("contents", "times"))]
+    assert world.message().schedule is None
+
+
+@for_each(
+    "ahead",
+    [timedelta(0), MINUTE - MILLISECOND, MAX_AHEAD + MILLISECOND],
+)
+def test_a_time_is_a_minute_to_thirty_days_ahead(ahead: timedelta) -> None:
+    """Any other is refused, and takes nothing from the quota."""
+    world = World()
+    assert code(lambda: schedule(world, ahead)) == "validation_failed"
+    assert world.used() == {0}
+    assert not world.store.contents
+
+
+def test_preview_keys_and_uploads_do_not_wait(world: World) -> None:
+    """Both are refused by name: a file would be deleted before the message is due."""
+    request = builders.starter_request(hold=True)
+    assert code(lambda: world.send(request, key=world.preview)) == "upgrade_required"
+    upload = UploadReference(UUID(int=1))
+    assert code(lambda: world.send(builders.request(hold=True, uploads=(upload,)))) == (
+        "validation_failed"
+    )
+
+
+def test_a_canceled_message_is_never_sent(world: World) -> None:
+    """It has failed, its content is gone, its quota is given back, and a repetition is the same."""
+    message = schedule(world, HOUR)
+    assert world.used() == {1}
+    canceled = world.changes.cancel(builders.ACCOUNT, message.message_id)
+    assert canceled.status is Status.FAILED
+    assert canceled.canceled_at == builders.NOW
+    assert world.used() == {0}
+    assert not world.store.contents
+    assert world.changes.cancel(builders.ACCOUNT, message.message_id).canceled_at == builders.NOW
+    assert world.used() == {0}
+    run_until(world, HOUR + 3 * MINUTE)
+    assert not world.mailer.taken
+
+
+@for_each("state", ["ordinary", "sent", "leased", "absent"])
+def test_what_does_not_wait_is_not_changed(state: str) -> None:
+    """An ordinary, a sent and a leased message can be neither canceled nor rescheduled."""
+    world = World()
+    if state == "absent":
+        message_id, expected = UUID(int=1), "message_not_found"
+    else:
+        expected = "not_cancelable"
+        message = schedule(world, MINUTE) if state != "ordinary" else None
+        if message is None:
+            world.send()
+        elif state == "sent":
+            run_until(world, 2 * MINUTE)
+        else:
+            world.due_delivery.messages.lease(
+                *(message.account_id, message.message_id, message.body_hash),
+                "worker",
+                world.now,
+                schedule=message.schedule,
+            )
+        message_id = world.message().message_id
+    changes, caller = world.changes, world.principal
+    later = world.now + HOUR
+    assert code(lambda: changes.cancel(builders.ACCOUNT, message_id)) == expected
+    assert code(lambda: changes.reschedule(builders.ACCOUNT, message_id, later)) == expected
+    assert code(lambda: changes.release(caller, message_id)) == expected
+
+
+@for_each(
+    "old, new", [(HOUR, 5 * MINUTE), (5 * MINUTE, HOUR), (5 * MINUTE, 7 * MINUTE), (HOUR, 2 * HOUR)]
+)
+def test_a_rescheduled_message_leaves_at_its_new_time(old: timedelta, new: timedelta) -> None:
+    """Once, whichever of the two times is the earlier one."""
+    world = World()
+    message = schedule(world, old)
+    world.changes.reschedule(builders.ACCOUNT, message.message_id, builders.NOW + new)
+    run_until(world, max(old, new) + 20 * MINUTE)
+    (late,) = [taken - new for taken in sent_at(world)]
+    assert timedelta(0) <= late < MINUTE
+    assert not world.store.hidden
+
+
+def test_the_new_time_is_within_thirty_days_of_the_request(world: World) -> None:
+    """The content is kept for so long."""
+    message = schedule(world, DAY)
+    world.advance(HOUR)
+
+    def move(due: timedelta) -> None:
+        world.changes.reschedule(builders.ACCOUNT, message.message_id, builders.NOW + due)
+
+    move(MAX_AHEAD)
+    assert code(lambda: move(MAX_AHEAD + MILLISECOND)) == "validation_failed"
+
+
+def test_a_held_message_waits_for_its_release(world: World) -> None:
+    """It leaves at once then, and a repeated release changes nothing."""
+    message = hold(world)
+    run_until(world, HOUR)
+    assert not world.mailer.taken
+    later = world.now + HOUR
+    refusal = code(lambda: world.changes.reschedule(builders.ACCOUNT, message.message_id, later))
+    assert refusal == "not_cancelable"
+    world.changes.release(world.principal, message.message_id)
+    world.changes.release(world.principal, message.message_id)
+    assert deliver(world) == [Outcome.SENT]
+    world.now = builders.NOW + RELEASE_TIME - 5 * MINUTE
+    world.store.closed_minute = world.now
+    run_until(world, HOUR)
+    assert len(world.mailer.taken) == 1
+
+
+def test_a_message_that_nobody_releases_fails(world: World) -> None:
+    """After seven days, with a reason of its own."""
+    hold(world)
+    world.now += RELEASE_TIME - 5 * MINUTE
+    world.store.closed_minute = world.now
+    run_until(world, 10 * MINUTE)
+    assert error_of(world) == "not_released"
+    assert not world.mailer.taken
+    assert not world.store.contents
+
+
+def revoke(world: World) -> None:
+    digest = digest_of_key(world.live)
+    world.store.keys[digest] = replace(world.store.keys[digest], revoked_at=world.now)
+
+
+def suspend(world: World) -> None:
+    account = world.store.accounts[builders.ACCOUNT]
+    world.set_account(replace(account, suspension=Suspension(world.now)))
+
+
+def unverify(world: World) -> None:
+    account = world.store.accounts[builders.ACCOUNT]
+    world.set_account(replace(account, senders={builders.SENDER: False}))
+
+
+def suppress(world: World) -> None:
+    world.store.suppressed[builders.ACCOUNT, "ann@example.com"] = "bounced"
+
+
+def lose_content(world: World) -> None:
+    world.store.contents.clear()
+
+
+@for_each(
+    "change, expected",
+    [
+        (revoke, "key_revoked"),
+        (suspend, "account_suspended"),
+        (unverify, "sender_not_verified"),
+        (suppress, "recipient_suppressed"),
+        (lose_content, "payload_gone"),
+    ],
+)
+def test_everything_is_checked_again_when_it_is_due(
+    change: Callable[[World], None], expected: str
+) -> None:
+    """What would be refused now is not sent, and says why."""
+    world = World()
+    schedule(world, HOUR)
+    world.advance(HOUR / 2)
+    change(world)
+    run_until(world, HOUR)
+    assert error_of(world) == expected
+    assert not world.mailer.taken
+
+
+def test_a_message_of_a_paused_sender_waits(world: World) -> None:
+    """As others in the queue do, although it was queued just now."""
+    schedule(world, 5 * MINUTE)
+    account = world.store.accounts[builders.ACCOUNT]
+    pause = Pause(
+        scope=PauseScope.ACCOUNT,
+        level=PauseLevel.STOP,
+        cause=PauseCause.BOUNCES,
+        since=world.now,
+    )
+    world.set_account(replace(account, pauses=(pause,)))
+    outcomes = run_until(world, HOUR)
+    assert set(outcomes) == {Outcome.WAITING}
+
+
+def test_a_code_expires_from_its_time_on(world: World) -> None:
+    """A one-time code that is sent in a day is valid then; an outage of an hour ends it."""
+    world.send(builders.starter_request(scheduled_at=world.now + DAY))
+    world.now += DAY + MINUTE
+    run_until(world, MINUTE)
+    assert len(world.mailer.taken) == 1
+    late = World()
+    late.send(builders.starter_request(scheduled_at=late.now + DAY))
+    late.now += DAY + HOUR
+    run_until(late, MINUTE)
+    assert error_of(late) == "expired"
+
+
+def test_an_hour_of_outage_loses_nothing(world: World) -> None:
+    """What became due meanwhile is sent by the next pass."""
+    for minutes in range(30, 90, 7):
+        world.send(builders.request(scheduled_at=world.now + minutes * MINUTE))
+    world.advance(90 * MINUTE)
+    run_until(world, MINUTE)
+    assert len(world.mailer.taken) == 9
+
+
+def test_a_batch_may_have_messages_of_each_kind(world: World) -> None:
+    """Each waits, is held or is queued by itself, and a wrong time is the error of its item."""
+    requests = [
+        builders.request(),
+        builders.request(scheduled_at=world.now + HOUR),
+        builders.request(hold=True),
+        builders.request(scheduled_at=world.now),
+    ]
+    results = json.loads(world.send_batch(*requests).body)["results"]
+    assert "scheduledAt" not in results[0]
+    assert results[1]["scheduledAt"]
+    assert results[2]["held"] is True
+    assert results[3]["error"]["code"] == "validation_failed"
+    assert len(world.store.queue) == 1
+    assert len(world.store.contents) == 2
+
+
+def test_a_job_comes_before_its_record(world: World) -> None:
+    """A slow acceptance or change loses nothing: the job waits until the record has its time."""
+    message = schedule(world, MINUTE)
+    (entry,) = world.store.hidden
+    stored = world.store.messages.pop((message.account_id, message.message_id))
+    world.advance(MINUTE)
+    assert deliver(world) == [Outcome.WAITING]
+    world.store.messages[message.account_id, message.message_id] = stored
+    world.advance(MINUTE)
+    assert deliver(world) == [Outcome.SENT]
+    del entry
+
+
+def smtp(world: World, *fields: str) -> str:
+    """Submit a message over SMTP, with more header fields."""
+    head = (f"From: {builders.SENDER}", "To: ann@example.com", "Subject: Hi", *fields)
+    octets = bytearray("\r\n".join([*head, "", "Hello", ""]).encode())
+    submission = world.smtp_submission
+    message = submission.prepare(world.live, ("ann@example.com",), octets)
+    return submission.submit(world.live, message)
+
+
+def test_a_message_over_smtp_is_scheduled_by_a_field(world: World) -> None:
+    """`X-Scheduled-At` says when, and is not delivered."""
+    smtp(world, f"X-Scheduled-At: {(world.now + HOUR).isoformat()}")
+    assert world.message().schedule is not None
+    ((mail, _),) = world.store.contents.values()
+    assert isinstance(mail.body, RawBody)
+    assert b"Scheduled" not in mail.body.octets
+    run_until(world, HOUR + MINUTE)
+    assert len(world.mailer.taken) == 1
+
+
+@for_each(
+    "value, words",
+    [
+        ("tomorrow", "must be a time with an offset"),
+        ("2026-03-14T16:00:00", "must be a time with an offset"),
+        ("2026-03-14T15:09:00Z", "at least one minute"),
+    ],
+)
+def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:
+    """The reply says what is wrong with the field, and nothing is accepted."""
+    world = World()
+    with pytest.raises(ServiceError, match=words):
+        smtp(world, f"X-Scheduled-At: {value}")
+    assert not world.store.messages
+    assert world.used() == {0}
