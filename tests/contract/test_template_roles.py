@@ -698,7 +698,9 @@ def _delete_account(service: Service) -> None:
     url, types = "https://a.example/hook", ["email.bounced"]
     hook = services.webhooks.create(account, url, types, by="ada")
     kinds = ("DOM", "DOMAIN", "KEYS", "LOG", "QUOTA", "RCPT", "SUP", "TAG", "TPL", "TPLD", "TPLV")
-    items = [{"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"} for one in (*kinds, "USED")]
+    items = [
+        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"} for one in (*kinds, "LATER", "USED")
+    ]
     for table in (services.table, services.credentials):
         for item in items:
             if table is services.table or item["pk"].startswith("KEYS"):

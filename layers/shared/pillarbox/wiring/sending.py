@@ -58,10 +58,11 @@ class SendingWiring(Stores):
     def changes(self) -> "MessageChanges":
         from pillarbox.application.sending.changes import MessageChanges
 
+        waiting = self.waiting_mail
         return MessageChanges(
             messages=self.message_store,
             contents=self.waiting_contents,
-            waiting=lambda: self.waiting_mail,
+            waiting=lambda: waiting,
             quotas=self.quota_store,
             clock=utc_now,
             monotonic=monotonic,
