@@ -41,8 +41,8 @@ ANSWERS = {
     "delete_template": 204,
     "write_webhooks": 202,
 }
-#: The last that a function counts, and the least count. The running stack has an account, and may have no
-#: webhook endpoint.
+#: The last that a function counts, and the least count. The running stack has an account, and may
+#: have no webhook endpoint.
 COUNTED = {
     "sweep_messages": ("sweep_tasks", 1),
     "enqueue_due": ("webhook_tasks_due", 0),

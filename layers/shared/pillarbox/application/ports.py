@@ -195,8 +195,10 @@ class Quotas(Protocol):
             QuotaExceeded: a window has no room for them.
         """
 
-    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
-        """Undo the count of messages that were reserved at `now` and not accepted."""
+    def refund(
+        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
+    ) -> None:
+        """Undo the count of messages that were reserved at `now`, perhaps but for the minute's."""
 
 
 class Refusals(Protocol):
