@@ -86,8 +86,7 @@ class AcceptedMessage:
 
     message_id: UUID
     sender: str
-    #: What the request asked for, if it was not to be sent at once.
-    scheduled_at: datetime | None = None
+    scheduled_at: datetime | None = None  # as the request asked for
     held: bool = False
 
     @classmethod
