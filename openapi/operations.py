@@ -164,12 +164,13 @@ OPERATIONS: Final = (
         route="PATCH /v1/emails/{message_id}",
         summary="Reschedule a message",
         description="Gives a message another time: at least a minute and at most 30 days ahead, and"
-        " at most 30 days after the request that sent it. A held message has no time.",
+        " at most 30 days after the request that sent it. A held message has no time. The time can"
+        " be changed 50 times.",
         body=RescheduleRequest,
         body_examples=examples.RESCHEDULED,
         response=MessageDetail,
         response_example=examples.SCHEDULED_MESSAGE,
-        errors=("not_cancelable",),
+        errors=("not_cancelable", "rate_limit_exceeded"),
     ),
     _change(
         id="cancel_message",

@@ -168,6 +168,18 @@ def send_two(base: str, key: str) -> dict[str, str]:
     return ids
 
 
+def send_held(base: str, key: str) -> str:
+    """Send an email that waits for its release, and return its id."""
+    email = {"to": "held@customer.example", "subject": "Held", "html": "<p>x</p>", "hold": True}
+    sent = httpx.post(
+        f"{base}/api/v1/emails",
+        json=email,
+        headers={"X-API-Key": key} | AGENT,
+        timeout=PATIENCE / 1000,
+    )
+    return str(sent.json()["messageId"])
+
+
 def answering(**answers: Any) -> Callable[[Route], bool]:
     """Answer the reads of some collections with items, instead of the stack."""
 

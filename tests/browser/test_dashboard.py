@@ -15,6 +15,7 @@ from tests.browser.dashboard import (
     RUN,
     User,
     answering,
+    send_held,
     unreachable,
 )
 
@@ -232,6 +233,23 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
     user.interfere = lambda _route: False
     page.get_by_role("button", name="Ask now").click()
     expect(page.get_by_text("The service does not answer.")).to_have_count(0)
+
+
+def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, Any]) -> None:
+    """The drawer says that an email is held. One is sent from there, and one is canceled."""
+    for button, answer, said, status in (
+        ("Send now", "Send now", "The email is being sent.", "Sent"),
+        ("Do not send", "Do not send", "The email is canceled.", "canceled"),
+    ):
+        message = send_held(stack["base_url"], stack["keys"]["live"])
+        page = user.go(f"/app/activity/{message}")
+        expect(drawer(page)).to_contain_text("It is held until somebody releases it.")
+        drawer(page).get_by_role("button", name=button).click()
+        page.locator("dialog.window").get_by_role("button", name=answer).click()
+        expect(page.get_by_text(said)).to_be_visible()
+        page.reload()
+        expect(drawer(page).locator(".timeline")).to_contain_text(status)
+        expect(drawer(page).get_by_role("button", name=button)).to_have_count(0)
 
 
 def test_a_webhook_from_its_creation_to_its_end(user: User, stack: dict[str, Any]) -> None:

@@ -199,11 +199,15 @@ class FakeQuotas:
             raise full
         self._add(account_id, amount, now)
 
-    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
-        self._add(account_id, NOTHING - amount, now)
+    def refund(
+        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
+    ) -> None:
+        self._add(account_id, NOTHING - amount, now, of_minute=of_minute)
 
-    def _add(self, account_id: str, amount: Amount, now: datetime) -> None:
-        for window in WINDOWS:
+    def _add(
+        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
+    ) -> None:
+        for window in WINDOWS if of_minute else [one for one in WINDOWS if one != "minute"]:
             name = (account_id, window_name(window, now))
             self._counts[name] = self._counts.get(name, 0) + amount.of(window)
 

@@ -196,6 +196,7 @@ FROM = {"from": "a@x.example", "subject": ""}
 WRONG: list[dict[str, Any]] = [
     {"version": 2},
     {"version": 4},
+    {"version": 5},
     {"version": "1"},
     {"version": 2, "attempt": 1, "provider_id": None, "events": {"a": 1}},
     {"version": 2, "attempt": 1, "provider_id": None, "events": [{"kind": "flown"}]},
@@ -232,7 +233,7 @@ def test_other_text_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
 
 def test_a_job_of_a_later_version_is_left_to_newer_workers(sqs_jobs: SqsJobs) -> None:
     """Only such a job is `newer`, and its message is known."""
-    for version, newer in ((4, True), (0, False), ("4", False)):
+    for version, newer in ((5, True), (4, False), (0, False), ("5", False)):
         with pytest.raises(UnreadableJob) as unreadable:
             sqs_jobs.read(json.dumps(GOOD | {"version": version}))
         assert unreadable.value.newer is newer

@@ -24,10 +24,10 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 from local import template
 from pillarbox.adapters import threads
-from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb import keys, records, timer
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.webhooks import deliveries, due_times
+from pillarbox.adapters.dynamodb.webhooks import deliveries
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
@@ -191,7 +191,7 @@ class _Run:
             mock.patch.object(services().webhook_poster, "post", self._post),
             mock.patch.object(threads, "in_threads", in_turn),
             mock.patch.object(deliveries, "in_parallel", _in_turn),
-            mock.patch.object(due_times, "in_parallel", _in_turn),
+            mock.patch.object(timer, "in_parallel", _in_turn),
             mock.patch("random.random", drawn.random),
             mock.patch.object(keys, "crc32", place),
         )

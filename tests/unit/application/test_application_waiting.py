@@ -13,6 +13,7 @@ from pillarbox.application.delivery.deliver import Outcome
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
+from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import Message, Status
@@ -146,13 +147,19 @@ def test_a_canceled_message_is_never_sent(world: World) -> None:
     """It has failed, its content is gone, its quota is given back, and a repetition is the same."""
     message = schedule(world, HOUR)
     assert world.used() == {1}
+
+    def day() -> int:
+        return world.store.counts[builders.ACCOUNT, window_name("day", builders.NOW)]
+
     canceled = world.changes.cancel(builders.ACCOUNT, message.message_id)
     assert canceled.status is Status.FAILED
     assert canceled.canceled_at == builders.NOW
-    assert world.used() == {0}
+    assert day() == 0
+    # The minute still counts it, or sending and canceling in turns would have no limit.
+    assert world.store.counts[builders.ACCOUNT, window_name("minute", builders.NOW)] == 1
     assert not world.store.contents
     assert world.changes.cancel(builders.ACCOUNT, message.message_id).canceled_at == builders.NOW
-    assert world.used() == {0}
+    assert day() == 0
     run_until(world, HOUR + 3 * MINUTE)
     assert not world.mailer.taken
 
@@ -209,6 +216,20 @@ def test_the_new_time_is_within_thirty_days_of_the_request(world: World) -> None
 
     move(MAX_AHEAD)
     assert code(lambda: move(MAX_AHEAD + MILLISECOND)) == "validation_failed"
+
+
+def test_a_time_is_changed_fifty_times_at_most(world: World) -> None:
+    """Each change leaves a job in the timer."""
+    message = schedule(world, DAY)
+
+    def move(minutes: int) -> None:
+        due_at = builders.NOW + DAY + minutes * MINUTE
+        world.changes.reschedule(builders.ACCOUNT, message.message_id, due_at)
+
+    for number in range(50):
+        move(number)
+    assert code(lambda: move(50)) == "rate_limit_exceeded"
+    world.changes.cancel(builders.ACCOUNT, message.message_id)
 
 
 def test_a_held_message_waits_for_its_release(world: World) -> None:

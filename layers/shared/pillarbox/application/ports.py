@@ -86,8 +86,7 @@ class AcceptedMessage:
 
     message_id: UUID
     sender: str
-    #: What the request asked for, if it was not to be sent at once.
-    scheduled_at: datetime | None = None
+    scheduled_at: datetime | None = None  # as the request asked for
     held: bool = False
 
     @classmethod
@@ -195,8 +194,10 @@ class Quotas(Protocol):
             QuotaExceeded: a window has no room for them.
         """
 
-    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
-        """Undo the count of messages that were reserved at `now` and not accepted."""
+    def refund(
+        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
+    ) -> None:
+        """Undo the count of messages that were reserved at `now`, perhaps but for the minute's."""
 
 
 class Refusals(Protocol):

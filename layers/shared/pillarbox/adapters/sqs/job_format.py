@@ -146,6 +146,8 @@ def read_job(text: str) -> Job:
         raise UnreadableJob("not JSON") from error
     if not isinstance(body, dict) or body.get("version") not in _VERSIONS:
         raise _unreadable(body)
+    if body["version"] == DUE_VERSION and "due" not in body:
+        raise _unreadable(body)
     try:
         return _JOB.read(
             body,

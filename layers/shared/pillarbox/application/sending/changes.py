@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages, Quotas
@@ -19,6 +19,8 @@ from pillarbox.domain.messages.schedule import MAX_AHEAD, Schedule, check_ahead,
 if TYPE_CHECKING:
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
+#: A message that was changed so often gets no other time: each leaves a job in the timer.
+MAX_REVISION: Final = 50
 #: Who changes a message.
 type Caller = Principal | MemberPrincipal
 
@@ -42,7 +44,7 @@ class MessageChanges:
     def cancel(self, account_id: str, message_id: UUID) -> Message:
         """Cancel a message: it is never sent. One that is canceled already stays so.
 
-        Its quota is given back in the windows that still count it.
+        Its quota is given back in the day and the month that still count it.
 
         Raises:
             ServiceError: `message_not_found`; `not_cancelable`.
@@ -67,7 +69,8 @@ class MessageChanges:
 
         Raises:
             ValidationFailed: on `scheduledAt`.
-            ServiceError: `message_not_found`; `not_cancelable`, also for a held message.
+            ServiceError: `message_not_found`; `not_cancelable`, also for a held message;
+                `rate_limit_exceeded`.
         """
         message, due_at = self._find(account_id, message_id), whole(due_at)
         check_ahead(due_at, self.clock())
@@ -78,6 +81,8 @@ class MessageChanges:
         def rescheduled(schedule: Schedule) -> Schedule:
             if schedule.held:
                 raise _does_not_wait()
+            if message.revision >= MAX_REVISION:
+                raise ServiceError("rate_limit_exceeded", "The time was changed too often.")
             return replace(schedule, due_at=due_at)
 
         return self._arrange(message, rescheduled)
@@ -144,7 +149,8 @@ class MessageChanges:
         now, at = self.clock(), message.created_at
         if window_name("month", now) == window_name("month", at):
             amount = Amount(1, len(message.recipients))
-            self.quotas.refund(message.account_id, amount, at)
+            # Not the minute's: a program that sends and cancels in turns would have no limit.
+            self.quotas.refund(message.account_id, amount, at, of_minute=False)
 
 
 def _does_not_wait() -> ServiceError:

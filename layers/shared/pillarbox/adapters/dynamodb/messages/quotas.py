@@ -108,26 +108,29 @@ class DynamoQuotas:
             values=values,
         )
 
-    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
+    def refund(
+        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
+    ) -> None:
         """Subtract messages from the counts. A window that was removed needs no refund."""
-        values = _values(NOTHING - amount)
-        try:
-            self._refunds.update(
-                keys.quota(account_id),
-                "ADD #minute :messages, #day :messages, #recipients :recipients, #month :messages",
-                condition="attribute_exists(#minute)",
-                names=_names(now),
-                values=values,
-            )
-        except ConditionFailed:
-            # The minute ended long ago and was removed; the longer windows still count.
-            names = _names(now)
-            self._refunds.update(
-                keys.quota(account_id),
-                "ADD #day :messages, #recipients :recipients, #month :messages",
-                names={name: names[name] for name in _LONG},
-                values=values,
-            )
+        values, names = _values(NOTHING - amount), _names(now)
+        with suppress(ConditionFailed):  # the minute ended long ago, and was removed
+            if of_minute:
+                self._refunds.update(
+                    keys.quota(account_id),
+                    "ADD #minute :messages, #day :messages, #recipients :recipients,"
+                    " #month :messages",
+                    condition="attribute_exists(#minute)",
+                    names=names,
+                    values=values,
+                )
+                return
+        # The longer windows still count.
+        self._refunds.update(
+            keys.quota(account_id),
+            "ADD #day :messages, #recipients :recipients, #month :messages",
+            names={name: names[name] for name in _LONG},
+            values=values,
+        )
 
     def _remove_past_windows(self, account_id: str, item: Mapping[str, Any], now: datetime) -> None:
         oldest = {window_name(window, now - KEPT) for window in WINDOWS}
