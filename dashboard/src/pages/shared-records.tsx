@@ -39,15 +39,17 @@ export default function SharedRecords() {
   }, [data, error, asked]);
   return (
     <main class="shared">
+      <h1>DNS records{data && ` of ${data.domain}`}</h1>
       {error && <Notice kind="bad">{isOver ? error.message : "The service does not answer. It is asked again in a moment."}</Notice>}
       {!data && !error && <Loading />}
       {data && !isOver && (
         <>
-          <h1>DNS records of {data.domain}</h1>
-          <p class="lead">
-            Somebody wants to send email from {data.domain}, and asks you to create these records where its DNS is managed. Leave the
-            records that it has now, except one that has another value here.
-          </p>
+          {data.status !== "verified" && (
+            <p class="lead">
+              Somebody wants to send email from {data.domain}, and asks you to create these records where its DNS is managed. Leave
+              the records that it has now, except one that has another value here.
+            </p>
+          )}
           <p class="state" role="status">
             <b>{summary(data)}</b>{" "}
             {at && `DNS was asked at ${clock(at)}.`}{" "}

@@ -24,10 +24,10 @@ export function DnsRecords({ of: records, domain }: { of: CheckedDnsRecord[]; do
 }
 
 const PURPOSES: Record<string, string> = {
-  OWNERSHIP: "Shows that your account may use the domain. Required.",
-  DKIM: "Signs your emails. Required.",
-  "MAIL FROM": "Lets bounces come back under your domain.",
-  "MAIL FROM SPF": "Lets the provider send under your domain.",
+  OWNERSHIP: "Shows that the account may use the domain. Required.",
+  DKIM: "Signs the emails. Required.",
+  "MAIL FROM": "Lets bounces come back under the domain.",
+  "MAIL FROM SPF": "Lets the provider send under the domain.",
   SPF: "For receivers that look at the domain itself.",
   DMARC: "Says what receivers do with emails that are not signed.",
 };
