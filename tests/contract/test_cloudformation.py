@@ -437,8 +437,10 @@ def test_a_key_that_may_not_is_the_reason(service: Service, account: str) -> Non
     assert Api(secret_of(own)).raw("GET", "/me").json["accountId"] == account
 
 
-def test_every_fault_of_the_program_is_answered(key: str, account: str) -> None:
-    """An error that nobody expected is a response too, and its text stays in the function."""
+def test_every_fault_of_the_program_is_answered(
+    key: str, account: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error that nobody expected is a response too. The log says where, and not its text."""
 
     class Broken:
         def request(self, *_: object, **__: object) -> Any:
@@ -449,6 +451,9 @@ def test_every_fault_of_the_program_is_answered(key: str, account: str) -> None:
         stack.probe = Broken()  # type: ignore[assignment]
         made = stack.create(**first(kind, account))
         assert made["Reason"].startswith("RuntimeError: see the log"), kind
+        logged = vars(caplog.records[-1])
+        assert logged["error"] == "RuntimeError"
+        assert "bx_live_secret" not in str(logged)
 
 
 def test_a_busy_service_is_asked_again(key: str, account: str) -> None:

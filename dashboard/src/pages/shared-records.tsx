@@ -34,13 +34,13 @@ export default function SharedRecords() {
   useEffect(() => {
     document.title = data ? `DNS records of ${data.domain}` : "DNS records";
     if (isOver || data?.status === "verified") return;
-    const timer = setTimeout(() => document.hidden || setAsked(asked + 1), PAUSE);
-    return () => clearTimeout(timer);
-  }, [data, error, asked]);
+    const timer = setInterval(() => document.hidden || setAsked((last) => last + 1), PAUSE);
+    return () => clearInterval(timer);
+  }, [data?.domain, data?.status, isOver]);
   return (
     <main class="shared">
       <h1>DNS records{data && ` of ${data.domain}`}</h1>
-      {error && <Notice kind="bad">{isOver ? error.message : "The service does not answer. It is asked again in a moment."}</Notice>}
+      {error && <Notice kind="bad">{error instanceof ApiError ? error.message : "The service does not answer. It is asked again in a moment."}</Notice>}
       {!data && !error && <Loading />}
       {data && !isOver && (
         <>
