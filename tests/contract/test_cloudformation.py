@@ -368,6 +368,9 @@ def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, servic
     made = CloudFormation(key, "Domain").create(Name=name, Account=account)
     assert made["Data"]["OwnershipValue"] == f"pillarbox-account={account}"
     assert made["Data"]["Status"] == "pending"
+    label = CloudFormation(key, "Domain", made["PhysicalResourceId"], {"Account": account})
+    label.properties |= {"Name": name}
+    assert "is mail, and cannot change" in label.update(**label.properties, MailFrom="b")["Reason"]
     waiting = CloudFormation(key, "Domain")
     gave_up = waiting.create(Name=name, Account=account, WaitFor="proof")
     assert "too long" in gave_up["Reason"]
