@@ -8,11 +8,13 @@ from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE, SENDERS_W
 from pillarbox.http.accounts.reply_types import (
     DomainDetail,
     DomainItem,
+    DomainLinkItem,
     DomainList,
     SenderItem,
     SenderList,
+    SharedDomain,
 )
-from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest
+from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, DomainLinkRequest
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _RECORDS: Final = (
@@ -35,6 +37,7 @@ _DOMAIN: Final = {
     "mailFrom": "mail",
     "createdAt": _AT,
     "checkedAt": _AT,
+    "linkExpiresAt": None,
     "records": [*_RECORDS],
 }
 _CHECKED: Final = _DOMAIN | {
@@ -44,6 +47,7 @@ _CHECKED: Final = _DOMAIN | {
         _RECORDS[1] | {"dns": {"status": "missing", "values": [], "advice": ""}},
     ]
 }
+_TOKEN: Final = f"pbd_qh4ybvcvbqzk{'0' * 32}_shop.example"
 _SENDER: Final = {"address": "hello@shop.example", "verified": True, "default": True}
 
 
@@ -107,6 +111,46 @@ DOMAINS: Final = (
         summary="Remove a domain",
         description="The account can no longer have senders of the domain.",
         errors=("domain_in_use",),
+    ),
+    _write(
+        id="share_domain",
+        route="POST /v1/domains/{domain}/link",
+        summary="Create a link to the DNS records",
+        description="Whoever has the link sees the DNS records of this domain, what DNS says of"
+        " them and nothing else, without signing in. It works for 14 days. A new one ends the old"
+        " one.",
+        response=DomainLinkItem,
+        status=201,
+        response_example={
+            "url": f"https://pillarbox.example/app/dns#{_TOKEN}",
+            "expiresAt": "2026-01-15T12:00:00.000+00:00",
+        },
+    ),
+    _write(
+        id="end_domain_link",
+        route="DELETE /v1/domains/{domain}/link",
+        summary="End the link to the DNS records",
+        description="The link works no longer. A domain without a link stays as it is.",
+    ),
+    _operation(
+        id="open_domain_link",
+        route="POST /v1/domain-records",
+        summary="Open a link to DNS records",
+        description="The DNS records of one domain with what DNS says of each now, by the token"
+        " that follows `#` in a link. It needs no other credential. All links of an account are"
+        " opened ten times a minute at most.",
+        security=(),
+        takes_account=False,
+        body=DomainLinkRequest,
+        body_examples=example("link", "A link", {"token": _TOKEN}),
+        response=SharedDomain,
+        response_example={
+            "domain": "shop.example",
+            "status": "pending",
+            "expiresAt": "2026-01-15T12:00:00.000+00:00",
+            "records": _CHECKED["records"],
+        },
+        errors=("domain_not_found", "rate_limit_exceeded"),
     ),
     _read(
         id="list_senders",

@@ -27,6 +27,7 @@ from pillarbox.http.accounts.wire import (
     ChangeAccountRequest,
     ChangeMemberRequest,
     CreateKeyRequest,
+    DomainLinkRequest,
     InviteMemberRequest,
     ResumeRequest,
     SuppressionsQuery,
@@ -483,6 +484,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " `bounce` for `bounce.shop.example`."
         },
     },
+    DomainLinkRequest: {"token": {"description": "What follows `#` in the link."}},
     AddSenderRequest: {
         "address": {"description": "An address of a verified domain or of a subdomain of it."}
     },

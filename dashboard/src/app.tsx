@@ -3,7 +3,7 @@
 import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
-import { NoAccount, OPERATOR_ROUTES, ROUTES } from "./pages";
+import { NoAccount, OPERATOR_ROUTES, ROUTES, SharedRecords } from "./pages";
 import SignIn from "./pages/sign-in";
 import { Empty } from "./parts/basics";
 import { Invitations } from "./parts/invitations";
@@ -13,12 +13,13 @@ import { renew, session, type Session } from "./session";
 import { Shell } from "./shell";
 
 const RETRY = 5_000; // milliseconds
+const SHARED = "/app/dns";
 
 export function App() {
   const { path } = useLocation();
   const [down, setDown] = useState(false);
   useEffect(() => {
-    if (session.value !== undefined || path === "/app/sign-in") return;
+    if (session.value !== undefined || path === "/app/sign-in" || path === SHARED) return;
     let timer = 0;
     const begin = () =>
       renew().then(
@@ -31,6 +32,13 @@ export function App() {
     void begin();
     return () => clearTimeout(timer);
   }, [path]);
+  if (path === SHARED) {
+    return (
+      <Router>
+        {[<Route path={SHARED} component={SharedRecords} key={SHARED} />]}
+      </Router>
+    );
+  }
   if (path === "/app/sign-in" || session.value === null) {
     return <SignIn />;
   }

@@ -66,3 +66,5 @@ export const OPERATOR_ROUTES = [
 ];
 
 export const NoAccount = later("NoAccount");
+/** It is for people without an account. */
+export const SharedRecords = later("SharedRecords");

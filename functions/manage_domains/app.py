@@ -1,4 +1,4 @@
-"""/v1/domains… and /v1/senders…: the domains and addresses that an account sends from."""
+"""/v1/domains…, /v1/senders… and /v1/domain-records: what an account sends from."""
 
 from urllib.parse import unquote
 
@@ -8,11 +8,13 @@ from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     domain_detail,
     domain_item,
+    domain_link_item,
     domain_list,
     sender_item,
     sender_list,
+    shared_domain,
 )
-from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest
+from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, DomainLinkRequest
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
@@ -56,6 +58,26 @@ def remove_domain(domain: str) -> Reply:
     account_id, name = principal.account.account_id, unquote(domain)
     services().account_domains.remove(account_id, name, by=principal.actor)
     return reply_nothing()
+
+
+@app.post("/v1/domains/<domain>/link")
+def share_domain(domain: str) -> Reply:
+    principal = _principal(DOMAINS_WRITE)
+    account_id, name = principal.account.account_id, unquote(domain)
+    link = services().domain_links.create(account_id, name, by=principal.actor)
+    return reply(domain_link_item(link), 201)
+
+
+@app.delete("/v1/domains/<domain>/link")
+def end_link(domain: str) -> Reply:
+    services().domain_links.revoke(_account_id(DOMAINS_WRITE), unquote(domain))
+    return reply_nothing()
+
+
+@app.post("/v1/domain-records")
+def open_link() -> Reply:
+    token = read_body(app.current_event, DomainLinkRequest).token
+    return reply(shared_domain(services().domain_links.open(token)))
 
 
 @app.get("/v1/senders")

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.dashboard import AT, DOMAIN, RECORD, RUN, User, answering
@@ -71,6 +71,36 @@ def test_a_domain_from_its_first_record_to_its_removal(user: User, stack: dict[s
     expect(page.get_by_role("row", name=name)).to_have_count(0)
     user.go(f"/app/domains/{name}")
     expect(page.get_by_role("alert")).to_contain_text("no such domain")
+
+
+def test_whoever_manages_the_dns_needs_no_account(
+    user: User, browser: Browser, stack: dict[str, Any]
+) -> None:
+    """The link shows the first record, then all that follow, until a member ends it."""
+    name = f"d{uuid4().hex[:8]}.unverified.example"
+    page = user.go("/app/domains")
+    page.get_by_role("button", name="Add domain").click()
+    page.get_by_role("dialog").get_by_label("Domain").fill(name)
+    page.get_by_role("dialog").get_by_role("button", name="Add domain").click()
+    page.get_by_role("button", name="Share records").click()
+    page.get_by_role("button", name="Create a link").click()
+    link = page.get_by_role("dialog").locator("pre").inner_text()
+    page.get_by_role("button", name="Close").click()
+    stranger = User(browser, stack)
+    shown = stranger.go(link.removeprefix(user.base))
+    expect(shown.get_by_role("heading", name=f"DNS records of {name}")).to_be_visible()
+    expect(shown.locator(".state")).to_contain_text("One record first")
+    assert not stranger.has_cookie()
+    _publish(stack, name)
+    shown.get_by_role("button", name="Ask again").click()
+    expect(shown.locator(".zone .badge")).to_have_text(["found"] * 8)
+    assert violations(shown) == []
+    page.get_by_role("button", name="End the link").click()
+    expect(page.get_by_role("button", name="End the link")).to_have_count(0)
+    shown.get_by_role("button", name="Ask again").click()
+    expect(shown.get_by_role("alert")).to_contain_text("This link does not work")
+    stranger.close()
+    _remove(user, name)
 
 
 def _publish(stack: dict[str, Any], domain: str) -> None:

@@ -109,6 +109,7 @@ OF_A_PACKAGE: Final = {
     "application/webhooks/enqueue_due.py": (1, _SOON),
     "domain/accounts/pause.py": (1, _SOON),
     "domain/accounts/key.py": (1, _SOON),
+    "domain/accounts/domain_link.py": (1, _SOON),
     "domain/accounts/key_terms.py": (2, _SOON),
     "domain/accounts/account.py": (1, "sharding begins ten minutes ahead or more"),
     "domain/accounts/quota_counts.py": (1, "counts are no times"),

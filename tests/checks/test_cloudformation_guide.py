@@ -5,14 +5,15 @@ from typing import Any, Final
 
 from local import template
 from openapi.guides import GUIDES
-from pillarbox.http.cloudformation.properties import checked
-from pillarbox.http.cloudformation.resources import TYPES, records_of
+from pillarbox.http.cloudformation.properties import checked, records_of
+from pillarbox.http.cloudformation.resources import TYPES
 
 _PAGE: Final = (GUIDES / "cloudformation.md").read_text(encoding="utf-8")
 _STACK: Final[dict[str, Any]] = template.load(GUIDES / "code" / "cloudformation" / "shop.yaml")
 _DOMAIN: Final = {
     "domain": "shop.example",
     "status": "verified",
+    "mailFrom": "mail",
     "records": [
         {"purpose": purpose, "host": "h", "value": "v"}
         for purpose in ("OWNERSHIP", *["DKIM"] * 3, "MAIL FROM", "MAIL FROM SPF", "SPF", "DMARC")

@@ -368,6 +368,9 @@ def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, servic
     made = CloudFormation(key, "Domain").create(Name=name, Account=account)
     assert made["Data"]["OwnershipValue"] == f"pillarbox-account={account}"
     assert made["Data"]["Status"] == "pending"
+    label = CloudFormation(key, "Domain", made["PhysicalResourceId"], {"Account": account})
+    label.properties |= {"Name": name}
+    assert "is mail, and cannot change" in label.update(**label.properties, MailFrom="b")["Reason"]
     waiting = CloudFormation(key, "Domain")
     gave_up = waiting.create(Name=name, Account=account, WaitFor="proof")
     assert "too long" in gave_up["Reason"]
@@ -437,8 +440,10 @@ def test_a_key_that_may_not_is_the_reason(service: Service, account: str) -> Non
     assert Api(secret_of(own)).raw("GET", "/me").json["accountId"] == account
 
 
-def test_every_fault_of_the_program_is_answered(key: str, account: str) -> None:
-    """An error that nobody expected is a response too, and its text stays in the function."""
+def test_every_fault_of_the_program_is_answered(
+    key: str, account: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error that nobody expected is a response too. The log says where, and not its text."""
 
     class Broken:
         def request(self, *_: object, **__: object) -> Any:
@@ -449,6 +454,9 @@ def test_every_fault_of_the_program_is_answered(key: str, account: str) -> None:
         stack.probe = Broken()  # type: ignore[assignment]
         made = stack.create(**first(kind, account))
         assert made["Reason"].startswith("RuntimeError: see the log"), kind
+        logged = vars(caplog.records[-1])
+        assert logged["error"] == "RuntimeError"
+        assert "bx_live_secret" not in str(logged)
 
 
 def test_a_busy_service_is_asked_again(key: str, account: str) -> None:

@@ -44,7 +44,7 @@ _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "look_at_link", "create_access_token"}
-    and not one.path.startswith("/v1/preview-keys")  # visitors have no session
+    and not one.path.startswith(("/v1/preview-keys", "/v1/domain-records"))  # of visitors
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
 _SHARED: Final = [one for one in OF_SESSIONS if "ApiKey" in one.credentials]

@@ -45,8 +45,10 @@ _BEYOND_SCHEMA: Final = frozenset(
         "wrong_proof",  # no example can be solved
     }
 )
-#: Errors of a field for what another one has, such as scopes without the preset custom.
+#: Errors of a field for what another one has, such as scopes without the preset custom, or for the
+#: state of what it names.
 _OF_TWO_FIELDS: Final = {
+    ("account_id", "not_allowed"),
     ("scopes", "required"),
     ("scopes", "not_allowed"),
     ("variables", "not_allowed"),

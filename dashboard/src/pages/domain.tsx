@@ -5,16 +5,16 @@ import { useLocation, useRoute } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
-import { clock } from "../format";
-import { labelOf } from "../names";
+import { clock, minute } from "../format";
 import { Ask } from "../parts/ask";
-import { Badge, Copy, Page } from "../parts/basics";
-import { Head } from "../parts/list";
+import { Code, Page } from "../parts/basics";
+import { Dialog } from "../parts/dialog";
+import { DnsRecords } from "../parts/dns-records";
 import { Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
-import type { CheckedDnsRecord, DomainDetail } from "../schema";
+import type { DomainDetail, DomainLinkItem } from "../schema";
 import { DomainState } from "./domains";
 
 const SHORTEST = 10_000; // milliseconds between two looks at DNS
@@ -34,6 +34,7 @@ export default function DomainPage() {
             <a class="button" download={`${data.domain}.zone`} href={zoneFile(data)}>
               Zone file
             </a>
+            {may("domains") && <Share of={data} onDone={domain.reload} />}
             {may("domains") && data.status === "failed" && <Restart name={data.domain} onDone={domain.reload} />}
             {may("domains") && <Remove name={data.domain} />}
           </>
@@ -53,17 +54,7 @@ export default function DomainPage() {
             {lead(data)} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 to 30 seconds while you look.`}
           </p>
-          <table class="list zone">
-            <Head caption="DNS records" columns={["Record", "Name", "Value", "Priority", "DNS says"]} />
-            <tbody>
-              {data.records.map((record) => (
-                <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain} />
-              ))}
-            </tbody>
-          </table>
-          <p class="hint">
-            Most providers add {data.domain} to a name by themselves. If yours wants whole names, copy those with <b>whole</b>.
-          </p>
+          <DnsRecords of={data.records} domain={data.domain} />
         </>
       )}
     </Page>
@@ -82,70 +73,6 @@ const ADVICE: Record<DomainDetail["status"], string> = {
   verified: "You can send from its addresses.",
   failed: "The provider does not find the DKIM records. Create them again, then check again: it looks for 72 hours.",
 };
-
-const PURPOSES: Record<string, string> = {
-  OWNERSHIP: "Shows that your account may use the domain. Required.",
-  DKIM: "Signs your emails. Required.",
-  "MAIL FROM": "Lets bounces come back under your domain.",
-  "MAIL FROM SPF": "Lets the provider send under your domain.",
-  SPF: "For receivers that look at the domain itself.",
-  DMARC: "Says what receivers do with emails that are not signed.",
-};
-
-const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
-  present: ["delivered", "found"],
-  missing: ["pending", "not found"],
-  differs: ["bounced", "another value"],
-  unknown: ["pending", "no answer"],
-};
-
-function Record({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedDnsRecord; domain: string }) {
-  const [kind, text] = ANSWERS[dns.status];
-  const label = labelOf(host, domain);
-  const { priority, target } = targetOf(type, value);
-  const which = `${purpose} ${label}`;
-  return (
-    <tr>
-      <td class="who">
-        {purpose} <code>{type}</code>
-        <p class="hint">{PURPOSES[purpose]}</p>
-      </td>
-      <td class="what" data-label="Name">
-        <code>{label}</code>
-        <span class="actions">
-          <Copy text={label} label={`Copy the name of ${which}`} />
-          <Copy text={host} label={`Copy the whole name of ${which}`}>
-            Whole
-          </Copy>
-        </span>
-      </td>
-      <td class="what" data-label="Value">
-        <code>{target}</code>
-        <span class="actions">
-          <Copy text={target} label={`Copy the value of ${which}`} />
-        </span>
-      </td>
-      <td data-label={priority && "Priority"}>{priority}</td>
-      <td>
-        <Badge status={kind}>{text}</Badge>
-        {dns.status === "differs" && (
-          <div class="differs">
-            {dns.values.map((one) => (
-              <code key={one}>{one}</code>
-            ))}
-            {dns.advice && <p class="hint">{dns.advice}</p>}
-          </div>
-        )}
-      </td>
-    </tr>
-  );
-}
-
-/** Return what an MX record points at, and its priority, which providers ask for on its own. */
-function targetOf(type: string, value: string): { priority?: string; target: string } {
-  const [, priority, target] = (type === "MX" && /^(\d+) (.+)$/.exec(value)) || [];
-  return target ? { priority, target } : { target: value };
-}
 
 /** Return a file that a DNS provider can import (RFC 1035 section 5). */
 function zoneFile({ domain, records }: DomainDetail): string {
@@ -186,6 +113,46 @@ function Remove({ name }: { name: string }) {
         <Ask danger title={`Remove ${name}?`} answer="Remove the domain" action={remove} onClose={() => setAsking(false)}>
           <p>You can add no more senders of it. Its DNS records stay as they are.</p>
         </Ask>
+      )}
+    </>
+  );
+}
+
+/** A link for whoever manages the DNS and has no account here. */
+function Share({ of: { domain, linkExpiresAt }, onDone }: { of: DomainDetail; onDone: () => void }) {
+  const [asking, setAsking] = useState(false);
+  const [link, setLink] = useState<DomainLinkItem>();
+  const path = { domain };
+  async function create() {
+    setLink(await call("POST /v1/domains/{domain}/link", { path }));
+    onDone();
+  }
+  async function end() {
+    await call("DELETE /v1/domains/{domain}/link", { path });
+    toast("The link works no longer.");
+    onDone();
+  }
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setAsking(true)}>
+        Share records
+      </button>
+      {linkExpiresAt && (
+        <button type="button" class="button" onClick={() => attempt(end)}>
+          End the link
+        </button>
+      )}
+      {asking && (
+        <Ask title="Share the DNS records" answer="Create a link" action={create} onClose={() => setAsking(false)}>
+          <p>Whoever has the link sees the records of {domain} and what DNS says of them, and nothing else. They need not sign in. It works for 14 days.</p>
+          {linkExpiresAt && <p>There is a link that works until {minute(linkExpiresAt)}. A new one ends it.</p>}
+        </Ask>
+      )}
+      {link && (
+        <Dialog title="Send this link" wide onClose={() => setLink(undefined)}>
+          <p>Send it to whoever manages the DNS of {domain}. It is shown only once, and works until {minute(link.expiresAt)}.</p>
+          <Code text={link.url} />
+        </Dialog>
       )}
     </>
   );

@@ -38,6 +38,7 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "sending.resumed": ["Pause of emails ended", "delivered"],
   "domain.added": ["Domain added", "delivered"],
   "domain.removed": ["Domain removed", "failed"],
+  "domain.shared": ["Link to DNS records created", "note"],
   "domain.lost": ["The record OWNERSHIP is gone, and with it the domain", "failed"],
 };
 

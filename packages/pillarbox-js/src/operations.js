@@ -21,6 +21,8 @@ export const operations = {
   getDomain: { method: "GET", path: "/v1/domains/{domain}" },
   restartDomain: { method: "POST", path: "/v1/domains/{domain}" },
   removeDomain: { method: "DELETE", path: "/v1/domains/{domain}" },
+  shareDomain: { method: "POST", path: "/v1/domains/{domain}/link" },
+  endDomainLink: { method: "DELETE", path: "/v1/domains/{domain}/link" },
   listSenders: { method: "GET", path: "/v1/senders" },
   addSender: { method: "POST", path: "/v1/senders", body: true },
   setDefaultSender: { method: "PUT", path: "/v1/senders/{sender}/default" },

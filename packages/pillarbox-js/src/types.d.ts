@@ -20,7 +20,7 @@ export interface Account {
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {
@@ -332,6 +332,8 @@ export interface Domain {
   createdAt: string;
   /** When the provider was asked about it. */
   checkedAt: string;
+  /** Until when a link to its DNS records works; null if there is none. */
+  linkExpiresAt: string | null;
   records: Array<DnsRecord>;
 }
 
@@ -349,6 +351,8 @@ export interface DomainDetail {
   createdAt: string;
   /** When the provider was asked about it. */
   checkedAt: string;
+  /** Until when a link to its DNS records works; null if there is none. */
+  linkExpiresAt: string | null;
   records: Array<CheckedDnsRecord>;
 }
 
@@ -357,6 +361,13 @@ export interface DomainEvent {
   type: "domain.verified" | "domain.failed";
   timestamp: string;
   data: DomainData;
+}
+
+/** A new link to the DNS records of a domain. Only this response has it. */
+export interface DomainLinkItem {
+  /** Whoever has it sees the records, without signing in. */
+  url: string;
+  expiresAt: string;
 }
 
 /** All domains of the account, sorted by name. */
@@ -1486,6 +1497,10 @@ export interface Operations {
   restartDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
   /** Remove a domain: `DELETE /v1/domains/{domain}`. */
   removeDomain(domain: string, options?: RequestOptions): Promise<void>;
+  /** Create a link to the DNS records: `POST /v1/domains/{domain}/link`. */
+  shareDomain(domain: string, options?: RequestOptions): Promise<DomainLinkItem>;
+  /** End the link to the DNS records: `DELETE /v1/domains/{domain}/link`. */
+  endDomainLink(domain: string, options?: RequestOptions): Promise<void>;
   /** List senders: `GET /v1/senders`. */
   listSenders(options?: RequestOptions): Promise<SenderList>;
   /** Add a sender: `POST /v1/senders`. */

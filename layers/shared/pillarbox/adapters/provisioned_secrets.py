@@ -1,13 +1,10 @@
 """The secrets of keys and webhooks that stacks describe, in Secrets Manager."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, service_errors
-
-if TYPE_CHECKING:
-    from mypy_boto3_secretsmanager import SecretsManagerClient
 
 _NAME: Final = "secret store"
 _ABSENT: Final = "ResourceNotFoundException"
@@ -16,7 +13,7 @@ _ABSENT: Final = "ResourceNotFoundException"
 class ProvisionedSecrets:
     """Implements `management.SecretValues`. `prefix` begins the name of each."""
 
-    _secrets: "SecretsManagerClient" = client_of("secretsmanager")
+    _secrets: Any = client_of("secretsmanager")
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
+    from pillarbox.application.accounts.domain_links import DomainLinks
     from pillarbox.application.accounts.domains import DomainCheck
     from pillarbox.application.accounts.key_notice import KeyNotices
     from pillarbox.application.accounts.keys import Keys
@@ -122,6 +123,19 @@ class AccountWiring(ServiceMailWiring):
             slow_requests=self.slow_requests,
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
+            log=self.change_log,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def domain_links(self) -> "DomainLinks":
+        from pillarbox.application.accounts.domain_links import DomainLinks
+
+        return DomainLinks(
+            domains=self.account_domains,
+            records=self.account_domain_store,
+            count=self.sign_in_counts.count,
+            base_url=self.service_address.read,
             log=self.change_log,
             clock=utc_now,
         )

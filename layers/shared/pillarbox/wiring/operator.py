@@ -86,7 +86,7 @@ class OperationWiring(HistoryWiring):
     def provisioned_secrets(self) -> "SecretValues":
         from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 
-        return ProvisionedSecrets(self.settings.provisioned_secrets)
+        return ProvisionedSecrets(f"{self.settings.provisioned_secrets}/provisioned/")
 
     @property
     def answer_cloudformation(self) -> "Callable[[str, bytes], None]":

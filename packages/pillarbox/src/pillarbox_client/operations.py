@@ -212,6 +212,17 @@ class Operations:
         """Remove a domain: `DELETE /v1/domains/{domain}`."""
         self._send(Request("DELETE", f"/v1/domains/{segment(domain)}"))
 
+    def share_domain(self, domain: str) -> types.DomainLinkItem:
+        """Create a link to the DNS records: `POST /v1/domains/{domain}/link`."""
+        result: types.DomainLinkItem = self._send(
+            Request("POST", f"/v1/domains/{segment(domain)}/link")
+        )
+        return result
+
+    def end_domain_link(self, domain: str) -> None:
+        """End the link to the DNS records: `DELETE /v1/domains/{domain}/link`."""
+        self._send(Request("DELETE", f"/v1/domains/{segment(domain)}/link"))
+
     def list_senders(self) -> types.SenderList:
         """List senders: `GET /v1/senders`."""
         result: types.SenderList = self._send(Request("GET", "/v1/senders"))
@@ -710,6 +721,17 @@ class AsyncOperations:
     async def remove_domain(self, domain: str) -> None:
         """Remove a domain: `DELETE /v1/domains/{domain}`."""
         await self._send(Request("DELETE", f"/v1/domains/{segment(domain)}"))
+
+    async def share_domain(self, domain: str) -> types.DomainLinkItem:
+        """Create a link to the DNS records: `POST /v1/domains/{domain}/link`."""
+        result: types.DomainLinkItem = await self._send(
+            Request("POST", f"/v1/domains/{segment(domain)}/link")
+        )
+        return result
+
+    async def end_domain_link(self, domain: str) -> None:
+        """End the link to the DNS records: `DELETE /v1/domains/{domain}/link`."""
+        await self._send(Request("DELETE", f"/v1/domains/{segment(domain)}/link"))
 
     async def list_senders(self) -> types.SenderList:
         """List senders: `GET /v1/senders`."""

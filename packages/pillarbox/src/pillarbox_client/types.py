@@ -26,6 +26,7 @@ AccountAction: TypeAlias = Literal[
     "domain.added",
     "domain.removed",
     "domain.lost",
+    "domain.shared",
 ]
 """What was done to an account, or to what it has."""
 
@@ -588,6 +589,8 @@ class Domain(TypedDict):
     createdAt: str
     checkedAt: str
     """When the provider was asked about it."""
+    linkExpiresAt: str | None
+    """Until when a link to its DNS records works; null if there is none."""
     records: list[DnsRecord]
 
 
@@ -607,6 +610,8 @@ class DomainDetail(TypedDict):
     createdAt: str
     checkedAt: str
     """When the provider was asked about it."""
+    linkExpiresAt: str | None
+    """Until when a link to its DNS records works; null if there is none."""
     records: list[CheckedDnsRecord]
 
 
@@ -616,6 +621,14 @@ class DomainEvent(TypedDict):
     type: Literal["domain.verified", "domain.failed"]
     timestamp: str
     data: DomainData
+
+
+class DomainLinkItem(TypedDict):
+    """A new link to the DNS records of a domain. Only this response has it."""
+
+    url: str
+    """Whoever has it sees the records, without signing in."""
+    expiresAt: str
 
 
 class DomainList(TypedDict):

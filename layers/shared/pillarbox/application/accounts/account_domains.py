@@ -130,10 +130,15 @@ class AccountDomains:
             ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
         self.slow_requests.take(account_id)
-        return self._show(account_id, name)
+        return self.look(account_id, name)
 
-    def _show(self, account_id: str, name: str) -> CheckedDomain:
-        domain = self._refresh(self._get(account_id, name))
+    def look(self, account_id: str, name: str) -> CheckedDomain:
+        """Do what `show` does, for a caller that limits how often.
+
+        Raises:
+            ServiceError: `domain_not_found`.
+        """
+        domain = self._refresh(self.get(account_id, name))
         records = records_of(domain)
         # The first record is the proof.
         proof, *others = self.check.check_records(records)
@@ -167,7 +172,7 @@ class AccountDomains:
             identity = self.check.identity(domain.name)
         identity = identity or self._register(domain)
         self.records.update(replace(domain, identity=identity, checked_at=now))
-        return self._show(account_id, name)
+        return self.look(account_id, name)
 
     def remove(self, account_id: str, name: str, *, by: str) -> None:
         """Remove a domain from an account.
@@ -178,7 +183,7 @@ class AccountDomains:
         Raises:
             ServiceError: `domain_not_found`; `domain_in_use`, if the account has senders of it.
         """
-        domain = self._get(account_id, name)
+        domain = self.get(account_id, name)
         name = domain.name
         senders = [
             address
@@ -194,7 +199,7 @@ class AccountDomains:
                 # An account that proves it at this moment registers it again at its next look.
                 self.check.identities.remove(name)
         if not self.records.remove(account_id, name):
-            raise _domain_not_found()
+            raise domain_not_found()
         self.log.note(account_id, AccountAction.DOMAIN_REMOVED, name, by=by)
 
     def has_verified(self, account_id: str, name: str) -> bool:
@@ -257,13 +262,18 @@ class AccountDomains:
                 self.accounts.put_sender(domain.account_id, address, verified=False, default=False)
         return ended
 
-    def _get(self, account_id: str, name: str) -> AccountDomain:
+    def get(self, account_id: str, name: str) -> AccountDomain:
+        """Read a domain as it was seen last.
+
+        Raises:
+            ServiceError: `domain_not_found`.
+        """
         try:
             domain = self.records.get(account_id, normalize_domain(name))
         except ValidationFailed:
             domain = None
         if domain is None:
-            raise _domain_not_found()
+            raise domain_not_found()
         return domain
 
     def _register(self, domain: AccountDomain) -> DomainIdentity:
@@ -339,5 +349,6 @@ def records_of(domain: AccountDomain) -> tuple[DnsRecord, ...]:
     return (proof, *others)
 
 
-def _domain_not_found() -> ServiceError:
+def domain_not_found() -> ServiceError:
+    """Return the error for a domain that the account does not have."""
     return ServiceError("domain_not_found", "The account has no such domain.")

@@ -13,6 +13,7 @@ from pillarbox.domain.accounts.account import NO_LIMITS, Account, Isolation, Pla
 from pillarbox.domain.accounts.account_domain import AccountDomain, DomainIdentity
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.domain_link import DomainLink
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
@@ -283,6 +284,9 @@ class AccountDomainRecords(Protocol):
 
         The first proof is kept, and the account is one of the domain's owners from then on.
         """
+
+    def set_link(self, account_id: str, name: str, link: DomainLink | None) -> bool:
+        """Store the link of a domain, or none; return False if the domain does not exist."""
 
     def owners(self, name: str) -> Sequence[str]:
         """Return the ids of the accounts that have proved a domain."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from pillarbox.domain.accounts.domain_link import DomainLink
 from pillarbox.domain.accounts.sender_domain import DomainState
 
 #: Below a domain, of its MAIL FROM domain.
@@ -63,6 +64,8 @@ class AccountDomain:
     proof_seen_at: datetime | None = None
     #: The chosen label of its MAIL FROM domain, which counts if it is new to the provider.
     mail_from_label: str = MAIL_FROM_LABEL
+    #: With which others see its DNS records.
+    link: DomainLink | None = None
 
     @property
     def mail_from(self) -> str:

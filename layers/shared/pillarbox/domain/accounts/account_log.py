@@ -38,6 +38,7 @@ class AccountAction(StrEnum):
     DOMAIN_ADDED = "domain.added"
     DOMAIN_REMOVED = "domain.removed"
     DOMAIN_LOST = "domain.lost"
+    DOMAIN_SHARED = "domain.shared"
 
     @property
     def of_operators(self) -> bool:

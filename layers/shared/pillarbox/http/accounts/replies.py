@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pillarbox.application.accounts.account_domains import CheckedDomain
     from pillarbox.application.accounts.dns_records import RecordCheck
+    from pillarbox.application.accounts.domain_links import SharedLink
     from pillarbox.application.accounts.ports import DnsRecord
     from pillarbox.application.accounts.senders import AccountSender
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
@@ -228,6 +229,7 @@ def domain_item(domain: AccountDomain) -> account_types.DomainItem:
         "mailFrom": domain.mail_from,
         "createdAt": timestamp(domain.added_at),
         "checkedAt": timestamp(domain.checked_at),
+        "linkExpiresAt": timestamp(domain.link.expires_at) if domain.link else None,
         "records": [_record_item(record) for record in records_of(domain)],
     }
 
@@ -241,6 +243,22 @@ def domain_detail(checked: CheckedDomain) -> account_types.DomainDetail:
     """Return a domain with what DNS says of each record."""
     return {
         **domain_item(checked.domain),
+        "records": [checked_record(check) for check in checked.records],
+    }
+
+
+def domain_link_item(link: SharedLink) -> account_types.DomainLinkItem:
+    """Return a new link."""
+    return {"url": link.url, "expiresAt": timestamp(link.expires_at)}
+
+
+def shared_domain(checked: CheckedDomain) -> account_types.SharedDomain:
+    """Return what a link to a domain shows."""
+    domain, link = checked.domain, checked.domain.link
+    return {
+        "domain": domain.name,
+        "status": domain.state,
+        "expiresAt": timestamp(link.expires_at if link else domain.checked_at),
         "records": [checked_record(check) for check in checked.records],
     }
 

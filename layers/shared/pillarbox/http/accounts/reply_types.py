@@ -299,6 +299,26 @@ class _DomainFields(TypedDict):
     mailFrom: Annotated[str, Field(description="The label of its MAIL FROM domain.")]
     createdAt: Timestamp
     checkedAt: Annotated[Timestamp, Field(description="When the provider was asked about it.")]
+    linkExpiresAt: Annotated[
+        Timestamp | None,
+        Field(description="Until when a link to its DNS records works; null if there is none."),
+    ]
+
+
+class DomainLinkItem(TypedDict):
+    """A new link to the DNS records of a domain. Only this response has it."""
+
+    url: Annotated[str, Field(description="Whoever has it sees the records, without signing in.")]
+    expiresAt: Timestamp
+
+
+class SharedDomain(TypedDict):
+    """The DNS records of a domain, for whoever manages its DNS, and what DNS says of each now."""
+
+    domain: str
+    status: DomainState
+    expiresAt: Annotated[Timestamp, Field(description="From when on the link does not work.")]
+    records: list["CheckedRecord"]
 
 
 class DomainItem(_DomainFields):

@@ -36,6 +36,8 @@ MAX_START: Final = 200
 _MAX_CURSOR: Final = 254
 #: In characters; a domain or an address may be longer before its labels become A-labels.
 _MAX_ADDRESS: Final = 1_016
+#: In characters, of what follows `#` in a link.
+_MAX_TOKEN: Final = 320
 #: In characters, of a label of a domain (RFC 1035 section 2.3.4).
 _MAX_LABEL: Final = 63
 #: More than there are scopes. A longer list is refused as a whole.
@@ -130,6 +132,12 @@ class AddDomainRequest(WireModel):
 
     domain = required(text(least=1, most=_MAX_ADDRESS))
     mail_from = with_default(text(least=1, most=_MAX_LABEL), MAIL_FROM_LABEL)
+
+
+class DomainLinkRequest(WireModel):
+    """A link to the DNS records of a domain."""
+
+    token = required(text(least=1, most=_MAX_TOKEN))
 
 
 class AddSenderRequest(WireModel):

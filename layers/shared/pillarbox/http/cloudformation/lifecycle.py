@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from time import sleep
 from typing import Any, Final
 
+from pillarbox import observability
 from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.http.cloudformation.properties import checked
@@ -92,6 +93,7 @@ class ResourceProvider:
         except ServiceError as error:
             reason, outcome = error.message, error.code
         except Exception as error:  # noqa: BLE001  without a response the stack would hang for an hour
+            observability.log_failure(observability.make_logger(), error)
             # Its text may have a value.
             reason, outcome = f"{type(error).__name__}: see the log of the function.", "error"
         else:

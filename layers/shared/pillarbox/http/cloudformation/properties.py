@@ -1,4 +1,7 @@
-"""Read the properties of a custom resource. CloudFormation makes texts of numbers and switches."""
+"""Read the properties of a custom resource, and write the attributes of a domain.
+
+CloudFormation makes texts of numbers and switches.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -42,3 +45,20 @@ def is_set(properties: Properties, name: str) -> bool:
     if value not in _FLAGS:
         raise ValidationFailed(FieldError(name, "must be true or false", "invalid"))
     return _FLAGS[value]
+
+
+def records_of(domain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the DNS records as attributes: OwnershipName, Dkim1Value, MailFromSpfName, …."""
+    attributes: dict[str, Any] = {
+        "Name": domain["domain"],
+        "Status": domain["status"],
+        "MailFrom": domain["mailFrom"],
+    }
+    keys = 0
+    for record in domain["records"]:
+        name = record["purpose"].title().replace(" ", "")
+        if record["purpose"] == "DKIM":
+            keys += 1
+            name += str(keys)
+        attributes |= {f"{name}Name": record["host"], f"{name}Value": record["value"]}
+    return attributes

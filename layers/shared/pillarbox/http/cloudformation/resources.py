@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.http.cloudformation.properties import Properties, is_set
+from pillarbox.http.cloudformation.properties import Properties, is_set, records_of
 
 #: Seconds between two looks at something that takes its time.
 _PAUSE: Final = 15.0
@@ -164,10 +164,14 @@ class DomainResource(Resource):
         return self._wait(target, name, wait)
 
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Look again."""
+        """Look again. The MAIL FROM domain stays, since accounts share it at SES."""
         del physical_id
         name, wait = target.properties["Name"].lower(), target.properties.get("WaitFor", "")
-        return self._wait(target, name, wait)
+        attributes = self._wait(target, name, wait)
+        if target.properties.get("MailFrom", attributes["MailFrom"]) != attributes["MailFrom"]:
+            message = f"is {attributes['MailFrom']}, and cannot change"
+            raise ValidationFailed(FieldError("MailFrom", message, "not_allowed"))
+        return attributes
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Remove a domain."""
@@ -378,19 +382,6 @@ def _check_new(target: ResourceTarget, name: str, exists: bool) -> bool:  # noqa
         message = "exists already, and the stack would delete it: remove it first"
         raise ValidationFailed(FieldError(name, message, "exists"))
     return exists
-
-
-def records_of(domain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the DNS records as attributes: OwnershipName, Dkim1Value, MailFromSpfName, …."""
-    attributes: dict[str, Any] = {"Name": domain["domain"], "Status": domain["status"]}
-    keys = 0
-    for record in domain["records"]:
-        name = record["purpose"].title().replace(" ", "")
-        if record["purpose"] == "DKIM":
-            keys += 1
-            name += str(keys)
-        attributes |= {f"{name}Name": record["host"], f"{name}Value": record["value"]}
-    return attributes
 
 
 def _part(text: str) -> str:

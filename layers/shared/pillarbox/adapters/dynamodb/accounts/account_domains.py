@@ -8,6 +8,7 @@ from pillarbox.adapters.dynamodb.attributes import TIME, assigning, from_text, t
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.rows import TUPLE, Row
 from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL, AccountDomain, DomainIdentity
+from pillarbox.domain.accounts.domain_link import DomainLink
 
 #: What the provider and DNS said.
 _CHECKED: Final[Row[dict[str, Any]]] = Row(
@@ -63,6 +64,15 @@ class DynamoAccountDomains(Store):
             self._table.delete(owner)
         return _domain_of(item) if item else None
 
+    def set_link(self, account_id: str, name: str, link: DomainLink | None) -> bool:
+        """Change the two attributes of the link in a conditional update."""
+        key = keys.account_domain(account_id, name)
+        if link is None:
+            return self._table.try_update(key, "REMOVE link_digest, link_until") is not None
+        values = {":digest": link.digest, ":until": to_text(link.expires_at)}
+        change = "SET link_digest = :digest, link_until = :until"
+        return self._table.try_update(key, change, values=values) is not None
+
     def owners(self, name: str) -> Sequence[str]:
         """Read the list of owners."""
         return [item["sk"] for item in self._table.query(keys.domain_owner(name))]
@@ -93,6 +103,11 @@ def _values(domain: AccountDomain) -> dict[str, object]:
     return _CHECKED.write(domain) | _IDENTITY.write(domain.identity)
 
 
+def _link_of(item: Mapping[str, Any]) -> DomainLink | None:
+    until = item.get("link_until")
+    return DomainLink(item["link_digest"], from_text(until)) if until else None
+
+
 def _domain_of(item: Mapping[str, Any]) -> AccountDomain:
     """Read a domain."""
     return AccountDomain(
@@ -100,5 +115,6 @@ def _domain_of(item: Mapping[str, Any]) -> AccountDomain:
         identity=_IDENTITY.read(item, name=item["sk"]),
         added_at=from_text(item["added"]),
         mail_from_label=item.get("mail_from_label", MAIL_FROM_LABEL),
+        link=_link_of(item),
         **_CHECKED.read(item),
     )
