@@ -30,6 +30,7 @@ _SUPPRESSED: Final = "ada@customer.example"
 _OTHER: Final = ("other@shop.example", Role.DEVELOPER)
 _ABSENT: Final = {
     "session_id": "0" * 12,
+    "passkey_id": "0" * 64,
     "key_id": f"key_{'0' * 20}",
     "member_id": "0" * 12,
     "address": "nobody@customer.example",
@@ -43,6 +44,7 @@ _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "look_at_link", "create_access_token"}
+    and one.id not in {"begin_passkey_sign_in", "sign_in_with_passkey"}
     and not one.path.startswith("/v1/preview-keys")  # visitors have no session
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.

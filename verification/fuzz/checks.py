@@ -52,6 +52,7 @@ _OF_TWO_FIELDS: Final = {
     ("locale", "not_allowed"),
     ("unsubscribe", "not_allowed"),
     ("unsubscribe.oneClick", "not_allowed"),
+    ("flow", "invalid_passkey"),
 }
 #: Path parameter -> a value that exists.
 _IDS: Final[dict[str, str]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))

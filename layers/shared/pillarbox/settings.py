@@ -331,8 +331,8 @@ class Settings:
     )
     operator_passkeys = Setting(
         one_of("optional", "required"),
-        "whether operators can do something only after they signed in with a passkey",
-        ("functions",),
+        "whether operators have to sign in with a passkey",
+        _SERVICE,
         default="optional",
         parameter="OperatorPasskeys",
     )

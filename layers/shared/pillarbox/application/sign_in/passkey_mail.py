@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from pillarbox.application.ports import Messages, SendMail, ServiceAddress
 from pillarbox.domain.ids import named_id
+from pillarbox.domain.messages.mail import URGENT_TIME
 from pillarbox.domain.sign_in.passkey_notice import PasskeyChange, PasskeyNotice
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.rendering.notice import sign_up_source
 
+#: The worker of codes may write to the queue of urgent emails only.
+_SOON: Final = URGENT_TIME - timedelta(minutes=10)
 _ADVICE: Final = (
     "If that was not you, sign in with a code, remove the passkeys that you do not know and sign"
     " out everywhere. Then change the password of your mailbox."
@@ -59,5 +63,6 @@ class PasskeyMail:
                 "reason": f"{notice.address} signs in to Pillarbox",
             },
             message_id=message_id,
+            deadline=notice.at + _SOON,
         )
         return True
