@@ -66,3 +66,4 @@ export const OPERATOR_ROUTES = [
 ];
 
 export const NoAccount = later("NoAccount");
+export const Passkeys = later("Passkeys");
