@@ -75,7 +75,7 @@ _SIGNED: Final = {
     "signature": "0" * 64,
 }
 
-_PASSKEY_FLOW: Final = f"1767268800.{'0' * 32}"
+_PASSKEY_FLOW: Final = f"1767268800000.{'0' * 32}"
 _CHALLENGE: Final = {
     "flow": _PASSKEY_FLOW,
     "challenge": "A" * 43,

@@ -126,6 +126,7 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     assert own == {
         *("list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"),
         *("accept_invitation", "decline_invitation"),
+        *("list_passkeys", "begin_passkey", "add_passkey", "remove_passkey"),
     }
     reads = {one.id for one in _EDITOR if one.permission == DRAFTS_READ}
     assert reads == {

@@ -33,7 +33,7 @@ export function Passkeys() {
       {list.data && (list.data.items.length ? <List of={list.data.items} onRemove={setRemoving} /> : <None />)}
       <section class="card">
         <h2>Sign out everywhere</h2>
-        <p>Ends your sessions in all browsers, this one too, and the codes and links that are on their way. Passkeys stay: remove those of a device that you have lost.</p>
+        <p class="hint">Ends your sessions in all browsers, this one too, and the codes and links that are on their way. Passkeys stay: remove those of a device that you have lost.</p>
         <p class="actions">
           <button type="button" class="button danger" onClick={() => setLeaving(true)}>
             Sign out everywhere

@@ -8,7 +8,7 @@ authenticator's answer does not contain it.
 import hmac
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.codes import HOUR, MINUTE
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.session import Session, digest_of
+from pillarbox.domain.timing import milliseconds, to_datetime
 
 #: How long a person may take to answer a challenge.
 FLOW_TIME: Final = timedelta(minutes=5)
@@ -32,7 +33,7 @@ PER_USER_AND_BLOCK: Final = 20
 PER_USER: Final = 60
 
 _SECRET_LENGTH: Final = 32
-_FLOW: Final = re.compile(rf"([0-9]{{10}})\.[0-9a-z]{{{_SECRET_LENGTH}}}")
+_FLOW: Final = re.compile(rf"([0-9]{{13}})\.[0-9a-z]{{{_SECRET_LENGTH}}}")
 #: Browsers allow passkeys for a name only, and take `localhost` as secure without TLS.
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -125,8 +126,7 @@ def registration_of(session: Session) -> str:
 
 def new_flow(now: datetime) -> str:
     """Create the text of a flow: when it ends, and a secret."""
-    # Never rounded up: a flow must not seem younger than the end of its user's proofs.
-    return f"{int((now + FLOW_TIME).timestamp())}.{new_token(_SECRET_LENGTH)}"
+    return f"{milliseconds(now + FLOW_TIME)}.{new_token(_SECRET_LENGTH)}"
 
 
 def challenge_of(key: bytes, purpose: str, flow: str) -> bytes:
@@ -139,7 +139,7 @@ def parse_flow(text: str, now: datetime) -> CheckedProof | None:
     match = _FLOW.fullmatch(text)
     if match is None:
         return None
-    expires_at = datetime.fromtimestamp(int(match[1]), UTC)
+    expires_at = to_datetime(int(match[1]))
     return CheckedProof(digest_of(f"passkey {text}"), expires_at) if now < expires_at else None
 
 
