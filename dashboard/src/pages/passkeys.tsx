@@ -19,6 +19,7 @@ export function Passkeys() {
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey>();
   const [leaving, setLeaving] = useState(false);
+  const needed = session.value?.user.passkeyNeeded;
   const add = (
     <button type="button" class="button primary" disabled={!supported()} onClick={() => setAdding(true)}>
       <Icon name="plus" /> Add passkey
@@ -28,17 +29,20 @@ export function Passkeys() {
     <Page title="Passkeys" actions={add}>
       <p class="lead">A passkey signs you in with your fingerprint, your face or the PIN of a device. No site that only looks like this one can use it.</p>
       {!supported() && <Notice kind="note">This browser has no passkeys.</Notice>}
-      {session.value?.user.passkeyNeeded && <Needed has={!!list.data?.items.length} />}
+      {needed && <Needed has={!!list.data?.items.length} />}
       <Progress of={list} />
-      {list.data && (list.data.items.length ? <List of={list.data.items} onRemove={setRemoving} /> : <None />)}
+      {!!list.data?.items.length && <List of={list.data.items} onRemove={setRemoving} />}
+      {list.data?.items.length === 0 && !needed && <None />}
       <section class="card">
         <h2>Sign out everywhere</h2>
-        <p class="hint">Ends your sessions in all browsers, this one too, and the codes and links that are on their way. Passkeys stay: remove those of a device that you have lost.</p>
-        <p class="actions">
-          <button type="button" class="button danger" onClick={() => setLeaving(true)}>
-            Sign out everywhere
-          </button>
-        </p>
+        <div class="settings">
+          <p class="hint">Ends your sessions in all browsers, this one too, and the codes and links that are on their way. Passkeys stay: remove those of a device that you have lost.</p>
+          <p class="actions">
+            <button type="button" class="button danger" onClick={() => setLeaving(true)}>
+              Sign out everywhere
+            </button>
+          </p>
+        </div>
       </section>
       {adding && <Add onClose={() => setAdding(false)} onAdded={list.reload} />}
       {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onRemoved={list.reload} />}
@@ -57,15 +61,16 @@ function Needed({ has }: { has: boolean }) {
   return (
     <>
       <Notice kind="note">
-        You operate this service, so you have to sign in with a passkey.{" "}
-        {has ? "If yours are lost" : "Because you have none yet"}, open a link of the command <code>pillarbox dashboard link</code>, and add one here.
+        You operate this service, so you have to sign in with a passkey. You can add one here if you signed in with a link of the command <code>pillarbox dashboard link</code>.
       </Notice>
       {error && <Notice kind="bad">{error}</Notice>}
-      <p class="actions">
-        <button type="button" class="button" disabled={busy} onClick={run}>
-          {busy ? "One moment…" : "Sign in with a passkey"}
-        </button>
-      </p>
+      {has && (
+        <p class="actions">
+          <button type="button" class="button" disabled={busy} onClick={run}>
+            {busy ? "One moment…" : "Sign in with a passkey"}
+          </button>
+        </p>
+      )}
     </>
   );
 }

@@ -6,6 +6,7 @@ so neither another function nor a list of passkeys waits for it.
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 
 from pillarbox.domain.sign_in.passkey import (
     NewPasskeyAnswer,
@@ -21,6 +22,7 @@ class WebAuthnVerifier:
     @staticmethod
     def check_new(answer: NewPasskeyAnswer, challenge: bytes, site: Site) -> VerifiedPasskey | None:
         """Check an answer to `navigator.credentials.create` (WebAuthn section 7.1)."""
+        _load()
         return _unless_malformed(lambda: _check_new(answer, challenge, site))
 
     @staticmethod
@@ -28,7 +30,13 @@ class WebAuthnVerifier:
         answer: PasskeyAnswer, challenge: bytes, site: Site, public_key: str
     ) -> int | None:
         """Check an answer to `navigator.credentials.get` (WebAuthn section 7.2)."""
+        _load()
         return _unless_malformed(lambda: _check_use(answer, challenge, site, public_key))
+
+
+def _load() -> None:
+    """Load the package, so that its absence is an error and no wrong answer."""
+    import_module("webauthn")
 
 
 def _unless_malformed[T](check: Callable[[], T]) -> T | None:

@@ -166,11 +166,12 @@ class UserPasskeys:
         now = self.clock()
         mark = parse_flow(flow, now)
         challenge = challenge_of(self.proofs.key(), registration_of(principal.session), flow)
+        # Before the answer is read, which is dear.
+        self._count([(f"passkeys#new#{user.user_id}", HOUR, PER_USER)], now)
         site = self._site()
         verified = self.verifier.check_new(answer, challenge, site) if mark else None
         if mark is None or verified is None or not self.proofs.use(mark):
             raise _refused("is not answered by this passkey, or was used, or is too old")
-        self._count([(f"passkeys#new#{user.user_id}", HOUR, PER_USER)], now)
         passkey = Passkey(
             user_id=user.user_id,
             address=user.address,
