@@ -213,6 +213,10 @@ class AddDomainRequest(TypedDict):
 
     domain: str
     """Such as `shop.example`."""
+    mailFrom: NotRequired[str]
+    """The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for
+    `bounce.shop.example`.
+    """
 
 
 class AddSenderRequest(TypedDict):
@@ -541,6 +545,16 @@ class CreateWebhookRequest(TypedDict):
     """
 
 
+class DeletionState(TypedDict):
+    """How far the deletion of an account is."""
+
+    id: str
+    done: bool
+    """If not, repeat the request: the deletion goes on."""
+    items: int
+    """How many records this request deleted."""
+
+
 class DnsAnswer(TypedDict):
     """What DNS says now."""
 
@@ -572,6 +586,8 @@ class Domain(TypedDict):
 
     domain: str
     status: DomainState
+    mailFrom: str
+    """The label of its MAIL FROM domain."""
     createdAt: str
     checkedAt: str
     """When the provider was asked about it."""
@@ -589,6 +605,8 @@ class DomainDetail(TypedDict):
 
     domain: str
     status: DomainState
+    mailFrom: str
+    """The label of its MAIL FROM domain."""
     createdAt: str
     checkedAt: str
     """When the provider was asked about it."""
@@ -710,6 +728,8 @@ class KeyList(TypedDict):
 
     items: list[Key]
     presets: list[KeyPreset]
+    permissions: list[PermissionItem]
+    """All that a key of an account can have."""
     upgradeUrl: str
     """The page about paid plans."""
     smtp: SmtpServer | None
@@ -1009,6 +1029,14 @@ class PausedEvent(TypedDict):
     type: Literal["account.paused"]
     timestamp: str
     data: PausedData
+
+
+class PermissionItem(TypedDict):
+    """What a permission allows."""
+
+    scope: str
+    allows: str
+    """It completes the sentence "The key may …"."""
 
 
 class PublishedTemplate(TypedDict):
