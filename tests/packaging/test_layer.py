@@ -131,7 +131,7 @@ try:
 except Exception as error:
     print(type(error).__name__)
 """
-    assert run_alone(script, passkeys, layer / "python") == ("InvalidJSONStructure\n", "")
+    assert run_alone(script, passkeys, layer / "python") == ("InvalidAuthenticationResponse\n", "")
     assert size(passkeys) + size(layer) < UNZIPPED / 2
 
 
