@@ -1,11 +1,14 @@
 """Passkeys over HTTP: the real handlers, and a software authenticator."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 
 from pillarbox import wiring
+from pillarbox.domain.sign_in.codes import Link, new_link
 from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import digest_of
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.passkeys import WRONG_ANSWER, add, authenticator, requiring_passkeys, sign_in
@@ -38,6 +41,8 @@ def test_a_passkey_is_added_used_listed_and_removed(service: Service) -> None:
     assert own.raw("DELETE", f"/passkeys/{listed['id']}").status == 204
     assert own.raw("GET", "/passkeys").json["items"] == []
     assert sign_in(device)[1].code == "invalid_passkey"
+    for absent in (listed["id"], "x" * 3_000, "%00", "0" * 63):
+        assert own.raw("DELETE", f"/passkeys/{absent}").code == "passkey_not_found"
     assert elsewhere.token().code == "invalid_session"
     service.code_events.clear()
 
@@ -154,3 +159,18 @@ def test_operators_without_a_passkey_have_no_right(service: Service) -> None:
         operator = Api(session=signed_in.json["token"])
         assert operator.raw("GET", "/operator/accounts").status == 200
     service.code_events.clear()
+
+
+def test_the_link_of_an_invitation_is_none_of_the_command(service: Service) -> None:
+    """A mailbox has it, so a session that began with it adds no passkey of an operator."""
+    account, address, now = service.account(), _address(), wiring.utc_now()
+    team, text = services().team, new_link()
+    member = replace(team.add_member(account, address, Role.VIEWER), added_at=now, pending=True)
+    team.members.put(member)
+    link = Link(address=address, at=now, expires_at=now + timedelta(days=7), account_id=account)
+    team.flows.put_link(digest_of(text), link)
+    invited = Browser().post("", {"link": text})
+    assert invited.status == 200
+    team.set_operator(address, operator=True)
+    with requiring_passkeys():
+        assert add(invited.json["token"], authenticator()).code == "sign_in_required"

@@ -98,12 +98,12 @@ function WithPasskey({ onUsed }: { onUsed: () => void }) {
     onUsed();
   });
   return (
-    <form onSubmit={run}>
-      <button class="button" disabled={busy}>
+    <>
+      <button type="button" class="button" disabled={busy} onClick={run}>
         {busy ? "One moment…" : "Sign in with a passkey"}
       </button>
       {error && <Notice kind="bad">{error}</Notice>}
-    </form>
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 import webauthn
 
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
@@ -31,9 +32,17 @@ from pillarbox.domain.sign_in.session import (
     new_session,
     new_user,
     parse_cookie,
+    user_digest,
 )
 from pillarbox.http.sign_in.passkey_replies import new_passkey_challenge, passkey_challenge
-from tests.fakes.authenticator import CAN_BE_SYNCED, PRESENT, SYNCED, VERIFIED, Authenticator
+from tests.fakes.authenticator import (
+    CAN_BE_SYNCED,
+    PRESENT,
+    SYNCED,
+    VERIFIED,
+    Authenticator,
+    encode,
+)
 from tests.fakes.builders import ACCOUNT, NOW, account
 from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.engine_tables import EngineTable
@@ -56,7 +65,7 @@ class World:
 
     def __post_init__(self) -> None:
         table = EngineTable("table")
-        credentials = EngineTable("credentials", table)
+        self.credentials = credentials = EngineTable("credentials", table)
         self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
         self.sessions = DynamoSessions(credentials, table)
         self.counts, self.log = FakeCounts(), FakeLogEntries()
@@ -237,6 +246,60 @@ def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
     assert refused(world.add, caller, device) == "flow: invalid_passkey"  # added already
     assert refused(world.answer, device.get(begun)) == "invalid_passkey"
     assert len(world.cases.of_user(caller)) == 1
+
+
+def test_a_flow_makes_one_passkey_of_the_credential_that_it_names() -> None:
+    """A second authenticator cannot answer it too, and no answer is stored under another id."""
+    world = World()
+    caller, strange = world.caller(world.user()), world.authenticator()
+    begun = dict(new_passkey_challenge(world.cases.challenge_new(caller)))
+    named = {"credentialId": encode(strange.credential)}
+    refusal = refused(world.add, caller, world.authenticator(), **named)
+    assert refusal == "flow: invalid_passkey"
+    codes = []
+    for _ in range(2):
+        flow, *texts = world.authenticator().create(begun).values()
+        codes.append(refused(world.cases.add, caller, flow, NewPasskeyAnswer(*texts), "Phone"))
+    assert codes == ["", "flow: invalid_passkey"]
+
+
+def test_wrong_answers_for_new_passkeys_are_limited() -> None:
+    """Reading one is dear, so a user gets so many in an hour."""
+    world = World()
+    caller, other = world.caller(world.user()), world.caller(world.user("bob@shop.example"))
+    answer = NewPasskeyAnswer("AAAA", "AAAA", "AAAA")
+    for _ in range(rules.PER_USER):
+        refusal = refused(world.cases.add, caller, "x", answer, "Phone")
+        assert refusal == "flow: invalid_passkey"
+    assert refused(world.add, caller, world.authenticator()) == "rate_limit_exceeded"
+    world.add(other, world.authenticator())
+
+
+def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
+    """The log of an account that has invited the user has no entry."""
+    world = World()
+    user = world.user()
+    invited = Member(
+        account_id="acct00000002",
+        user_id=user.user_id,
+        address=ADA,
+        role=Role.OWNER,
+        added_at=NOW,
+        pending=True,
+    )
+    world.members.put(invited)
+    world.add(world.caller(user), world.authenticator())
+    assert len(world.log.entries) == 1
+
+
+def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
+    """A passkey is of a user's id, also if another user has the address by now."""
+    world = World()
+    device = world.authenticator()
+    world.add(world.caller(world.user()), device)
+    world.credentials.delete(keys.user(user_digest(ADA)))
+    world.user()
+    assert refused(world.sign_in, device) == "invalid_passkey"
 
 
 def test_a_copy_of_a_passkey_stops_it() -> None:

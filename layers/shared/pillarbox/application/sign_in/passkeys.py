@@ -121,7 +121,7 @@ class UserPasskeys:
         self._count(limits_of_user(passkey.user_id, block), now)
         challenge = challenge_of(self.proofs.key(), SIGN_IN, flow)
         count = self.verifier.check_use(answer, challenge, self._site(), passkey.public_key)
-        if count is None or passkey.stopped_at is not None or not self.proofs.use(mark):
+        if count is None or not self.proofs.use(mark):
             raise invalid_passkey()
         if passkey.is_copied(count):
             self._stop(passkey, now)
