@@ -58,6 +58,7 @@ def test_a_passkey_from_its_first_day_to_its_last(user: User) -> None:
     row = page.get_by_role("row").filter(has_text="My laptop")
     expect(row).to_contain_text("Never")
     page.get_by_role("button", name="Add passkey").click()
+    expect(name).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_have_text("This device has a passkey of yours already.")
     page.get_by_role("button", name="Cancel").click()
