@@ -78,6 +78,7 @@ PROGRAMS: Final = {
         f"services().account_list; services().operator_authentication; {_TABLE}",
         _FLOOR_ONE,
     ),
+    "passkeys": (f"services().passkeys; {_SESSION}", _FLOOR_ONE),
     "post_webhooks": (f"services().webhook_worker; {_TABLE}", _FLOOR_ONE),
     "preview_starter_template": (f"services().authentication; {_TABLE}", _FLOOR_ONE),
     "provide_resources": (

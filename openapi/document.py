@@ -31,6 +31,7 @@ _TAGS: Final = {
     "API key": "The key that a program uses.",
     "Template editor": "Drafts and versions of saved templates, for users of the dashboard.",
     "Sessions": "Signing in to the dashboard.",
+    "Passkeys": "Passkeys (WebAuthn) of the dashboard's users.",
     "API keys": "The keys of the account, for its owners and developers.",
     "Suppressions": "Addresses that the account does not send to.",
     "Members": "The users of the dashboard with a role in the account.",

@@ -215,6 +215,15 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Ask for a new code in the same browser.",
         message="The code does not work: it is wrong, used or too old, or is for another browser.",
     ),
+    "invalid_passkey": Error(
+        401,
+        when="The passkey is unknown, was removed or stopped, did not verify its user, or is of"
+        " another service. Or the challenge is older than five minutes or was answered. Or a copy"
+        " of the passkey seems to be in use, which stops it.",
+        remedy="Try again with a new challenge, or sign in with a code.",
+        message="The passkey does not sign you in: it is unknown, was removed or stopped, or the"
+        " page waited too long. Try again, or sign in with a code.",
+    ),
     "scope_required": Error(
         403,
         when="The key, or the user's role, does not have the required permission. Only operators of"
@@ -301,6 +310,14 @@ ERRORS: Final[Mapping[str, Error]] = {
         when="The route is for users of the dashboard, and the request has an API key.",
         remedy="Sign in to the dashboard.",
         message="API keys cannot be used here: sign in to the dashboard.",
+    ),
+    "sign_in_required": Error(
+        403,
+        when="A passkey is to be added in a session that began more than 15 minutes ago. Or"
+        " `OperatorPasskeys` is `required`, and an operator who signed in without a passkey, and"
+        " not with a link of the operator's command, changes passkeys.",
+        remedy="Sign in again, as the message says.",
+        message="Sign in again to add a passkey: this session is older.",
     ),
     "cross_site_request": Error(
         403,
@@ -395,6 +412,12 @@ ERRORS: Final[Mapping[str, Error]] = {
         when="The user has no session with the id.",
         remedy="Correct the id, which `GET /v1/session` lists.",
         message="You have no such session.",
+    ),
+    "passkey_not_found": Error(
+        404,
+        when="The user has no passkey with the id.",
+        remedy="Correct the id, which `GET /v1/passkeys` lists.",
+        message="You have no such passkey.",
     ),
     "member_not_found": Error(
         404,
@@ -505,6 +528,14 @@ ERRORS: Final[Mapping[str, Error]] = {
         "keys that are not revoked",
     ),
     "member_limit_exceeded": _limit(100, "100 members", "Remove a member.", "members"),
+    "passkey_limit_exceeded": Error(
+        409,
+        when="The user has ten passkeys.",
+        about_details="`details.limit` is the number.",
+        remedy="Remove a passkey that you do not use.",
+        message="A user can have at most 10 passkeys.",
+        details={"limit": 10},
+    ),
     "template_limit_exceeded": _limit(
         200,
         "200 templates that have a draft, published ones included",

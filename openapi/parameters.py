@@ -22,6 +22,7 @@ _IN_PATH: Final[Mapping[str, tuple[Mapping[str, Any], str, str]]] = {
     "delivery_id": (_TEXT, "The `id` of a delivery.", "delivery_not_found"),
     "version": (_VERSION, "The number of a version.", "version_not_found"),
     "session_id": (_TEXT, "The `id` of a session.", "session_not_found"),
+    "passkey_id": (_TEXT, "The `id` of a passkey.", "passkey_not_found"),
     "domain": (_TEXT, "A domain of the account.", "domain_not_found"),
     "sender": (_TEXT, "A sender of the account.", "sender_not_found"),
     "key_id": (_TEXT, "The `id` of an API key.", "key_not_found"),

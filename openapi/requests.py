@@ -54,6 +54,7 @@ from pillarbox.http.operator.wire import (
     SuspendRequest,
 )
 from pillarbox.http.query import DeliveriesQuery, TemplatesQuery, VersionsQuery
+from pillarbox.http.sign_in.passkeys import NewPasskey, PasskeySignIn
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
@@ -87,6 +88,11 @@ from pillarbox.http.webhooks.wire import (
 from pillarbox.http.wire import WireModel
 from pillarbox.rendering.starters import all_starters
 
+#: What both answers of an authenticator have.
+_OF_PASSKEYS: Final = {
+    "credentialId": {"description": "The `id` of the credential, in base64url."},
+    "clientData": {"description": "`response.clientDataJSON`, in base64url."},
+}
 #: `pillarbox.domain.messages.header_text` as a regular expression of ECMA-262.
 HEADER_TEXT: Final = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$"
 #: RFC 4648 section 4 with zero trailing bits, as `is_canonical_base64` of domain/messages checks.
@@ -445,6 +451,19 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "flow": {"description": "The `flow` of the request for the code."},
         "code": {"description": "The digits of the email: six, or ten after many requests."},
         "link": {"description": "The text of a one-time link, in place of flow and code."},
+    },
+    PasskeySignIn: {
+        "flow": {"description": "That of the challenge."},
+        **_OF_PASSKEYS,
+        "authenticatorData": {"description": "`response.authenticatorData`, in base64url."},
+        "signature": {"description": "`response.signature`, in base64url."},
+        "userHandle": {"description": "`response.userHandle`, in base64url."},
+    },
+    NewPasskey: {
+        "flow": {"description": "That of the challenge."},
+        "name": {"description": "A name for the user.", "pattern": HEADER_TEXT, "maxLength": 64},
+        **_OF_PASSKEYS,
+        "attestation": {"description": "`response.attestationObject`, in base64url."},
     },
     LinkRequest: {"link": {"description": "The text after the `#` of the link."}},
     TokenRequest: {

@@ -5,6 +5,7 @@ from typing import Final
 
 from openapi.operation import COOKIE, Operation, example, session_operation
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
+from pillarbox.http.sign_in.passkeys import NewPasskey, PasskeySignIn
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
@@ -16,6 +17,10 @@ from pillarbox.http.sign_in.reply_types import (
     ChallengeOffer,
     FlowItem,
     LinkItem,
+    NewPasskeyChallengeItem,
+    PasskeyChallengeItem,
+    PasskeyItem,
+    PasskeyList,
     PreviewKeyItem,
     RequestedCode,
     SessionList,
@@ -32,6 +37,7 @@ from pillarbox.http.sign_in.wire import (
 
 _operation: Final = partial(Operation, shared_function="sign_in", tag="Sessions")
 _of_session: Final = partial(session_operation, shared_function="sign_in", tag="Sessions")
+_of_passkeys: Final = partial(session_operation, shared_function="passkeys", tag="Passkeys")
 _of_widget: Final = partial(_operation, shared_function="issue_preview_key", security=())
 _REPORT: Final = f"{'0' * 12}.YWRhQHNob3AuZXhhbXBsZQ.{'0' * 32}"
 _FLOW: Final = f"{'0' * 12}.{'0' * 64}.{'0' * 32}"
@@ -40,7 +46,8 @@ _ACCOUNT: Final = {"id": "qh4ybvcvbqzk", "name": "Shop"}
 _ACCESS: Final = {
     "token": "pbs_" + "0" * 68,
     "expiresIn": 900,
-    "user": {"id": "8wz3n6c1v0jd", "email": "ada@shop.example", "operator": False},
+    "user": {"id": "8wz3n6c1v0jd", "email": "ada@shop.example", "operator": False}
+    | {"passkeyNeeded": False},
     "account": _ACCOUNT | {"plan": "standard"},
     "role": "owner",
     "accounts": [_ACCOUNT | {"role": "owner"}],
@@ -67,6 +74,23 @@ _SIGNED: Final = {
     "salt": _SALT,
     "signature": "0" * 64,
 }
+
+_PASSKEY_FLOW: Final = f"1767268800000.{'0' * 32}"
+_CHALLENGE: Final = {
+    "flow": _PASSKEY_FLOW,
+    "challenge": "A" * 43,
+    "rpId": "mail.shop.example",
+}
+_PASSKEY: Final = {
+    "id": "0" * 64,
+    "name": "Firefox on Linux",
+    "current": False,
+    "synced": True,
+    "createdAt": _AT,
+    "lastUsedAt": None,
+    "stoppedAt": None,
+}
+_ANSWER: Final = {"flow": _PASSKEY_FLOW, "credentialId": "AAAA", "clientData": "AAAA"}
 
 SESSIONS: Final = (
     _operation(
@@ -150,6 +174,85 @@ SESSIONS: Final = (
         route="DELETE /v1/session/{session_id}",
         summary="End a session",
         description="Ends one session of the user. Its access tokens stop working at once.",
+    ),
+    _operation(
+        id="begin_passkey_sign_in",
+        shared_function="passkeys",
+        tag="Passkeys",
+        route="POST /v1/session/passkeys/challenges",
+        summary="Begin to sign in with a passkey",
+        description="Returns a challenge for any passkey of this service. Nothing is said of a"
+        " user.",
+        security=(),
+        response=PasskeyChallengeItem,
+        response_example=_CHALLENGE,
+        errors=("cross_site_request",),
+    ),
+    _operation(
+        id="sign_in_with_passkey",
+        shared_function="passkeys",
+        tag="Passkeys",
+        route="POST /v1/session/passkeys",
+        summary="Sign in with a passkey",
+        description="Begins a session with the answer of an authenticator that has verified its"
+        " user. Only pages of this origin can call it.",
+        security=(),
+        sets_cookie=True,
+        body=PasskeySignIn,
+        body_examples=example(
+            "default",
+            "With the answer",
+            _ANSWER | {"authenticatorData": "AAAA", "signature": "AAAA", "userHandle": "AAAA"},
+        ),
+        response=AccessItem,
+        response_example=_ACCESS,
+        errors=("invalid_passkey", "cross_site_request"),
+    ),
+    _of_passkeys(
+        id="list_passkeys",
+        route="GET /v1/passkeys",
+        summary="List passkeys",
+        description="The passkeys of the user, the oldest first.",
+        response=PasskeyList,
+        response_example={"items": [_PASSKEY]},
+    ),
+    _of_passkeys(
+        id="begin_passkey",
+        route="POST /v1/passkeys/challenges",
+        summary="Begin to add a passkey",
+        description="Returns a challenge for a new passkey, which this session can answer. The"
+        " session must have begun within 15 minutes.",
+        response=NewPasskeyChallengeItem,
+        response_example=_CHALLENGE
+        | {
+            "userHandle": "OHd6M242YzF2MGpk",
+            "email": "ada@shop.example",
+            "existing": [{"id": "AAAA"}],
+        },
+        errors=("sign_in_required", "passkey_limit_exceeded"),
+    ),
+    _of_passkeys(
+        id="add_passkey",
+        route="POST /v1/passkeys",
+        summary="Add a passkey",
+        description="Stores what an authenticator has made for the challenge. The user gets an"
+        " email, and the logs of the user's accounts an entry.",
+        body=NewPasskey,
+        body_examples=example(
+            "default", "With the answer", _ANSWER | {"name": "My phone", "attestation": "AAAA"}
+        ),
+        response=PasskeyItem,
+        status=201,
+        response_example=_PASSKEY,
+        errors=("sign_in_required", "passkey_limit_exceeded"),
+    ),
+    _of_passkeys(
+        id="remove_passkey",
+        route="DELETE /v1/passkeys/{passkey_id}",
+        summary="Remove a passkey",
+        description="The passkey signs the user in no more. Other sessions that began with it end."
+        " The user gets an email.",
+        errors=("sign_in_required",),
     ),
     _of_session(
         id="get_sign_up",

@@ -3,7 +3,7 @@
 import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
-import { NoAccount, OPERATOR_ROUTES, ROUTES, SharedRecords } from "./pages";
+import { NoAccount, OPERATOR_ROUTES, Passkeys, ROUTES, SharedRecords } from "./pages";
 import SignIn from "./pages/sign-in";
 import { Empty } from "./parts/basics";
 import { Invitations } from "./parts/invitations";
@@ -68,7 +68,8 @@ function Pages({ session: { account, user } }: { session: Session }) {
       {[...(account ? ROUTES : []), ...(user.operator ? OPERATOR_ROUTES : [])].map(({ path, component }) => (
         <Route path={path} component={component} key={path} />
       ))}
-      <Route default component={account ? Missing : NoAccount} />
+      <Route path="/app/passkeys" component={Passkeys} />
+      <Route default component={account ? Missing : user.passkeyNeeded ? Passkeys : NoAccount} />
     </Router>
   );
 }

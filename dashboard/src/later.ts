@@ -7,6 +7,7 @@ export { ExportWindow } from "./pages/export-window";
 export { default as Keys } from "./pages/keys";
 export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";
+export { Passkeys } from "./pages/passkeys";
 export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";
 export { default as SharedRecords } from "./pages/shared-records";
 export { default as Suppressions } from "./pages/suppressions";

@@ -68,3 +68,4 @@ export const OPERATOR_ROUTES = [
 export const NoAccount = later("NoAccount");
 /** It is for people without an account. */
 export const SharedRecords = later("SharedRecords");
+export const Passkeys = later("Passkeys");

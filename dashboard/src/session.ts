@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
 import { forgetKept, keep, recall } from "./kept";
+import { usePasskey } from "./passkeys";
 import type { AccessToken, Operations, RequestedCode, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
@@ -65,11 +66,18 @@ export async function signIn(proof: SignInRequest): Promise<void> {
   farewell.value = "";
 }
 
-/** End the session, for all tabs. If the service does not answer, the user stays signed in. */
-export async function signOut(): Promise<void> {
+/** Sign in with a passkey that the user chooses. */
+export async function signInWithPasskey(): Promise<void> {
+  const answer = await usePasskey(await post("POST /v1/session/passkeys/challenges"));
+  begin(await post("POST /v1/session/passkeys", answer));
+  farewell.value = "";
+}
+
+/** End the session, for all tabs, or every session of the user. If the service does not answer, the user stays signed in. */
+export async function signOut(everywhere = false): Promise<void> {
   const token = await bearer();
   try {
-    if (token) await exchange("DELETE", "/v1/session", { headers: { Authorization: `Bearer ${token}` } });
+    if (token) await exchange("DELETE", `/v1/session${everywhere ? "?all=true" : ""}`, { headers: { Authorization: `Bearer ${token}` } });
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) throw error; // it has ended already
   }
@@ -83,9 +91,9 @@ export async function chooseAccount(id: string): Promise<void> {
   await renew();
 }
 
-type Posted = "POST /v1/session" | "POST /v1/session/codes" | "POST /v1/session/links" | "POST /v1/session/token";
+type Posted = "POST /v1/session" | `POST /v1/session/passkeys${"" | "/challenges"}` | "POST /v1/session/codes" | "POST /v1/session/links" | "POST /v1/session/token";
 
-function post<N extends Posted>(name: N, body: Operations[N]["body"]): Promise<Operations[N]["response"]> {
+function post<N extends Posted>(name: N, body?: Operations[N]["body"]): Promise<Operations[N]["response"]> {
   return exchange("POST", name.slice("POST ".length), { body });
 }
 

@@ -90,8 +90,9 @@ function Menu({ session }: { session: Session }) {
           ))}
         </ul>
       )}
+      <a href="/app/passkeys">Passkeys</a>
       <Segments name="Colours" of={THEMES} value={theme.value} onChange={(name) => (theme.value = name)} />
-      <button type="button" onClick={() => attempt(signOut)}>
+      <button type="button" onClick={() => attempt(() => signOut())}>
         Sign out
       </button>
     </div>

@@ -1,4 +1,4 @@
-"""Invoked by sign_in, which does not wait: send a one-time code, if the address is a user's."""
+"""Invoked by sign_in and passkeys, which do not wait: send a code, or tell of a passkey."""
 
 from typing import Any
 
@@ -7,6 +7,9 @@ from pillarbox.wiring import services
 
 
 def mail_code(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
+    if "notice" in event:
+        accepted = services().passkey_mail.send(services().read_passkey_notice(event))
+        return {"notice_accepted": int(accepted)}
     accepted = services().code_mail.send(services().read_code_request(event))
     # Nothing else: neither address nor flow is for the log.
     return {"code_accepted": int(accepted)}

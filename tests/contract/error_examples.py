@@ -22,13 +22,16 @@ from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATE
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
+from pillarbox.domain.sign_in.passkey import FRESH_TIME, MAX_PASSKEYS
 from pillarbox.wiring import services
 from tests import edge_function
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.canaries import failing
 from tests.contract.client import Api
+from tests.contract.passkeys import WRONG_ANSWER, authenticator
+from tests.contract.passkeys import add as add_passkey
 from tests.contract.service import Service
-from tests.contract.sign_in import Browser
+from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import WRONG_PROOF
 
 _LIMITS: Final = Limits(per_minute=60, per_day=300, per_month=9_000)
@@ -178,6 +181,20 @@ def _too_many_keys(service: Service) -> Any:
     return _member(service, account).raw("POST", "/keys", body).json
 
 
+def _too_many_passkeys(service: Service) -> Any:
+    session = service.session(service.account(), address=f"many-{uuid4().hex}@shop.example")
+    for _ in range(MAX_PASSKEYS):
+        assert add_passkey(session, authenticator()).status == 201
+    service.code_events.clear()
+    return add_passkey(session, authenticator()).json
+
+
+def _old_session(service: Service) -> Any:
+    browser = signed_in(service, "old@shop.example")
+    with service.at(wiring.utc_now() + FRESH_TIME):
+        return add_passkey(browser.token().json["token"], authenticator()).json
+
+
 def _too_many_members(service: Service) -> Any:
     account = service.account()
     api = _member(service, account)
@@ -283,6 +300,10 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     ),
     "invalid_session": lambda _: Api(session="pbs_x").raw("GET", "/session").json,
     "invalid_code": lambda _: Browser().sign_in("x", "482913").json,
+    "invalid_passkey": lambda _: Browser().post("/passkeys", WRONG_ANSWER).json,
+    "passkey_not_found": lambda s: _ask(s, "DELETE", "/passkeys/0"),
+    "passkey_limit_exceeded": _too_many_passkeys,
+    "sign_in_required": _old_session,
     "session_required": lambda s: Api(s.live().key).raw("GET", "/session").json,
     "cross_site_request": lambda _: Browser().post("/token", {}, Origin="null").json,
     "SCOPE_NOT_ALLOWED_FOR_TIER": lambda s: _ask(

@@ -405,7 +405,7 @@ class Service:
 
     def codes(self) -> list[CodeRequest]:
         """Return the one-time codes for which `mail_code` was invoked, and forget them."""
-        codes = [read_request(event) for event in self.code_events]
+        codes = [read_request(event) for event in self.code_events if "notice" not in event]
         self.code_events.clear()
         return codes
 

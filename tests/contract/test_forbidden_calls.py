@@ -264,6 +264,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
     }
     of_role = {
         "WriteWebhooksRole": {"ACCT", "HOOK"},
+        "PasskeysRole": {"PASSKEY", "POW", "PROOF", "SESS"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
         "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},

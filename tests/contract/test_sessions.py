@@ -31,6 +31,7 @@ _SUPPRESSED: Final = "ada@customer.example"
 _OTHER: Final = ("other@shop.example", Role.DEVELOPER)
 _ABSENT: Final = {
     "session_id": "0" * 12,
+    "passkey_id": "0" * 64,
     "key_id": f"key_{'0' * 20}",
     "member_id": "0" * 12,
     "address": "nobody@customer.example",
@@ -44,6 +45,7 @@ _NOT_BEGINNING: Final = [
     one
     for one in ALL_OPERATIONS
     if one.id not in {"request_code", "sign_in", "look_at_link", "create_access_token"}
+    and one.id not in {"begin_passkey_sign_in", "sign_in_with_passkey"}
     and not one.path.startswith(("/v1/preview-keys", "/v1/domain-records"))  # of visitors
 ]
 #: Reads of the contract and routes of webhooks, which take keys as well.
@@ -129,6 +131,7 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     assert own == {
         *("list_sessions", "end_sessions", "end_session", "get_sign_up", "sign_up"),
         *("accept_invitation", "decline_invitation"),
+        *("list_passkeys", "begin_passkey", "add_passkey", "remove_passkey"),
     }
     reads = {one.id for one in _EDITOR if one.permission == DRAFTS_READ}
     assert reads == {

@@ -48,7 +48,12 @@ def test_a_code_signs_in(service: Service, address: str) -> None:
     assert user
     assert body == {
         "expiresIn": 900,
-        "user": {"id": user.user_id, "email": address, "operator": False},
+        "user": {
+            "id": user.user_id,
+            "email": address,
+            "operator": False,
+            "passkeyNeeded": False,
+        },
         "account": {"id": account, "name": "Test", "plan": "standard"},
         "role": "author",
         "accounts": [{"id": account, "name": "Test", "role": "author"}],

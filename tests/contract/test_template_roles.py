@@ -65,6 +65,9 @@ from tests.contract.operations import (
     in_an_hour,
     send_waiting,
 )
+from tests.contract.passkeys import add as add_passkey
+from tests.contract.passkeys import authenticator
+from tests.contract.passkeys import sign_in as passkey_sign_in
 from tests.contract.service import SENDER, Service, queue_record
 from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
@@ -157,6 +160,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _read(service)
         _call_tools(service)
         _sign_in(service)
+        _passkeys(service)
         _preview_keys(service)
         _sign_up(service)
         _edit(service)
@@ -321,6 +325,21 @@ def _forget_proof_key() -> None:
     proofs._key = None
 
 
+def _passkeys(service: Service) -> None:
+    """Add a passkey, sign in with it and with a copy of it, and remove it."""
+    _forget_proof_key()
+    session, device = service.session(service.account()), authenticator(counts=True)
+    added = add_passkey(session, device)
+    assert added.status == 201
+    assert passkey_sign_in(device)[1].status == 200
+    copy = replace(device, count=0)
+    assert passkey_sign_in(copy)[1].status == 401
+    api = Api(session=session)
+    assert api.raw("GET", "/passkeys").status == 200
+    assert api.raw("DELETE", f"/passkeys/{added.json['id']}").status == 204
+    service.mail_codes()
+
+
 def _inviting(service: Service, address: str) -> str:
     """Return the id of a new account that has invited an address."""
     team, account = wiring.services().team, service.account()
@@ -345,8 +364,9 @@ def _sign_in(service: Service) -> None:
     service.pause(account)
     session = ""
     for operation in OF_SESSIONS:
-        if operation.id == "sign_up" or operation.permission in _OF_OPERATORS:  # see below
-            continue
+        is_passkey = operation.path.startswith("/v1/passkeys")
+        if is_passkey or operation.id == "sign_up" or operation.permission in _OF_OPERATORS:
+            continue  # see below
         session = session or browser.token(account).json["token"]
         ids = full_ids(tenant, operation.parameters, operation.id) | {"session_id": session[16:28]}
         if operation.path.startswith("/v1/invitations"):

@@ -57,6 +57,7 @@ for path in sys.argv[1:]:
             (
                 *("read_webhooks", "write_webhooks", "sign_in", "manage_domains"),
                 *("manage_account", "manage_keys", "create_account", "manage_members"),
+                "passkeys",
             ),
             ENGINES | RESOLVERS | HISTORY | EMAIL,
         ),

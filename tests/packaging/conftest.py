@@ -74,10 +74,19 @@ def layer(shared: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def editor(shared: Path) -> Path:
-    """Return the read-only folder of edit_templates, the only function that is built."""
+    """Return the read-only folder of edit_templates, which has packages of its own."""
     return _once(
         shared / "editor",
         lambda target: _build_here("functions/edit_templates", "EditTemplates", target),
+    )
+
+
+@pytest.fixture(scope="session")
+def passkeys(shared: Path) -> Path:
+    """Return the read-only folder of passkeys, which has packages of its own too."""
+    return _once(
+        shared / "passkeys",
+        lambda target: _build_here("functions/passkeys", "Passkeys", target),
     )
 
 

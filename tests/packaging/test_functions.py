@@ -160,10 +160,11 @@ def unchanged_layer(layer: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def task(function: str, editor: Path, tmp_path: Path) -> Path:
+def task(function: str, editor: Path, passkeys: Path, tmp_path: Path) -> Path:
     """Return a read-only copy of the function's folder as it is deployed."""
     task = tmp_path / "task"
-    source = editor if function == "edit_templates" else template.ROOT / "functions" / function
+    built = {"edit_templates": editor, "passkeys": passkeys}
+    source = built.get(function, template.ROOT / "functions" / function)
     shutil.copytree(source, task, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (*task.rglob("*"), task):
         path.chmod(path.stat().st_mode & ~0o222)

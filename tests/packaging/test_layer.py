@@ -119,6 +119,22 @@ def test_the_editor_brings_its_compilers(layer: Path, editor: Path) -> None:
     assert size(editor) + size(layer) < UNZIPPED / 2
 
 
+def test_passkeys_bring_their_verifier(layer: Path, passkeys: Path) -> None:
+    """The function passkeys has the package webauthn beside it, at the locked versions."""
+    folder = template.ROOT / "functions/passkeys"
+    assert (folder / "requirements.txt").read_text() == exported("--only-group", "passkeys")
+    script = """
+from pillarbox.adapters import passkey_verifier as checks
+from pillarbox.domain.sign_in.passkey import PasskeyAnswer, Site
+try:
+    checks._check_use(PasskeyAnswer(*["e30"] * 5), b"", Site("a", "b"), "")
+except Exception as error:
+    print(type(error).__name__)
+"""
+    assert run_alone(script, passkeys, layer / "python") == ("InvalidAuthenticationResponse\n", "")
+    assert size(passkeys) + size(layer) < UNZIPPED / 2
+
+
 def test_the_layer_has_the_list_of_disposable_domains(layer: Path) -> None:
     """The layer alone refuses the domain of a known service for disposable addresses."""
     script = (

@@ -8,16 +8,19 @@ import pytest
 
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.sign_in.codes import CODE_TIME, FlowToken, Link, new_flow
+from pillarbox.domain.sign_in.passkey import Passkey
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     Member,
+    SignInMethod,
     User,
     new_access,
     new_session,
@@ -37,6 +40,16 @@ MEMBER = Member(
     invited_by="u00000000002",
 )
 MINUTE = timedelta(minutes=1)
+PASSKEY = Passkey(
+    user_id=USER.user_id,
+    address=USER.address,
+    credential="AAAA",
+    public_key="BBBB",
+    sign_count=7,
+    name="Phone",
+    synced=False,
+    created_at=NOW,
+)
 PENDING = SignUpRequest(
     user_id=USER.user_id, address=USER.address, state=SignUpState.PENDING, at=NOW, name="Acme"
 )
@@ -53,6 +66,7 @@ class Stores:
     counts: DynamoSignInCounts
     sign_ups: DynamoSignUps
     proofs: DynamoProofs
+    passkeys: DynamoPasskeys
 
 
 @pytest.fixture
@@ -68,6 +82,7 @@ def stores(aws: Aws) -> Stores:
         counts=DynamoSignInCounts(credentials),
         sign_ups=DynamoSignUps(credentials, table),
         proofs=DynamoProofs(credentials),
+        passkeys=DynamoPasskeys(credentials),
     )
 
 
@@ -182,6 +197,51 @@ def test_an_ended_session_is_not_used_again(stores: Stores) -> None:
     assert not stores.sessions.remove(USER.user_id, session.session_id)
     assert not stores.sessions.touch(used)
     assert stores.sessions.get(USER.user_id, session.session_id) is None
+
+
+def test_a_session_keeps_what_it_began_with(stores: Stores) -> None:
+    """The way and the passkey are read back; those of a session without are the code's."""
+    for made in (
+        new_session(USER, "Firefox", NOW)[0],
+        new_session(USER, "Firefox", NOW, SignInMethod.LINK)[0],
+        new_session(USER, "Firefox", NOW, SignInMethod.PASSKEY, PASSKEY.passkey_id)[0],
+    ):
+        stores.sessions.add(made)
+        assert stores.sessions.get(USER.user_id, made.session_id) == made
+
+
+def test_a_passkey_is_added_once_and_removed_once(stores: Stores) -> None:
+    """The oldest comes first, and other users' passkeys are no part of the list."""
+    later = replace(PASSKEY, credential="CCCC", created_at=at(5), synced=True)
+    other = replace(PASSKEY, user_id="u00000000009")
+    for passkey in (later, PASSKEY, other):
+        assert stores.passkeys.add(passkey)
+    assert not stores.passkeys.add(replace(PASSKEY, name="Other"))
+    assert stores.passkeys.of_user(USER.user_id) == [PASSKEY, later]
+    assert stores.passkeys.get(USER.user_id, later.passkey_id) == later
+    assert stores.passkeys.remove(USER.user_id, PASSKEY.passkey_id)
+    assert not stores.passkeys.remove(USER.user_id, PASSKEY.passkey_id)
+    assert stores.passkeys.get(USER.user_id, PASSKEY.passkey_id) is None
+    assert stores.passkeys.of_user(USER.user_id) == [later]
+
+
+def test_a_passkey_is_used_as_it_was_read(stores: Stores) -> None:
+    """Of two uses at once one counts, and a stopped or removed passkey is not used again."""
+    assert stores.passkeys.add(PASSKEY)
+    with ThreadPoolExecutor(8) as pool:
+        uses = [*pool.map(lambda _: stores.passkeys.use(PASSKEY, 8, at(1)), range(8))]
+    assert uses.count(True) == 1
+    used = replace(PASSKEY, sign_count=8, used_at=at(1))
+    assert stores.passkeys.get(USER.user_id, PASSKEY.passkey_id) == used
+    assert stores.passkeys.stop(used, at(2))
+    assert not stores.passkeys.stop(used, at(3))
+    assert not stores.passkeys.use(used, 9, at(3))
+    stopped = replace(used, stopped_at=at(2))
+    assert stores.passkeys.get(USER.user_id, PASSKEY.passkey_id) == stopped
+    assert stores.passkeys.remove(USER.user_id, PASSKEY.passkey_id)
+    assert not stores.passkeys.use(used, 9, at(3))
+    assert not stores.passkeys.stop(used, at(3))
+    assert stores.passkeys.get(USER.user_id, PASSKEY.passkey_id) is None
 
 
 def test_the_sessions_of_a_user_are_listed_and_removed(stores: Stores) -> None:

@@ -58,6 +58,7 @@ _OF_TWO_FIELDS: Final = {
     ("unsubscribe.oneClick", "not_allowed"),
     ("hold", "not_allowed"),
     ("attachments", "not_allowed"),
+    ("flow", "invalid_passkey"),
 }
 #: Path parameter -> a value that exists.
 _IDS: Final[dict[str, str]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))

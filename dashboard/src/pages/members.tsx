@@ -38,7 +38,7 @@ export default function Members() {
     list.data && list.show({ ...list.data, items: list.data.items.map((one) => (one.id === changed.id ? changed : one)) });
   return (
     <Page title="Members" actions={invite}>
-      <p class="lead">Members sign in with a code that they get by email.</p>
+      <p class="lead">Members sign in with a code that they get by email, or with a passkey.</p>
       {!writable && <Notice kind="note">Owners of the account invite and remove members.</Notice>}
       <Progress of={list} />
       {list.data && (

@@ -10,8 +10,9 @@ import { keep as keepText, recall } from "../kept";
 import { minute } from "../format";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
+import { supported } from "../passkeys";
 import type { RequestedCode } from "../schema";
-import { farewell, ownerOf, renew, requestCode, signIn } from "../session";
+import { farewell, ownerOf, renew, requestCode, signIn, signInWithPasskey } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds
@@ -81,10 +82,28 @@ export default function SignIn() {
         ) : flow ? (
           <WithCode of={flow} onCode={(code) => enter({ flow: flow.flow, code })} onLeave={() => keep(null)} />
         ) : (
-          <WithAddress email={email} onEmail={setEmail} onFlow={keep} />
+          <>
+            <WithAddress email={email} onEmail={setEmail} onFlow={keep} />
+            {supported() && <WithPasskey onUsed={leave} />}
+          </>
         )}
       </div>
     </main>
+  );
+}
+
+function WithPasskey({ onUsed }: { onUsed: () => void }) {
+  const { busy, error, run } = useAction(async () => {
+    await signInWithPasskey();
+    onUsed();
+  });
+  return (
+    <>
+      <button type="button" class="button" disabled={busy} onClick={run}>
+        {busy ? "One moment…" : "Sign in with a passkey"}
+      </button>
+      {error && <Notice kind="bad">{error}</Notice>}
+    </>
   );
 }
 

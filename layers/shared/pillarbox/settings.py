@@ -329,6 +329,13 @@ class Settings:
         default="",
         parameter="SignUpDomains",
     )
+    operator_passkeys = Setting(
+        one_of("optional", "required"),
+        "whether operators have to sign in with a passkey",
+        _SERVICE,
+        default="optional",
+        parameter="OperatorPasskeys",
+    )
     plan_of_new_accounts = Setting(
         one_of("free", "standard", "enterprise"),
         "the plan of an account that a user creates",

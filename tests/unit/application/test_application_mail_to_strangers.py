@@ -21,6 +21,7 @@ from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.sign_in.code_mail import CodeMail
 from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.application.sign_in.members import AccountMembers
+from pillarbox.application.sign_in.session_start import SessionStart
 from pillarbox.application.sign_in.sign_in import SignIn
 from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.domain.messages.message import EventKind
@@ -102,11 +103,18 @@ class Strangers(World):
             log=ChangeLog(self.log, lambda: self.now),
             clock=lambda: self.now,
         )
+        sessions = DynamoSessions(credentials, table)
         self.sign_in = SignIn(
             users=self.users,
             members=self.members,
-            accounts=DynamoAccounts(table),
-            sessions=DynamoSessions(credentials, table),
+            sessions=sessions,
+            start=SessionStart(
+                members=self.members,
+                accounts=DynamoAccounts(table),
+                sessions=sessions,
+                operators_need_passkeys=False,
+                clock=lambda: self.now,
+            ),
             flows=DynamoFlows(credentials),
             counts=self.counts,
             queue=_NoQueue(),

@@ -24,7 +24,7 @@ OF_SESSIONS = {
     "ManageMembers",
     "Operate",
 }
-WITHOUT_KEY = {"SignIn", "IssuePreviewKey"}
+WITHOUT_KEY = {"SignIn", "IssuePreviewKey", "Passkeys"}
 #: Its routes take a key where Resend's API takes one.
 BEARS_KEY = {"Resend"}
 

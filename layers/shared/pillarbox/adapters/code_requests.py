@@ -31,12 +31,16 @@ class LambdaCodeRequests:
         self._function = function
 
     def put(self, request: CodeRequest) -> None:
+        """Invoke the function with a request."""
+        self.invoke(write_request(request))
+
+    def invoke(self, event: Mapping[str, Any]) -> None:
         """Invoke the function once, without waiting for its result."""
         with service_errors("codes"):
             self._lambda.invoke(
                 FunctionName=self._function,
                 InvocationType="Event",
-                Payload=json.dumps(write_request(request)).encode(),
+                Payload=json.dumps(event).encode(),
             )
 
 

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.code_mail import CodeMail
     from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
     from pillarbox.application.sign_in.members import AccountMembers
+    from pillarbox.application.sign_in.passkey_mail import PasskeyMail
+    from pillarbox.application.sign_in.passkeys import UserPasskeys
     from pillarbox.application.sign_in.preview_keys import PreviewKeys
+    from pillarbox.application.sign_in.session_start import SessionStart
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
     from pillarbox.domain.sign_in.codes import CodeRequest
+    from pillarbox.domain.sign_in.passkey_notice import PasskeyNotice
     from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
@@ -33,14 +37,57 @@ class SignInWiring(ServiceMailWiring):
         return SignIn(
             users=self.user_store,
             members=self.member_store,
-            accounts=self.account_store,
             sessions=self.session_store,
+            start=self.session_start,
             flows=self.flow_store,
             counts=self.sign_in_counts,
             queue=self.code_requests,
             policy=self.sign_up_policy,
             strangers=self.stranger_mail,
             clock=utc_now,
+        )
+
+    @cached_property
+    def session_start(self) -> "SessionStart":
+        from pillarbox.application.sign_in.session_start import SessionStart
+
+        return SessionStart(
+            members=self.member_store,
+            accounts=self.account_store,
+            sessions=self.session_store,
+            operators_need_passkeys=self.settings.operator_passkeys == "required",
+            clock=utc_now,
+        )
+
+    @cached_property
+    def passkeys(self) -> "UserPasskeys":
+        from pillarbox.adapters.passkey_notices import LambdaPasskeyNotices
+        from pillarbox.adapters.passkey_verifier import WebAuthnVerifier
+        from pillarbox.application.sign_in.passkeys import UserPasskeys
+
+        return UserPasskeys(
+            users=self.user_store,
+            members=self.member_store,
+            sessions=self.session_store,
+            passkeys=self.passkey_store,
+            proofs=self.proof_store,
+            counts=self.sign_in_counts,
+            verifier=WebAuthnVerifier(),
+            notices=LambdaPasskeyNotices(self.code_requests.invoke),
+            log=self.change_log,
+            start=self.session_start,
+            base_url=self.service_address.read,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def passkey_mail(self) -> "PasskeyMail":
+        from pillarbox.application.sign_in.passkey_mail import PasskeyMail
+
+        return PasskeyMail(
+            messages=self.message_store,
+            send_mail=self.send_urgent_mail,
+            base_url=self.service_address.read,
         )
 
     @cached_property
@@ -94,6 +141,13 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.adapters.code_requests import read_request
 
         return read_request
+
+    @cached_property
+    def read_passkey_notice(self) -> "Callable[[Mapping[str, Any]], PasskeyNotice]":
+        """Read the event with which an email about a passkey was requested."""
+        from pillarbox.adapters.passkey_notices import read_notice
+
+        return read_notice
 
     @cached_property
     def code_mail(self) -> "CodeMail":

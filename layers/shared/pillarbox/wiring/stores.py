@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
     from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
+    from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
     from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
     from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
     from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
@@ -97,6 +98,7 @@ class Stores:
     member_store: "DynamoMembers" = _store("sign_in.users", "credentials")
     message_log: "DynamoMessageLog" = _store("history.message_log", "table")
     message_store: "DynamoMessages" = _store("messages.messages", "table")
+    passkey_store: "DynamoPasskeys" = _store("sign_in.passkeys", "credentials")
     proof_store: "DynamoProofs" = _store("sign_in.sign_ups", "credentials")
     quota_store: "DynamoQuotas" = _store("messages.quotas", "table")
     rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks", "table")

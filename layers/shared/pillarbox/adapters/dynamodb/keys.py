@@ -14,6 +14,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | membership  | OF#<user>           | <account>      |
 | session     | SESS#<user>         | <session>      |
 | access token | SESS#<user>        | ~<session>#<sha256> |
+| passkey     | PASSKEY#<user>      | <digest of the credential's id> |
 | flow        | FLOW#<digest of the address> | <digest of its secret> |
 | flow for a preview key | PREVIEW#<digest of the folded address> | <digest of its secret> |
 | link for one use | LINK#<sha256>     | -              |
@@ -117,6 +118,7 @@ _CREDENTIALS: Final = frozenset(
         "KEYS",
         "LINK",
         "OF",
+        "PASSKEY",
         "POW",
         "PREVIEW",
         "PROOF",
@@ -175,6 +177,7 @@ template: Final = _of_list("TPL")
 template_draft: Final = _of_list("TPLD")
 member: Final = _of_list("TEAM")
 membership: Final = _of_list("OF")
+passkey: Final = _of_list("PASSKEY")
 #: The partition has the user's access tokens too, after the sessions.
 session: Final = _of_list("SESS")
 

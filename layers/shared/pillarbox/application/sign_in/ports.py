@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.key import ApiKey
     from pillarbox.domain.sign_in.codes import CodeRequest, Flow, FlowToken, Link
+    from pillarbox.domain.sign_in.passkey import (
+        NewPasskeyAnswer,
+        Passkey,
+        PasskeyAnswer,
+        Site,
+        VerifiedPasskey,
+    )
+    from pillarbox.domain.sign_in.passkey_notice import PasskeyNotice
     from pillarbox.domain.sign_in.proof_of_work import CheckedProof
     from pillarbox.domain.sign_in.sign_up import SignUpRequest
 
@@ -212,3 +220,49 @@ class PreviewAccounts(Protocol):
 
     def is_stopped(self, mailbox: str) -> bool:
         """Return whether a form of the address is suppressed for preview mail."""
+
+
+class Passkeys(Protocol):
+    """The passkeys of users."""
+
+    def add(self, passkey: "Passkey") -> bool:
+        """Store a new passkey; return False if it is stored already."""
+
+    def get(self, user_id: str, passkey_id: str) -> "Passkey | None":
+        """Read a passkey consistently."""
+
+    def of_user(self, user_id: str) -> "Sequence[Passkey]":
+        """Read a user's passkeys consistently, the oldest first."""
+
+    def use(self, passkey: "Passkey", sign_count: int, at: datetime) -> bool:
+        """Store a use of a passkey, with the new count of its authenticator.
+
+        Return False, and change nothing, if the passkey is not what the caller has read.
+        """
+
+    def stop(self, passkey: "Passkey", at: datetime) -> bool:
+        """Let a passkey sign nobody in any more; return False if it is gone or stopped already."""
+
+    def remove(self, user_id: str, passkey_id: str) -> bool:
+        """Delete a passkey; return False if there is none."""
+
+
+class PasskeyVerifier(Protocol):
+    """Checks the answers of authenticators. A user must have been verified, by PIN or body."""
+
+    def check_new(
+        self, answer: "NewPasskeyAnswer", challenge: bytes, site: "Site"
+    ) -> "VerifiedPasskey | None":
+        """Return what a right answer tells of a new passkey; None for any other answer."""
+
+    def check_use(
+        self, answer: "PasskeyAnswer", challenge: bytes, site: "Site", public_key: str
+    ) -> int | None:
+        """Return the authenticator's count in a right answer; None for any other answer."""
+
+
+class PasskeyNotices(Protocol):
+    """The emails about passkeys to send."""
+
+    def put(self, notice: "PasskeyNotice") -> None:
+        """Queue an email."""

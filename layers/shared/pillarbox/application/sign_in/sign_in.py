@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.mail_to_strangers import paused
@@ -21,10 +20,14 @@ from pillarbox.application.sign_in.ports import (
     SignInCounts,
     Users,
 )
+from pillarbox.application.sign_in.session_start import (
+    IssuedAccess,
+    IssuedSession,
+    SessionStart,
+)
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.quota import too_many, window_end
-from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import (
     CODE_LENGTH,
     LONG_CODE_LENGTH,
@@ -36,19 +39,15 @@ from pillarbox.domain.sign_in.codes import (
     invalid_code,
     new_flow,
 )
-from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
-    SERVICE_ACCOUNT_ID,
     TOKENS_PER_MINUTE,
     Session,
     SessionPrincipal,
     SessionToken,
-    User,
+    SignInMethod,
     digest_of,
     invalid_session,
     is_session_id,
-    new_access,
-    new_session,
     new_user,
     user_digest,
 )
@@ -63,48 +62,14 @@ from pillarbox.domain.sign_in.sign_up import (
 from pillarbox.domain.sign_in.strangers import next_day
 
 
-@dataclass(frozen=True, slots=True)
-class AccountAccess:
-    """An account that a user may choose, and the user's role in it."""
-
-    account: Account
-    role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class AccountInvitation(AccountAccess):
-    """An account that the user is invited to, and the address of who invites it."""
-
-    invited_by: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssuedAccess:
-    """A new access token for one of the user's accounts, or for none if there is none."""
-
-    text: str
-    user: User
-    chosen: AccountAccess | None
-    accounts: Sequence[AccountAccess]
-    invitations: Sequence[AccountInvitation]
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedSession:
-    """A new session: the text of its cookie, and a first access token."""
-
-    cookie: str
-    access: IssuedAccess
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
     """Signs users in."""
 
     users: Users
     members: Members
-    accounts: AccountReader
     sessions: Sessions
+    start: SessionStart
     flows: Flows
     counts: SignInCounts
     queue: CodeRequests
@@ -156,7 +121,7 @@ class SignIn:
         flow = self.flows.attempt(token, MAX_ATTEMPTS, self.clock())
         if flow is None or not flow.accepts(token, code) or not self.flows.finish(flow):
             raise invalid_code()
-        return self._begin(flow.address, flow.at, agent)
+        return self._begin(flow.address, flow.at, agent, SignInMethod.CODE)
 
     def owner_of_link(self, text: str) -> str:
         """Return the address of the user whom a one-time link would sign in.
@@ -180,7 +145,8 @@ class SignIn:
             ServiceError: `invalid_code`.
         """
         link = self._checked(self.flows.redeem_link(digest_of(text), self.clock()))
-        return self._begin(link.address, link.at, agent)
+        method = SignInMethod.LINK if link.account_id is None else SignInMethod.CODE
+        return self._begin(link.address, link.at, agent, method)
 
     def _checked(self, link: Link | None) -> Link:
         if link is None or (link.account_id is not None and not self._is_invited(link)):
@@ -211,7 +177,7 @@ class SignIn:
         session = replace(session, used_at=now)
         if not self.sessions.touch(session):
             raise invalid_session()
-        return self._issue(session, user, account_id)
+        return self.start.issue(session, user, account_id)
 
     def sessions_of(self, principal: SessionPrincipal) -> Sequence[Session]:
         """Return the sessions of a caller that have not expired, the newest first."""
@@ -241,7 +207,9 @@ class SignIn:
         places = [(one.account_id, one.added_at) for one in self.members.of_user(user.user_id)]
         return places == [(link.account_id, link.at)]
 
-    def _begin(self, address: str, proved_at: datetime, agent: str) -> IssuedSession:
+    def _begin(
+        self, address: str, proved_at: datetime, agent: str, method: SignInMethod
+    ) -> IssuedSession:
         user = self.users.get(address)
         if user and user.proofs_ended_at and proved_at <= user.proofs_ended_at:
             raise invalid_code()
@@ -249,31 +217,4 @@ class SignIn:
             user = self.users.add(new_user(address))
         if user is None:
             raise invalid_code()
-        session, cookie = new_session(user, agent, self.clock())
-        self.sessions.add(session)
-        return IssuedSession(cookie, self._issue(session, user, None))
-
-    def _issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
-        choices, invitations = list[AccountAccess](), list[AccountInvitation]()
-        for member in self.members.of_user(user.user_id):
-            account = self.accounts.get(member.account_id)
-            if account and member.pending:
-                invitations.append(AccountInvitation(account, member.role, member.invited_by))
-            elif account:
-                choices.append(AccountAccess(account, member.role))
-        chosen = next(
-            (one for one in choices if account_id in {None, one.account.account_id}), None
-        )
-        if chosen is None and account_id is not None:
-            error = FieldError("accountId", "is not an account of yours", "unknown_account")
-            raise ValidationFailed(error)
-        access, text = new_access(
-            session,
-            chosen.account.account_id if chosen else SERVICE_ACCOUNT_ID,
-            self.clock(),
-            operator=user.operator,
-        )
-        self.sessions.add_access(access)
-        return IssuedAccess(
-            text=text, user=user, chosen=chosen, accounts=choices, invitations=invitations
-        )
+        return self.start.begin(user, agent, method)

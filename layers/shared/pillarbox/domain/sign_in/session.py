@@ -9,6 +9,7 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.account import Account
@@ -43,6 +44,16 @@ _SECRET: Final = rf"[0-9a-z]{{{_SECRET_LENGTH}}}"
 _COOKIE: Final = _IDS + _SECRET
 _SESSION_ID: Final = rf"[0-9a-z]{{{SESSION_ID_LENGTH}}}"
 _ACCESS_TOKEN: Final = rf"{ACCESS_TOKEN_PREFIX}{_IDS}([0-9a-z]{{{ACCOUNT_ID_LENGTH}}}){_SECRET}"
+
+
+class SignInMethod(StrEnum):
+    """What a session began with."""
+
+    #: A code, or the link of an invitation: whoever reads the mailbox has it.
+    CODE = "code"
+    #: A link of the operator's command.
+    LINK = "link"
+    PASSKEY = "passkey"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +93,9 @@ class Session:
     agent: str
     created_at: datetime
     used_at: datetime
+    method: SignInMethod = SignInMethod.CODE
+    #: The passkey that it began with.
+    passkey_id: str | None = None
 
     @property
     def expires_at(self) -> datetime:
@@ -192,7 +206,13 @@ def new_user(address: str) -> User:
     return User(user_id=new_token(_USER_ID_LENGTH), address=address)
 
 
-def new_session(user: User, agent: str, now: datetime) -> tuple[Session, str]:
+def new_session(
+    user: User,
+    agent: str,
+    now: datetime,
+    method: SignInMethod = SignInMethod.CODE,
+    passkey_id: str | None = None,
+) -> tuple[Session, str]:
     """Begin a session; return it with the text of its cookie."""
     session_id = new_token(SESSION_ID_LENGTH)
     text = f"{user.user_id}{session_id}{new_token(_SECRET_LENGTH)}"
@@ -204,6 +224,8 @@ def new_session(user: User, agent: str, now: datetime) -> tuple[Session, str]:
         agent=agent[:_MAX_AGENT],
         created_at=now,
         used_at=now,
+        method=method,
+        passkey_id=passkey_id,
     )
     return session, text
 

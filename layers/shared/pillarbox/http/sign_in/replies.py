@@ -12,7 +12,7 @@ from pillarbox.http.messages.replies import timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pillarbox.application.sign_in.sign_in import IssuedAccess
+    from pillarbox.application.sign_in.session_start import IssuedAccess
     from pillarbox.application.sign_in.sign_up import SignUpOffer
     from pillarbox.domain.accounts.account import Account
     from pillarbox.domain.accounts.issued_key import IssuedKey
@@ -40,7 +40,12 @@ def access_item(access: IssuedAccess) -> session_types.AccessItem:
     return {
         "token": access.text,
         "expiresIn": round(ACCESS_TIME.total_seconds()),
-        "user": {"id": user.user_id, "email": user.address, "operator": user.operator},
+        "user": {
+            "id": user.user_id,
+            "email": user.address,
+            "operator": user.operator and not access.passkey_needed,
+            "passkeyNeeded": access.passkey_needed,
+        },
         "account": chosen_account(chosen.account) if chosen else None,
         "role": chosen.role if chosen else None,
         "accounts": [

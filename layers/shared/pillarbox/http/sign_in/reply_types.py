@@ -56,6 +56,13 @@ class UserItem(TypedDict):
     id: str
     email: str
     operator: Annotated[bool, Field(description="Whether the user operates the service.")]
+    passkeyNeeded: Annotated[
+        bool,
+        Field(
+            description="Whether the session has no rights, because the user operates the service"
+            " and has to sign in with a passkey."
+        ),
+    ]
 
 
 class ChosenAccount(TypedDict):
@@ -121,6 +128,49 @@ class SessionList(TypedDict):
     """The user's sessions, the newest first."""
 
     items: list[SessionItem]
+
+
+class PasskeyChallengeItem(TypedDict):
+    """What a browser asks an authenticator to answer within five minutes."""
+
+    flow: Annotated[str, Field(description="Send it with the answer. It works once.")]
+    challenge: Annotated[str, Field(description="In base64url.")]
+    rpId: Annotated[str, Field(description="The name that the passkeys of this service have.")]
+
+
+class KnownCredential(TypedDict):
+    """A passkey that the user has, so that the same authenticator makes no second one."""
+
+    id: Annotated[str, Field(description="In base64url.")]
+
+
+class NewPasskeyChallengeItem(PasskeyChallengeItem):
+    """The same for a new passkey."""
+
+    userHandle: Annotated[str, Field(description="The user's id for authenticators, in base64url.")]
+    email: str
+    existing: list[KnownCredential]
+
+
+class PasskeyItem(TypedDict):
+    """A passkey."""
+
+    id: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    name: str
+    current: Annotated[bool, Field(description="Whether this session began with it.")]
+    synced: Annotated[bool, Field(description="Whether a provider keeps it for several devices.")]
+    createdAt: Timestamp
+    lastUsedAt: Timestamp | None
+    stoppedAt: Annotated[
+        Timestamp | None,
+        Field(description="When a copy of it seemed to be in use. It signs nobody in any more."),
+    ]
+
+
+class PasskeyList(TypedDict):
+    """The user's passkeys, the oldest first."""
+
+    items: list[PasskeyItem]
 
 
 class ChallengeItem(TypedDict):

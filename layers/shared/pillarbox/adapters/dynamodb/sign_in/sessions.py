@@ -8,14 +8,16 @@ from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text,
 from pillarbox.adapters.dynamodb.records import account_of
 from pillarbox.adapters.dynamodb.sign_in.users import member_of
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.rows import Column, Row
+from pillarbox.adapters.rows import Column, Row, one_of
 from pillarbox.application.sign_in.ports import SessionResult
-from pillarbox.domain.sign_in.session import Access, Session, SessionToken
+from pillarbox.domain.sign_in.session import Access, Session, SessionToken, SignInMethod
 
 _TOKEN: Final[dict[str, Any]] = {"user_id": "user", "session_id": "session"}
 _SESSION: Final = Row(
     Session,
     *("address", "digest", "agent"),
+    method=Column("method", one_of(SignInMethod), absent=SignInMethod.CODE),
+    passkey_id="passkey?",
     created_at=("created", TIME),
     used_at=("used", TIME),
     **_TOKEN,

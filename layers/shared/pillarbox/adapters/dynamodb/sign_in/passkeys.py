@@ -1,0 +1,66 @@
+"""The passkeys of users: one item each."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.rows import Column, Row
+from pillarbox.domain.sign_in.passkey import Passkey
+
+_PASSKEY: Final = Row(
+    Passkey,
+    *("address", "credential", "public_key", "sign_count", "name", "synced"),
+    user_id="user",
+    created_at=("created", TIME),
+    used_at=Column("used?", TIME),
+    stopped_at=Column("stopped?", TIME),
+)
+
+
+class DynamoPasskeys(Store):
+    """Implements `sign_in.ports.Passkeys`."""
+
+    def add(self, passkey: Passkey) -> bool:
+        """Put an item, unless there is one."""
+        return self._table.put_new(_key(passkey) | to_item(_PASSKEY.write(passkey))) is None
+
+    def get(self, user_id: str, passkey_id: str) -> Passkey | None:
+        """Read one item with strong consistency."""
+        item = self._table.get(keys.passkey(user_id, passkey_id))
+        return _PASSKEY.read(item) if item else None
+
+    def of_user(self, user_id: str) -> Sequence[Passkey]:
+        """Read the partition."""
+        passkeys = map(_PASSKEY.read, self._table.query(keys.passkey(user_id)))
+        return sorted(passkeys, key=lambda one: (one.created_at, one.passkey_id))
+
+    def use(self, passkey: Passkey, sign_count: int, at: datetime) -> bool:
+        """Update the item, on the condition that the count is the one that was read."""
+        item = self._table.try_update(
+            _key(passkey),
+            "SET #sign_count = :new, #used = :at",
+            condition="#sign_count = :before AND attribute_not_exists(#stopped)",
+            values={":new": sign_count, ":before": passkey.sign_count, ":at": to_text(at)},
+        )
+        return item is not None
+
+    def stop(self, passkey: Passkey, at: datetime) -> bool:
+        """Mark the item once."""
+        item = self._table.try_update(
+            _key(passkey),
+            "SET #stopped = :at",
+            condition="attribute_exists(#credential) AND attribute_not_exists(#stopped)",
+            values={":at": to_text(at)},
+        )
+        return item is not None
+
+    def remove(self, user_id: str, passkey_id: str) -> bool:
+        """Delete the item."""
+        return self._table.remove(keys.passkey(user_id, passkey_id))
+
+
+def _key(passkey: Passkey) -> Item:
+    return keys.passkey(passkey.user_id, passkey.passkey_id)

@@ -1,0 +1,55 @@
+"""Read the requests about passkeys. An authenticator's answer is in base64url."""
+
+from typing import Final
+
+from pillarbox.domain.sign_in.passkey import NewPasskeyAnswer, PasskeyAnswer
+from pillarbox.http.wire import WireModel, required, text
+
+#: In characters. A credential's id has at most 1,023 bytes (WebAuthn section 4).
+_MAX_ID: Final = 1_364
+_MAX_FLOW: Final = 64
+#: A challenge and an origin are short.
+_MAX_CLIENT_DATA: Final = 4_096
+#: With the certificates of an authenticator whose maker vouches for it.
+_MAX_ATTESTATION: Final = 32_768
+_MAX_AUTHENTICATOR_DATA: Final = 4_096
+#: RSA with 4,096 bits has 512 bytes.
+_MAX_SIGNATURE: Final = 1_024
+#: A user's handle has at most 64 bytes (WebAuthn section 5.4.3).
+_MAX_HANDLE: Final = 88
+_MAX_NAME: Final = 64
+
+
+class PasskeySignIn(WireModel):
+    """The answer of an authenticator to a challenge to sign in."""
+
+    flow = required(text(least=1, most=_MAX_FLOW))
+    credential_id = required(text(least=1, most=_MAX_ID))
+    client_data = required(text(least=1, most=_MAX_CLIENT_DATA))
+    authenticator_data = required(text(least=1, most=_MAX_AUTHENTICATOR_DATA))
+    signature = required(text(least=1, most=_MAX_SIGNATURE))
+    user_handle = required(text(least=1, most=_MAX_HANDLE))
+
+    def answer(self) -> PasskeyAnswer:
+        """Return the answer."""
+        return PasskeyAnswer(
+            self.credential_id,
+            self.client_data,
+            self.authenticator_data,
+            self.signature,
+            self.user_handle,
+        )
+
+
+class NewPasskey(WireModel):
+    """A passkey that an authenticator has made, with the name that its user gives it."""
+
+    flow = required(text(least=1, most=_MAX_FLOW))
+    name = required(text(least=1, most=_MAX_NAME))
+    credential_id = required(text(least=1, most=_MAX_ID))
+    client_data = required(text(least=1, most=_MAX_CLIENT_DATA))
+    attestation = required(text(least=1, most=_MAX_ATTESTATION))
+
+    def answer(self) -> NewPasskeyAnswer:
+        """Return the answer."""
+        return NewPasskeyAnswer(self.credential_id, self.client_data, self.attestation)

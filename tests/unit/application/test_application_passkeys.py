@@ -1,0 +1,451 @@
+"""Passkeys: what adds one, what signs in, and what neither does, with a software authenticator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pytest
+import webauthn
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
+from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
+from pillarbox.adapters.passkey_verifier import WebAuthnVerifier
+from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.sign_in.passkeys import UserPasskeys
+from pillarbox.application.sign_in.session_start import IssuedSession, SessionStart
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.sign_in import passkey as rules
+from pillarbox.domain.sign_in.passkey import NewPasskeyAnswer, Passkey, PasskeyAnswer, site_of
+from pillarbox.domain.sign_in.passkey_notice import PasskeyNotice
+from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import (
+    Member,
+    SessionPrincipal,
+    SignInMethod,
+    User,
+    new_session,
+    new_user,
+    parse_cookie,
+    user_digest,
+)
+from pillarbox.http.sign_in.passkey_replies import new_passkey_challenge, passkey_challenge
+from tests.fakes.authenticator import (
+    CAN_BE_SYNCED,
+    PRESENT,
+    SYNCED,
+    VERIFIED,
+    Authenticator,
+    encode,
+)
+from tests.fakes.builders import ACCOUNT, NOW, account
+from tests.fakes.change_log import FakeLogEntries
+from tests.fakes.engine_tables import EngineTable
+from tests.fakes.sign_in import FakeCounts
+
+assert webauthn  # loaded before the first test, which would pay for it
+BASE: Final = "https://mail.example"
+ADA: Final = "ada@shop.example"
+MINUTE: Final = timedelta(minutes=1)
+
+
+@dataclass
+class World:
+    """Users, one of them with an account, and the passkeys that they add."""
+
+    required: bool = False
+    base: str = BASE
+    now: datetime = NOW
+    notices: list[PasskeyNotice] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        table = EngineTable("table")
+        self.credentials = credentials = EngineTable("credentials", table)
+        self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
+        self.sessions = DynamoSessions(credentials, table)
+        self.counts, self.log = FakeCounts(), FakeLogEntries()
+        accounts = DynamoAccounts(table)
+        table.put(account_item(account()))
+        start = SessionStart(
+            members=self.members,
+            accounts=accounts,
+            sessions=self.sessions,
+            operators_need_passkeys=self.required,
+            clock=lambda: self.now,
+        )
+        self.cases = UserPasskeys(
+            users=self.users,
+            members=self.members,
+            sessions=self.sessions,
+            passkeys=DynamoPasskeys(credentials),
+            proofs=DynamoProofs(credentials),
+            counts=self.counts,
+            verifier=WebAuthnVerifier(),
+            notices=self,
+            log=ChangeLog(self.log, lambda: self.now),
+            start=start,
+            base_url=lambda: self.base,
+            clock=lambda: self.now,
+        )
+
+    def put(self, notice: PasskeyNotice) -> None:
+        """Take a notice, as the queue does."""
+        self.notices.append(notice)
+
+    def user(self, address: str = ADA, *, operator: bool = False) -> User:
+        user = self.users.add(new_user(address))
+        if operator:
+            self.users.set_operator(address, operator=True)
+        member = Member(
+            account_id=ACCOUNT,
+            user_id=user.user_id,
+            address=address,
+            role=Role.OWNER,
+            added_at=NOW,
+        )
+        self.members.put(member)
+        return replace(user, operator=operator)
+
+    def caller(
+        self, user: User, method: SignInMethod = SignInMethod.CODE, passkey: str | None = None
+    ) -> SessionPrincipal:
+        session, _ = new_session(user, "Firefox", self.now, method, passkey)
+        self.sessions.add(session)
+        return SessionPrincipal(session=session, operator=False)
+
+    def authenticator(self, **changes: Any) -> Authenticator:
+        site = site_of(self.base)
+        return Authenticator(**({"origin": site.origin, "rp_id": site.rp_id} | changes))
+
+    def add(
+        self, caller: SessionPrincipal, device: Authenticator, name: str = "Phone", **changed: str
+    ) -> Passkey:
+        answer = device.create(dict(new_passkey_challenge(self.cases.challenge_new(caller))))
+        flow, *texts = (answer | changed).values()
+        return self.cases.add(caller, flow, NewPasskeyAnswer(*texts), name)
+
+    def sign_in(
+        self, device: Authenticator, client: str = "192.0.2.1", **changed: str
+    ) -> IssuedSession:
+        begun = dict(passkey_challenge(self.cases.challenge()))
+        return self.answer(device.get(begun), client, **changed)
+
+    def answer(
+        self, answer: dict[str, str], client: str = "192.0.2.1", **changed: str
+    ) -> IssuedSession:
+        flow, *texts = (answer | changed).values()
+        return self.cases.sign_in(flow, PasskeyAnswer(*texts), client, "Firefox")
+
+
+def refused[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:
+    """Return the code with which a call is refused, or nothing."""
+    try:
+        call(*args, **kwargs)
+    except ValidationFailed as error:
+        (only,) = error.errors
+        return f"{only.field}: {only.code}"
+    except ServiceError as error:
+        return error.code
+    return ""
+
+
+def test_a_passkey_signs_its_user_in() -> None:
+    """The session has the user's account; the email, the log and the list tell of the passkey."""
+    world = World()
+    user, device = world.user(), world.authenticator()
+    added = world.add(world.caller(user), device)
+    world.now += MINUTE
+    issued = world.sign_in(device)
+    assert issued.access.chosen is not None
+    assert issued.access.user == user
+    cookie = parse_cookie(issued.cookie)
+    session = world.sessions.get(user.user_id, cookie.session_id)
+    assert session is not None
+    assert (session.method, session.passkey_id) == (SignInMethod.PASSKEY, added.passkey_id)
+    (stored,) = world.cases.of_user(world.caller(user))
+    assert stored == replace(added, used_at=world.now)
+    (notice,) = world.notices
+    assert (notice.address, notice.change, notice.name) == (ADA, "added", "Phone")
+    (entry,) = world.log.entries
+    assert (entry.action, entry.subject, entry.by) == ("passkey.added", "Phone", ADA)
+
+
+def test_an_answer_signs_in_once_and_soon() -> None:
+    """A second use, a flow of another answer, or five minutes later: the session is refused."""
+    world = World()
+    device = world.authenticator()
+    world.add(world.caller(world.user()), device)
+    first, second = (device.get(dict(passkey_challenge(world.cases.challenge()))) for _ in "ab")
+    assert refused(world.answer, first | {"flow": second["flow"]}) == "invalid_passkey"
+    world.answer(first)
+    assert refused(world.answer, first) == "invalid_passkey"
+    world.now += rules.FLOW_TIME
+    assert refused(world.answer, second) == "invalid_passkey"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "http://mail.example"},
+        {"rp_id": "example"},
+        {"rp_id": "evil.example"},
+        {"flags": PRESENT},
+        {"flags": VERIFIED},
+        {"cross_origin": True},
+    ],
+    ids=str,
+)
+def test_what_is_of_another_page_or_person_is_refused(changes: dict[str, Any]) -> None:
+    """Another origin or name, a user who was not verified, a page in a frame: neither way works."""
+    world = World()
+    caller, device = world.caller(world.user()), world.authenticator()
+    assert refused(world.add, caller, world.authenticator(**changes)) == ("flow: invalid_passkey")
+    world.add(caller, device)
+    for name, value in changes.items():
+        setattr(device, name, value)
+    assert refused(world.sign_in, device) == "invalid_passkey"
+
+
+def test_a_changed_answer_is_refused() -> None:
+    """Each part of an answer counts: those of another passkey, and what is no base64, are wrong."""
+    world = World()
+    ada, bob = world.user(), world.user("bob@shop.example")
+    devices = [world.authenticator() for _ in "ab"]
+    for user, device in zip((ada, bob), devices, strict=True):
+        world.add(world.caller(user), device)
+    first, second = devices
+    strange = second.get(dict(passkey_challenge(world.cases.challenge())))
+    for name in ("credentialId", "clientData", "authenticatorData", "signature", "userHandle"):
+        for text in (strange[name], "", "AAAA", "é", "%", "A" * 1_000, first.user_handle[:-1]):
+            if name == "authenticatorData" and text == strange[name]:
+                continue  # it is the same for all that do not count
+            world.counts.counted.clear()
+            got = refused(world.sign_in, first, **{name: text})
+            assert got == "invalid_passkey", (name, text)
+    world.sign_in(first)
+
+
+def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
+    """Neither another session nor signing in takes it, and it makes one passkey."""
+    world = World()
+    user, device = world.user(), world.authenticator()
+    caller, other = world.caller(user), world.caller(user)
+    begun = dict(new_passkey_challenge(world.cases.challenge_new(caller)))
+    flow, *texts = device.create(begun).values()
+    answer = NewPasskeyAnswer(*texts)
+    assert refused(world.cases.add, other, flow, answer, "x") == "flow: invalid_passkey"
+    assert refused(world.cases.add, caller, flow, answer, " ") == "name: too_short"
+    world.cases.add(caller, flow, answer, "Phone")
+    assert refused(world.cases.add, caller, flow, answer, "x") == "flow: invalid_passkey"
+    assert refused(world.add, caller, device) == "flow: invalid_passkey"  # added already
+    assert refused(world.answer, device.get(begun)) == "invalid_passkey"
+    assert len(world.cases.of_user(caller)) == 1
+
+
+def test_a_flow_makes_one_passkey_of_the_credential_that_it_names() -> None:
+    """A second authenticator cannot answer it too, and no answer is stored under another id."""
+    world = World()
+    caller, strange = world.caller(world.user()), world.authenticator()
+    begun = dict(new_passkey_challenge(world.cases.challenge_new(caller)))
+    named = {"credentialId": encode(strange.credential)}
+    refusal = refused(world.add, caller, world.authenticator(), **named)
+    assert refusal == "flow: invalid_passkey"
+    codes = []
+    for _ in range(2):
+        flow, *texts = world.authenticator().create(begun).values()
+        codes.append(refused(world.cases.add, caller, flow, NewPasskeyAnswer(*texts), "Phone"))
+    assert codes == ["", "flow: invalid_passkey"]
+
+
+def test_wrong_answers_for_new_passkeys_are_limited() -> None:
+    """Reading one is dear, so a user gets so many in an hour."""
+    world = World()
+    caller, other = world.caller(world.user()), world.caller(world.user("bob@shop.example"))
+    answer = NewPasskeyAnswer("AAAA", "AAAA", "AAAA")
+    for _ in range(rules.PER_USER):
+        refusal = refused(world.cases.add, caller, "x", answer, "Phone")
+        assert refusal == "flow: invalid_passkey"
+    assert refused(world.add, caller, world.authenticator()) == "rate_limit_exceeded"
+    world.add(other, world.authenticator())
+
+
+def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
+    """The log of an account that has invited the user has no entry."""
+    world = World()
+    user = world.user()
+    invited = Member(
+        account_id="acct00000002",
+        user_id=user.user_id,
+        address=ADA,
+        role=Role.OWNER,
+        added_at=NOW,
+        pending=True,
+    )
+    world.members.put(invited)
+    world.add(world.caller(user), world.authenticator())
+    assert len(world.log.entries) == 1
+
+
+def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
+    """A passkey is of a user's id, also if another user has the address by now."""
+    world = World()
+    device = world.authenticator()
+    world.add(world.caller(world.user()), device)
+    world.credentials.delete(keys.user(user_digest(ADA)))
+    world.user()
+    assert refused(world.sign_in, device) == "invalid_passkey"
+
+
+def test_a_copy_of_a_passkey_stops_it() -> None:
+    """The count of one that counts must rise. A copy stops both, and ends what they began."""
+    world = World()
+    user = world.user()
+    device = world.authenticator(counts=True)
+    world.add(world.caller(user), device)
+    world.sign_in(device)
+    copy = replace(device)
+    world.sign_in(device)
+    assert len(world.sessions.of_user(user.user_id)) == 3
+    assert refused(world.sign_in, copy) == "invalid_passkey"
+    assert len(world.sessions.of_user(user.user_id)) == 1
+    assert refused(world.sign_in, device) == "invalid_passkey"
+    (stopped,) = world.cases.of_user(world.caller(user))
+    assert stopped.stopped_at == NOW
+    assert [one.change for one in world.notices] == ["added", "stopped"]
+    assert [one.action for one in world.log.entries] == ["passkey.added", "passkey.stopped"]
+
+
+def test_a_synced_passkey_need_not_count() -> None:
+    """It signs in again and again with the count 0, and the list says that it is synced."""
+    world = World()
+    device = world.authenticator(flags=PRESENT | VERIFIED | CAN_BE_SYNCED | SYNCED)
+    assert world.add(world.caller(world.user()), device).synced
+    for _ in range(3):
+        world.sign_in(device)
+
+
+def test_a_removed_passkey_takes_its_sessions_along() -> None:
+    """What it began elsewhere ends; the session that removes it, and those of a code, stay."""
+    world = World()
+    user, device = world.user(), world.authenticator()
+    added = world.add(world.caller(user), device)
+    world.sign_in(device)
+    by_it = world.caller(user, SignInMethod.PASSKEY, added.passkey_id)
+    world.cases.remove(by_it, added.passkey_id)
+    left = {one.session_id for one in world.sessions.of_user(user.user_id)}
+    assert by_it.session.session_id in left
+    assert len(left) == 2
+    assert refused(world.sign_in, device) == "invalid_passkey"
+    for absent in (added.passkey_id, "x", "0" * 5_000):
+        assert refused(world.cases.remove, by_it, absent) == ("passkey_not_found")
+    assert [one.change for one in world.notices] == ["added", "removed"]
+
+
+def test_nobody_removes_the_passkey_of_another() -> None:
+    """The id of a stranger's passkey is unknown."""
+    world = World()
+    added = world.add(world.caller(world.user()), world.authenticator())
+    other = world.caller(world.user("bob@shop.example"))
+    assert refused(world.cases.remove, other, added.passkey_id) == "passkey_not_found"
+
+
+def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
+    """An answer to a challenge from before is refused; the passkey signs in afterwards."""
+    world = World()
+    device = world.authenticator()
+    world.add(world.caller(world.user()), device)
+    before = device.get(dict(passkey_challenge(world.cases.challenge())))
+    world.now += MINUTE
+    world.users.end_proofs(ADA, world.now)
+    assert refused(world.answer, before) == "invalid_passkey"
+    world.now += MINUTE
+    world.sign_in(device)
+
+
+def test_only_a_young_session_adds_a_passkey() -> None:
+    """A passkey outlives its session, so a session that somebody found open adds none."""
+    world = World()
+    caller = world.caller(world.user())
+    world.now += rules.FRESH_TIME
+    assert refused(world.cases.challenge_new, caller) == "sign_in_required"
+    world.now -= MINUTE
+    for _ in range(rules.MAX_PASSKEYS):
+        world.add(caller, world.authenticator())
+    assert refused(world.cases.challenge_new, caller) == "passkey_limit_exceeded"
+
+
+def test_a_required_passkey_is_bound_by_the_operators_command() -> None:
+    """A code gives an operator no right, not even to add one; a link of the command adds one."""
+    world = World(required=True)
+    user, device = world.user(operator=True), world.authenticator()
+    by_code, by_link = (world.caller(user, way) for way in (SignInMethod.CODE, SignInMethod.LINK))
+    for caller in (by_code, by_link):
+        access = world.cases.start.issue(caller.session, user, None)
+        assert (access.passkey_needed, access.chosen, access.accounts) == (True, None, [])
+    assert refused(world.cases.challenge_new, by_code) == "sign_in_required"
+    added = world.add(by_link, device)
+    assert refused(world.cases.remove, by_code, added.passkey_id) == "sign_in_required"
+    access = world.sign_in(device).access
+    assert not access.passkey_needed
+    assert access.chosen is not None
+    other = world.authenticator()
+    world.add(world.caller(user, SignInMethod.PASSKEY, added.passkey_id), other)  # no link needed
+    world.sign_in(other)
+
+
+def test_members_need_no_passkey_where_operators_do() -> None:
+    """A code signs a member in as before, and adds a passkey."""
+    world = World(required=True)
+    user = world.user()
+    caller = world.caller(user)
+    assert not world.cases.start.issue(caller.session, user, None).passkey_needed
+    world.add(caller, world.authenticator())
+
+
+def test_attempts_are_limited_by_network_and_by_user() -> None:
+    """A network tries so often, and a user is tried so often; nobody else pays for it."""
+    world = World()
+    user, other = world.user(), world.user("bob@shop.example")
+    device, friend = world.authenticator(), world.authenticator()
+    world.add(world.caller(user), device)
+    world.add(world.caller(other), friend)
+    for _ in range(rules.PER_BLOCK_AND_MINUTE):
+        assert refused(world.sign_in, friend, credentialId="AAAA") == "invalid_passkey"
+    assert refused(world.sign_in, friend) == "rate_limit_exceeded"
+    world.sign_in(friend, "198.51.100.7")
+    for network in range(3):
+        for _ in range(rules.PER_USER_AND_BLOCK):
+            client = f"203.0.{network}.1"
+            assert refused(world.sign_in, device, client, signature="AA") == ("invalid_passkey")
+    assert refused(world.sign_in, device, "198.51.100.9") == "rate_limit_exceeded"
+    world.sign_in(friend, "198.51.100.9")
+
+
+@pytest.mark.parametrize(
+    ("base", "site"),
+    [
+        ("https://mail.example", ("mail.example", "https://mail.example")),
+        ("https://mail.example:8443", ("mail.example", "https://mail.example:8443")),
+        ("http://127.0.0.1:3000", ("localhost", "http://localhost:3000")),
+    ],
+)
+def test_the_site_follows_the_services_own_address(base: str, site: tuple[str, str]) -> None:
+    """Browsers know no passkeys for an IP address, so this machine is `localhost`."""
+    assert site_of(base) == site
+    world = World(base=base)
+    assert world.cases.challenge().site == site
+
+
+def test_the_handle_of_another_user_finds_no_passkey() -> None:
+    """A passkey is found under its user's id only."""
+    world = World()
+    device = world.authenticator()
+    world.add(world.caller(world.user()), device)
+    device.user_handle = "AAAA"
+    assert refused(world.sign_in, device) == "invalid_passkey"
