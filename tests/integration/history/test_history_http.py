@@ -208,6 +208,7 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
                 _hour("12", 2, _statuses(bounced=1, complained=1), [2, 1, 1, 1, 0]),
                 _hour("13", 1, _statuses(failed=1), [0, 0, 0, 0, 1]),
             ],
+            "secondsToSent": {"p50": 1.131, "p95": 1.131},
             "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 3}],
         }
         assert aggregate(account) == {"batchItemFailures": []}
@@ -257,6 +258,7 @@ def test_an_empty_window_has_rows_and_zero_rates(api: Api) -> None:
         0,
     )
     assert analytics["topErrors"] == []
+    assert analytics["secondsToSent"] == {"p50": None, "p95": None}
 
 
 def test_analytics_of_a_key_and_of_a_template_count_their_messages(

@@ -27,7 +27,7 @@ from pillarbox.application.history.queries import (
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
-from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind
+from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind, span_number
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
@@ -182,7 +182,11 @@ class World:
             start = end
         errors = Counter((m.error.code or m.error.kind.value) for m in matching if m.error)
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
-        return Analytics(volume, _count(matching), ranked[:10])
+        sent = [(m, e) for m in matching for e in m.events if e.kind is EventKind.SENT]
+        waits = Counter(
+            span_number((e.at - m.created_at) // timedelta(milliseconds=1)) for m, e in sent
+        )
+        return Analytics(volume, _count(matching), ranked[:10], waits)
 
 
 def subsets_of(message: Message) -> set[Subset]:
