@@ -5,7 +5,7 @@ import lazy from "preact-iso/lazy";
 import { useLocation, useRoute } from "preact-iso/router";
 
 import { search } from "../api";
-import { count, minute } from "../format";
+import { count } from "../format";
 import { useKeys } from "../keys";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice, useNames } from "../parts/choices";
@@ -15,9 +15,10 @@ import { Progress } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
-import { held, isMessageId, isTime, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import { held, isMessageId, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { MessageDrawer } from "./message";
 import { type Names, originOf } from "./origins";
+import { Range } from "./range";
 
 const ExportWindow = lazy(() => import("../later").then((pages) => pages.ExportWindow));
 const LIST = "/app/activity";
@@ -68,7 +69,9 @@ export default function Activity() {
               Show all emails
             </button>
           ) : (
-            <p>Emails appear here as soon as the service has accepted them.</p>
+            <p>
+              Emails appear here as soon as the service has accepted them. <a href="/app/guides">How to send one</a>
+            </p>
           )}
         </Empty>
       )}
@@ -164,7 +167,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
   }
   const { from = "", to = "" } = filters;
   const input = (name: string) => ({
-    value: isTime(filters[name]) ? "" : (filters[name] ?? ""),
+    value: filters[name] ?? "",
     onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim() }),
   });
   return (
@@ -193,24 +196,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
         <span class="hidden">Tag, as name:value</span>
         <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
       </label>
-      <label class="choice">
-        <span>From</span>
-        <input type="date" max={isTime(to) ? undefined : to} {...input("from")} />
-      </label>
-      <label class="choice">
-        <span>To</span>
-        <input type="date" min={isTime(from) ? undefined : from} {...input("to")} />
-      </label>
-      {isTime(from) && isTime(to) && (
-        <p class="chips">
-          <span class="tag">
-            Accepted from {minute(from)} to {minute(to)}
-          </span>
-          <button type="button" class="link" onClick={() => onChange({ from: "", to: "" })}>
-            Show all times
-          </button>
-        </p>
-      )}
+      <Range from={from} to={to} onChange={onChange} />
     </form>
   );
 }

@@ -1,5 +1,6 @@
 // What the filters of the list of emails ask the service for.
 
+import { clock, day, minute } from "../format";
 import type { Filters } from "../query";
 import type { Message, Status } from "../schema";
 
@@ -53,6 +54,22 @@ function recipient(text: string): string {
 
 /** Whether a filter is a time of its own, as a bar of the overview has it, and no day. */
 export const isTime = (text = "") => text.includes("T");
+
+/** Return the day of the reader's calendar that was some days before today, as a filter has it. */
+export function dayBefore(days: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate() - days)).toISOString().slice(0, 10);
+}
+
+/** Return the words for the time that a list covers. */
+export function rangeText(from: string, to: string): string {
+  const text = (at: string) => (isTime(at) ? minute(at) : day(`${at}T00:00:00`));
+  if (!from && !to) return "Any time";
+  if (!to) return from === dayBefore(0) ? "Today" : `Since ${text(from)}`;
+  if (!from) return `Until ${text(to)}`;
+  if (from === to) return text(from);
+  return isTime(from) && isTime(to) && day(from) === day(to) ? `${text(from)} to ${clock(to)}` : `${text(from)} to ${text(to)}`;
+}
 
 function midnight(date: string, days: number): string | undefined {
   if (isTime(date)) return date;

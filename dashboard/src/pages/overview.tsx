@@ -78,7 +78,9 @@ function FirstEmail() {
   -d '{"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}'`;
   return (
     <Empty icon="activity" title="No emails in this time">
-      <p>Send one with your API key. It appears here within seconds.</p>
+      <p>
+        Send one with your API key. It appears here within seconds. <a href="/app/guides">Guides for your language</a>
+      </p>
       <Code text={command} />
     </Empty>
   );

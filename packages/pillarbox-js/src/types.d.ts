@@ -15,6 +15,8 @@ export interface Account {
   /** The sender's display name. */
   fromName: string | null;
   defaultSender: string | null;
+  /** Where the service writes to the account's owner. Without a default sender the account sends to this address only. */
+  contact: string | null;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
 }
@@ -85,6 +87,7 @@ export interface Analytics {
   bucket: Bucket;
   /** How many of the messages have each status now: the `total` of their list with `status` and the same time range. */
   statuses: StatusCounts;
+  secondsToSent: SecondsToSent;
   /** A row for every hour or day of the time range, in order. */
   volume: Array<AnalyticsRow>;
   /** The most frequent errors first. */
@@ -661,13 +664,13 @@ export interface OperatedAccount {
   /** The sender's display name. */
   fromName: string | null;
   defaultSender: string | null;
+  /** Where the service writes to its owner. */
+  contact: string | null;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
   /** Null if it is not suspended. */
   suspendedAt: string | null;
   suspensionReason: string | null;
-  /** Where the service writes to its owner. */
-  contact: string | null;
   /** Over how many partitions its emails are spread. */
   shards: number;
   ownLimits: OwnLimitValues;
@@ -933,6 +936,14 @@ export interface SavedTemplatePage {
   skip: number;
   /** As requested. */
   limit: number;
+}
+
+/** Within how long half, and 95 of 100, of the messages were sent. Null if none was.
+
+From the acceptance until the provider had the message. Right to a fifth, and never too low. */
+export interface SecondsToSent {
+  p50: number | null;
+  p95: number | null;
 }
 
 /** Up to 100 emails. */
