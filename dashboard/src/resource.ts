@@ -22,6 +22,9 @@ export interface Resource<T> {
   show: (data: T) => void;
 }
 
+/** Whether a first answer has come, or an error in its place. */
+export const isSettled = ({ data, error }: Pick<Resource<unknown>, "data" | "error">) => data !== undefined || error !== undefined;
+
 interface State<T> {
   key: string | null;
   answer?: Answer<T>;

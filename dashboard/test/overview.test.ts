@@ -71,6 +71,8 @@ test("the scale of the bars ends at the next whole number that is easy to read",
 test("a bar leads to the emails of its time, of the chosen template and key", () => {
   const [first] = barsOf(figures(7 * 24), "7d", { template: "welcome" });
   equal(first?.href, "/app/activity?template=welcome&from=2026-05-01T00%3A00%3A00.000Z&to=2026-05-01T06%3A00%3A00.000Z");
+  const byError = toQuery({ status: "bounced", error: "mailbox_full" }, 1);
+  deepEqual([byError.status, byError.error, toQuery({ status: "bounced" }, 1).status], [undefined, "mailbox_full", "bounced"]);
   const query = toQuery({ from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T06:00:00.000Z" }, 1);
   deepEqual([query.from, query.to], ["2026-05-01T00:00:00.000Z", "2026-05-01T06:00:00.000Z"]);
 });

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.dashboard import (
     ADDRESSES,
@@ -288,3 +288,46 @@ def test_a_filter_that_is_typed_survives_an_answer(user: User) -> None:
     expect(tag).to_have_value("order:1")
     tag.press("Enter")
     expect(page.get_by_role("heading", name="No email matches")).to_be_visible()
+
+
+_SHIFTS: Final = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+def test_late_answers_do_not_move_what_is_read(user: User, emails: dict[str, str]) -> None:
+    """If answers come one by one, in the order that was not expected, pages shift by under 0.05."""
+    user.context.add_init_script(_SHIFTS)
+    page = user.page
+    page.set_viewport_size({"width": 375, "height": 800})
+    endpoint = "/app/webhooks"
+    for path, ready in (
+        ("/app/", ".quota"),
+        (f"/app/activity?tag=run:{RUN}", "a.row"),
+        ("/app/keys", "td"),
+        ("/app/account", "form.settings"),
+        (endpoint, "a.row"),
+    ):
+        held: list[Route] = []
+
+        def hold(route: Route, held: list[Route] = held) -> bool:
+            if route.request.method != "GET" or "/v1/session" in route.request.url:
+                return False
+            held.append(route)
+            return True
+
+        user.interfere = hold
+        page.goto(user.base + path)
+        expect(page.locator(".loading").first).to_be_attached()
+        page.wait_for_timeout(200)
+        user.interfere = lambda _route: False
+        while held:
+            held.pop().continue_()
+            page.wait_for_timeout(50)
+        expect(page.locator(ready).first).to_be_visible()
+        page.wait_for_timeout(100)
+        shifted = page.evaluate("window.shifted")
+        assert shifted < 0.05, (path, shifted)  # noqa: PLR2004  good is 0.1 (Web Vitals)

@@ -34,7 +34,7 @@ export default function Activity() {
   const page = pageOf(filters);
   const query = toQuery(filters, page);
   const list = useResource("GET /v1/emails", { query }, page === 1);
-  const filtered = ["recipient", "status", "key", "template", "tag", "from", "to"].some((name) => filters[name]);
+  const filtered = ["recipient", "status", "key", "template", "tag", "error", "from", "to"].some((name) => filters[name]);
   const { items, fresh, release } = useHeld(list.data?.items ?? [], `${search(filters)} ${list.stale}`);
   const { id } = params;
   const step = (by: 1 | -1) => (id ? neighbour(items, id, by) : undefined);
@@ -168,7 +168,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
   const { from = "", to = "" } = filters;
   const input = (name: string) => ({
     value: filters[name] ?? "",
-    onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim() }),
+    onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim(), ...(name === "status" && { error: "" }) }),
   });
   return (
     <form class="filters" role="search" onSubmit={find}>
@@ -197,6 +197,14 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
         <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
       </label>
       <Range from={from} to={to} onChange={onChange} />
+      {filters["error"] && (
+        <p class="chips">
+          <span class="tag">Error {filters["error"]}</span>
+          <button type="button" class="link" onClick={() => onChange({ error: "" })}>
+            Show other emails too
+          </button>
+        </p>
+      )}
     </form>
   );
 }

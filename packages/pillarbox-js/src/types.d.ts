@@ -1402,7 +1402,7 @@ export interface SendOptions extends RequestOptions {
 /** The operations that an API key may call. */
 export interface Operations {
   /** List messages: `GET /v1/emails`. */
-  listMessages(query?: { from?: string; to?: string; status?: Status; skip?: number; limit?: number; sortBy?: SortBy; recipient?: string; tag?: string; keyId?: string; template?: string }, options?: RequestOptions): Promise<MessagePage>;
+  listMessages(query?: { from?: string; to?: string; status?: Status; skip?: number; limit?: number; sortBy?: SortBy; recipient?: string; tag?: string; keyId?: string; template?: string; error?: string }, options?: RequestOptions): Promise<MessagePage>;
   /** Send an email: `POST /v1/emails`. */
   sendEmail(body: SendEmailRequest, options?: SendOptions): Promise<SendResult>;
   /** Get analytics: `GET /v1/emails/analytics`. */

@@ -211,6 +211,7 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
             "secondsToSent": {"p50": 1.131, "p95": 1.131},
             "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 3}],
         }
+        assert listed(api, error="mailbox_full")["total"] == 3  # noqa: PLR2004  as topErrors has it
         assert aggregate(account) == {"batchItemFailures": []}
 
 
@@ -358,6 +359,9 @@ def test_an_account_sees_only_its_own_messages(service: Service, account: str) -
         ({"keyId": "bx_live_0123"}, {"keyId": "invalid_key_id"}),
         ({"keyId": [KEY_ID, KEY_ID]}, {"keyId": "repeated"}),
         ({"template": "otp#x"}, {"template": "invalid_template"}),
+        ({"error": ""}, {"error": "too_short"}),
+        ({"error": "mailbox_full", "status": "bounced"}, {"error": "not_with_status"}),
+        ({"error": "mailbox_full", "sortBy": "updated_at"}, {"error": "not_with_order"}),
         ({"limit": ["1", "2"]}, {"limit": "repeated"}),
         ({"limit": "0", "skip": "-1"}, {"limit": "out_of_range", "skip": "out_of_range"}),
     ],

@@ -290,7 +290,7 @@ def test_preview_keys_send_from_the_fixed_sender(world: World) -> None:
 
 def test_an_account_without_a_sender_writes_to_its_contact(world: World) -> None:
     """A live key then sends from the service's address, to nobody else and with no other `from`."""
-    own = {"senders": {}, "default_sender": None}
+    own: dict[str, Any] = {"senders": {}, "default_sender": None}
     world.set_account(builders.account(contact="Ada@shop.example", **own))
     answer = world.send(request(to=("ada@shop.example",), cc=()))
     assert f'"from":"{PREVIEW_SENDER}"' in answer.body

@@ -119,10 +119,16 @@ class HistoryQueries:
         subset = next(iter(request.subsets), None)
         coverage = self._cover(account_id, request, shards, subset)
         statuses = _statuses(request)
+        pagination = self._pagination(account_id, subset)
+        if request.error is not None:
+            total = coverage.count_error(request.error)
+            entries = pagination.by_error(coverage, request.error, request.skip, request.limit)
+            return Page(
+                self._read_records(account_id, coverage, entries, shards, adjacent=False), total
+            )
         total = coverage.count(statuses)
         if request.skip >= total:
             return Page([], total)
-        pagination = self._pagination(account_id, subset)
         select = {
             SortBy.CREATED_AT: pagination.by_creation,
             SortBy.UPDATED_AT: pagination.by_update,
