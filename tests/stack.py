@@ -64,6 +64,14 @@ def stack_command(lock: Path) -> Iterator[list[str]]:
         yield [sys.executable, "-m", "tests.while_locked", str(lock), "local"]
 
 
+@contextmanager
+def alone(subject: str) -> Iterator[None]:
+    """Run the block while no other worker runs one about the same subject of the shared stack."""
+    with (ROOT / ".local" / "tests" / subject).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 _OPERATOR_ENVIRONMENT = {
     "PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"),
     "PATH": "/usr/bin:/bin",

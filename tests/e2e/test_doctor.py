@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from tests.stack import run_operator
+from tests.stack import alone, run_operator
 
 pytestmark = pytest.mark.stack
 
 
 def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
     """Every check passes or is skipped on a local stack, and the test mail is delivered."""
-    process = run_operator("doctor", "--send", "--account", stack["accounts"]["live"])
+    with alone("doctor"):  # the test of tenants makes what the doctor reports
+        process = run_operator("doctor", "--send", "--account", stack["accounts"]["live"])
     assert process.returncode == 0, process.stdout + process.stderr
     verdicts: dict[str, str] = {
         item["check"]: item["verdict"] for item in json.loads(process.stdout)["items"]

@@ -1,6 +1,7 @@
 """Tenants of SES on a whole stack: three settings, and what a pause by SES stops."""
 
 import json
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ import httpx
 import pytest
 from mypy_boto3_sesv2 import SESV2Client
 
-from tests.stack import AGENT, PATIENCE, inbox, operate, run_operator, wait_for
+from tests.stack import AGENT, PATIENCE, alone, inbox, operate, run_operator, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -43,6 +44,15 @@ def doctor() -> list[tuple[str, str]]:
     return [(one["verdict"], one["message"]) for one in items if one["check"] == "tenants"]
 
 
+@pytest.fixture
+def own_doctor(stack: dict[str, Any]) -> Iterator[None]:
+    """Let no other test read or change what the doctor reports of the stack."""
+    assert stack
+    with alone("doctor"):
+        yield
+
+
+@pytest.mark.usefixtures("own_doctor")
 def test_ses_pauses_one_of_three_accounts(stack: dict[str, Any]) -> None:
     """Accounts with none, standard and strict send; the paused one is refused until SES ends it."""
     ses, url = ses_of(stack), f"{stack['base_url']}/api/v1/emails"

@@ -4,21 +4,22 @@ What is modelled: SQS hides a message for whole seconds, counts receipts and ser
 Lambda polls each queue with a number of workers, which grows while there is work. SES has a rate
 (`local.ses.rate_limit`). Table, queue and SES take the time that `Latency` says.
 
-Processes are threads, and only one runs at a time: it continues until it waits.
+Processes are greenlets: one runs at a time, and continues until it waits.
 """
 
 import heapq
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from math import ceil
 from random import Random
 from typing import Any
 
 from botocore.exceptions import ClientError
+from greenlet import getcurrent, greenlet
 
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
@@ -53,45 +54,33 @@ class Simulation:
     def __init__(self) -> None:
         self.now = builders.NOW
         self.running = False
-        self._due: list[tuple[datetime, int, threading.Semaphore]] = []
+        self._due: list[tuple[datetime, int, greenlet]] = []
         self._order = count()
-        self._idle = threading.Semaphore(0)
+        self._scheduler = getcurrent()
 
     def start(self, work: Callable[[], None]) -> None:
         """Start a process now."""
-        turn = threading.Semaphore(0)
-
-        def run() -> None:
-            turn.acquire()
-            work()
-            self._idle.release()
-
-        threading.Thread(target=run, daemon=True).start()
-        heapq.heappush(self._due, (self.now, next(self._order), turn))
+        self.resume(greenlet(work, self._scheduler))
 
     def sleep(self, seconds: float) -> None:
         """Let a process wait."""
-        turn = threading.Semaphore(0)
-        due = self.now + timedelta(seconds=seconds)
-        heapq.heappush(self._due, (due, next(self._order), turn))
-        self._idle.release()
-        turn.acquire()
+        self.resume(getcurrent(), seconds)
+        self.wait()
 
     def together(self, works: Sequence[Callable[[], None]]) -> None:
         """Let a process start others, and wait until all have ended."""
-        turn, running = threading.Semaphore(0), len(works)
+        waiting, running = getcurrent(), len(works)
 
         def run(work: Callable[[], None]) -> None:
             nonlocal running
             work()
             running -= 1
             if not running:
-                heapq.heappush(self._due, (self.now, next(self._order), turn))
+                self.resume(waiting)
 
         for work in works:
-            self.start(lambda work=work: run(work))  # type: ignore[misc]
-        self._idle.release()
-        turn.acquire()
+            self.start(partial(run, work))
+        self.wait()
 
     def lock(self) -> "SimulatedLock":
         """Return a lock for which a process waits on the simulated clock."""
@@ -101,9 +90,17 @@ class Simulation:
         """Run the processes until it is done."""
         self.running = True
         while not done():
-            self.now, _, turn = heapq.heappop(self._due)
-            turn.release()
-            self._idle.acquire()
+            self.now, _, process = heapq.heappop(self._due)
+            process.switch()
+
+    def wait(self) -> None:
+        """Let a process wait until another one resumes it."""
+        self._scheduler.switch()
+
+    def resume(self, process: greenlet, seconds: float = 0) -> None:
+        """Continue a process after some seconds."""
+        due = self.now + timedelta(seconds=seconds)
+        heapq.heappush(self._due, (due, next(self._order), process))
 
 
 class SimulatedLock:
@@ -112,22 +109,18 @@ class SimulatedLock:
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._held = False
-        self._waiting: deque[threading.Semaphore] = deque()
+        self._waiting: deque[greenlet] = deque()
 
     def __enter__(self) -> None:
         if self._held:
-            turn = threading.Semaphore(0)
-            self._waiting.append(turn)
-            self._simulation._idle.release()
-            turn.acquire()
+            self._waiting.append(getcurrent())
+            self._simulation.wait()
         self._held = True
 
     def __exit__(self, *_: object) -> None:
         self._held = bool(self._waiting)
         if self._waiting:
-            simulation = self._simulation
-            entry = (simulation.now, next(simulation._order), self._waiting.popleft())
-            heapq.heappush(simulation._due, entry)
+            self._simulation.resume(self._waiting.popleft())
 
 
 @dataclass(eq=False)

@@ -5,14 +5,19 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import botocore
+from botocore import xform_name
+from botocore.loaders import Loader
 
-from trim_sdk import SERVICES, trim
+from trim_sdk import OPERATIONS, SERVICES, trim
 
 LAYER = Path(__file__).parents[2] / "layers" / "shared"
 COMPLETE = Path(botocore.__file__).parent
 
+#: What botocore calls by itself.
+OF_BOTOCORE = {"HeadBucket"}
 #: Services that only the operator's command uses. It has the complete SDK.
 OPERATOR_SERVICES = {"cloudformation", "route53", "sns"}
 
@@ -36,8 +41,31 @@ def endpoints(site: Path, services: list[str]) -> list[str]:
     ).stdout.splitlines()
 
 
-def test_the_trimmed_sdk_has_the_same_endpoints(tmp_path: Path) -> None:
-    """The remaining clients have the endpoints of the complete SDK in each partition."""
+def expanded(model: dict[str, Any], part: Any, above: tuple[str, ...] = ()) -> Any:
+    """Return a part of a model with the shapes that it refers to, and no documentation."""
+    if isinstance(part, list):
+        return [expanded(model, value, above) for value in part]
+    if not isinstance(part, dict):
+        return part
+    expansion = {
+        name: expanded(model, value, above)
+        for name, value in part.items()
+        if not (name == "documentation" and isinstance(value, str))
+    }
+    shape = part.get("shape")
+    if isinstance(shape, str) and shape not in above:
+        expansion["shape"] = expanded(model, model["shapes"][shape], (*above, shape))
+    return expansion
+
+
+def models(site: Path) -> dict[str, dict[str, Any]]:
+    """Return the models of the services of which some operations are kept."""
+    loader = Loader([str(site / "botocore" / "data")], include_default_search_paths=False)
+    return {service: loader.load_service_model(service, "service-2") for service in OPERATIONS}
+
+
+def test_the_trimmed_sdk_is_the_complete_one_for_what_remains(tmp_path: Path) -> None:
+    """The remaining clients have the endpoints and operations of the complete SDK."""
     copied = {*SERVICES, "sns"}
     shutil.copytree(
         COMPLETE,
@@ -54,6 +82,14 @@ def test_the_trimmed_sdk_has_the_same_endpoints(tmp_path: Path) -> None:
     trim(tmp_path)
     services = list(SERVICES)
     assert endpoints(tmp_path, services) == endpoints(COMPLETE.parent, services)
+    complete = models(COMPLETE.parent)
+    for service, trimmed in models(tmp_path).items():
+        kept = OPERATIONS[service].split()
+        assert sorted(trimmed["operations"]) == sorted(kept)
+        for name in kept:
+            operations = (model["operations"][name] for model in (trimmed, complete[service]))
+            ours, theirs = map(expanded, (trimmed, complete[service]), operations)
+            assert ours == theirs
     assert not (tmp_path / "botocore" / "data" / "sns").exists()
     assert endpoints_file.stat().st_size < cached.stat().st_size, "the cached copy stays complete"
 
@@ -66,3 +102,15 @@ def test_every_client_of_the_layer_has_its_data() -> None:
         for service in re.findall(r'(?:make_client|client_of)\("(\w+)"', path.read_text())
     }
     assert used - OPERATOR_SERVICES == set(SERVICES)
+
+
+def test_every_call_of_the_layer_has_its_operation() -> None:
+    """The remaining operations are those whose methods the code names."""
+    words = {
+        word
+        for path in (LAYER / "pillarbox").rglob("*.py")
+        for word in re.findall(r"\w+", path.read_text())
+    }
+    for service, model in models(COMPLETE.parent).items():
+        called = {name for name in model["operations"] if xform_name(name) in words}
+        assert set(OPERATIONS[service].split()) - OF_BOTOCORE == called, service
