@@ -298,7 +298,8 @@ new PerformanceObserver((list) => {
 """
 
 
-def test_late_answers_do_not_move_what_is_read(user: User, emails: dict[str, str]) -> None:
+@pytest.mark.usefixtures("emails")
+def test_late_answers_do_not_move_what_is_read(user: User) -> None:
     """If answers come one by one, in the order that was not expected, pages shift by under 0.05."""
     user.context.add_init_script(_SHIFTS)
     page = user.page
@@ -330,4 +331,4 @@ def test_late_answers_do_not_move_what_is_read(user: User, emails: dict[str, str
         expect(page.locator(ready).first).to_be_visible()
         page.wait_for_timeout(100)
         shifted = page.evaluate("window.shifted")
-        assert shifted < 0.05, (path, shifted)  # noqa: PLR2004  good is 0.1 (Web Vitals)
+        assert shifted < 0.05, (path, shifted)
