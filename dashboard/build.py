@@ -73,7 +73,7 @@ def is_current() -> bool:
 
 
 def build() -> None:
-    """Install the packages if their list changed, check the types and write `dist`.
+    """Install the packages if their list changed, check types and the rules of hooks, write `dist`.
 
     Raises:
         subprocess.CalledProcessError: a program failed; it has printed why.
@@ -85,6 +85,7 @@ def build() -> None:
     _TYPES.write_text(api_types(json.loads(_DOCUMENT.read_text())))
     _GUIDES.write_text(guides(), encoding="utf-8")
     check_types()
+    _run("oxlint", "src")
     new = FOLDER / "dist.new"
     shutil.rmtree(new, ignore_errors=True)
     outputs = _bundle(_MAIN, new)
@@ -142,6 +143,7 @@ def _url(path: str) -> str:
 def _sources() -> Iterator[Path]:
     """Yield what a build depends on; of the folders too, because a file may have been removed."""
     yield from (_DOCUMENT, FOLDER / "package-lock.json", FOLDER / "tsconfig.json")
+    yield FOLDER / ".oxlintrc.json"
     yield from FOLDER.glob("*.py")
     yield from sources()
     written = {_TYPES, _GUIDES}

@@ -109,7 +109,7 @@ export function useAnswers<T>(
 ): Resource<T> {
   const last = key === null ? undefined : kept.get(key);
   const [state, setState] = useState<State<T>>({ key, answer: last, slow: false });
-  const actions = useRef({ reload: () => {}, show: (_: T) => {} });
+  const actions = useRef<Pick<Resource<T>, "reload" | "show">>({ reload: () => {}, show: () => {} });
   useEffect(() => {
     if (key === null) return;
     const asked = key;
