@@ -85,7 +85,7 @@ def build() -> None:
     _TYPES.write_text(api_types(json.loads(_DOCUMENT.read_text())))
     _GUIDES.write_text(guides(), encoding="utf-8")
     check_types()
-    _run("oxlint", "src")
+    _run("oxlint", "--format=unix", "src")
     new = FOLDER / "dist.new"
     shutil.rmtree(new, ignore_errors=True)
     outputs = _bundle(_MAIN, new)

@@ -38,7 +38,7 @@ test("a range ends with the hour or the day that runs, so that one hour has one 
 });
 
 test("each step ticks itself when it is done", () => {
-  const nothing = { domains: [], senders: [], keys: [], webhooks: [], emails: 0 };
+  const nothing = { domains: [], senders: [], keys: [], webhooks: [], emails: 0, contact: null };
   const done = (more: object) => stepsOf({ ...nothing, ...more }).map((step) => (step.done ? 1 : 0)).join("");
   equal(done({}), "00000");
   equal(done({ domains: [{ status: "pending" }], senders: [{ default: false }], keys: [{ revokedAt: "2026" }] }), "00000");
@@ -47,6 +47,7 @@ test("each step ticks itself when it is done", () => {
   equal(done({ keys: [{ revokedAt: null }] }), "00100");
   equal(done({ emails: 1 }), "00110");
   equal(done({ webhooks: [{ id: "w" }] }), "00001");
+  equal(done({ emails: 1, contact: "ada@shop.example" }), "11000"); // a first email needs no domain then
 });
 
 test("a webhook that fails or is disabled, and a quota above 80 %, need attention", () => {

@@ -12,7 +12,8 @@ export function useChecklist() {
   const keys = useResource(may("keys") ? "GET /v1/keys" : null);
   const emails = useResource("GET /v1/emails", { query: { limit: 1 } }, true);
   const webhooks = useResource("GET /v1/webhooks");
-  if (![domains, senders, emails, webhooks, ...(may("keys") ? [keys] : [])].every(isSettled)) return undefined;
+  const account = useResource("GET /v1/account");
+  if (![domains, senders, emails, webhooks, account, ...(may("keys") ? [keys] : [])].every(isSettled)) return undefined;
   if (!domains.data || !senders.data || !emails.data || !webhooks.data) return null;
   const steps = stepsOf({
     domains: domains.data.items,
@@ -20,6 +21,7 @@ export function useChecklist() {
     keys: keys.data?.items ?? [],
     webhooks: webhooks.data.items,
     emails: emails.data.total,
+    contact: account.data?.contact ?? null,
   });
   const next = steps.find(({ done }) => !done);
   if (!next) return null;
