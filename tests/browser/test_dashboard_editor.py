@@ -113,6 +113,7 @@ def test_a_template_from_its_starter_to_its_end(user: User) -> None:
     page.get_by_label("Payment Receipt").check()
     page.get_by_role("button", name="Create template").click()
     expect(_frame(page).get_by_text("Thank you for your payment")).to_be_visible()
+    expect(page.locator(".cm-foldPlaceholder")).to_be_visible()  # the head of the page
     page.get_by_label("invoice_id", exact=True).fill("7-UP")
     expect(_frame(page).get_by_role("cell", name="7-UP")).to_be_visible()
     expect(page.locator(".preview")).to_contain_text("Your receipt for invoice 7-UP")

@@ -1,12 +1,13 @@
 // One domain: each DNS record that it needs, and what DNS says of it now.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
 import { clock } from "../format";
-import { labelOf } from "../names";
+import { labelOf, withReports } from "../names";
 import { Ask } from "../parts/ask";
 import { Badge, Copy, Page } from "../parts/basics";
 import { Head } from "../parts/list";
@@ -24,7 +25,8 @@ export default function DomainPage() {
   const name = params["domain"] ?? "";
   const path = { domain: name };
   const domain = useResource("GET /v1/domains/{domain}", { path }, SHORTEST);
-  const { data } = domain;
+  const [reports, setReports] = useState("");
+  const data = domain.data && { ...domain.data, records: domain.data.records.map((one) => (one.purpose === "DMARC" ? { ...one, value: withReports(one.value, reports) } : one)) };
   return (
     <Page
       title={data?.domain ?? name}
@@ -57,7 +59,9 @@ export default function DomainPage() {
             <Head caption="DNS records" columns={["Record", "Name", "Value", "Priority", "DNS says"]} />
             <tbody>
               {data.records.map((record) => (
-                <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain} />
+                <Record key={`${record.type} ${record.host}`} of={record} domain={data.domain}>
+                  {record.purpose === "DMARC" && record.dns.status !== "present" && <Reports to={reports} onChange={setReports} />}
+                </Record>
               ))}
             </tbody>
           </table>
@@ -89,7 +93,7 @@ const PURPOSES: Record<string, string> = {
   "MAIL FROM": "Lets bounces come back under your domain.",
   "MAIL FROM SPF": "Lets the provider send under your domain.",
   SPF: "For receivers that look at the domain itself.",
-  DMARC: "Says what receivers do with emails that are not signed.",
+  DMARC: "Says what receivers do with emails that are not signed, and who gets their reports.",
 };
 
 const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
@@ -99,7 +103,23 @@ const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
   unknown: ["pending", "no answer"],
 };
 
-function Record({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedDnsRecord; domain: string }) {
+/** Who gets the reports about mail under the domain; the value follows, and DNS has what the owner puts there. */
+function Reports({ to, onChange }: { to: string; onChange: (address: string) => void }) {
+  return (
+    <label class="field">
+      <span class="hint">Send reports to</span>
+      <input type="email" autocomplete="email" placeholder="nobody" value={to} onInput={(event) => onChange(event.currentTarget.value.trim())} />
+    </label>
+  );
+}
+
+interface RecordProperties {
+  of: CheckedDnsRecord;
+  domain: string;
+  children?: ComponentChildren;
+}
+
+function Record({ of: { purpose, type, host, value, dns }, domain, children }: RecordProperties) {
   const [kind, text] = ANSWERS[dns.status];
   const label = labelOf(host, domain);
   const { priority, target } = targetOf(type, value);
@@ -124,6 +144,7 @@ function Record({ of: { purpose, type, host, value, dns }, domain }: { of: Check
         <span class="actions">
           <Copy text={target} label={`Copy the value of ${which}`} />
         </span>
+        {children}
       </td>
       <td data-label={priority && "Priority"}>{priority}</td>
       <td>
