@@ -314,7 +314,7 @@ def delete(
         _show(connection, plan.account, {"messages": plan.messages})
         typer.confirm("Delete this account with everything that it has?", abort=True, err=True)
     with progress("Deleting", "items") as report:
-        deleted = deletion.delete(plan, report)
+        deleted = deletion.delete(plan, report).items
     connection.show({"accountId": account_id, "deleted": True, **deleted})
 
 

@@ -1,7 +1,6 @@
 """The command `pillarbox apply`: accounts and what they have, from one file."""
 
 import os
-import time
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -9,11 +8,12 @@ import boto3
 import typer
 import yaml
 
-from admin.aws.api_probe import HttpApiProbe
-from admin.aws.provisioning import HttpManagementApi, LocalFiles, ValueStores
+from admin.aws.provisioning import LocalFiles, ValueStores
 from admin.connection import connected
 from admin.use_cases.provision_file import read_provision_file
 from admin.use_cases.provisioning import Provisioning
+from pillarbox.adapters.api_probe import HttpApiProbe
+from pillarbox.adapters.management_api import HttpManagementApi
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.settings import Settings
 
@@ -57,7 +57,7 @@ def apply(
         raise ValidationFailed(FieldError("FILE", f"cannot be read: {error}", "invalid")) from None
     base = url or connected(ctx).wiring.settings.api_url
     provisioning = Provisioning(
-        api=HttpManagementApi(HttpApiProbe(base), key, time.sleep),
+        api=HttpManagementApi(HttpApiProbe(base), key),
         values=ValueStores(file.parent, boto3.Session),
         files=LocalFiles(file.parent),
     )

@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property, partial
 from time import sleep
 
-from admin.aws.account_data import DynamoAccountData
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
-from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.dead_letters import SqsDeadLetterQueues
 from admin.aws.message_rewrite import DynamoMessageRewrite
@@ -17,7 +15,6 @@ from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.stack_capacity import read_capacity
 from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
-from admin.use_cases.account_deletion import AccountDeletion
 from admin.use_cases.dead_letters import DeadLetterInspection
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
@@ -27,6 +24,7 @@ from admin.use_cases.messages import MessageSearch
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
+from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.ses.account import SesAccount
@@ -46,16 +44,6 @@ class OperatorWiring(Wiring):
     @cached_property
     def accounts(self) -> Accounts:
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
-
-    @cached_property
-    def account_deletion(self) -> AccountDeletion:
-        return AccountDeletion(
-            accounts=self.account_store,
-            queries=self.history_queries,
-            data=DynamoAccountData(self.table, self.credentials),
-            tenants=self.tenants,
-            clock=utc_now,
-        )
 
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""

@@ -48,6 +48,10 @@ PROGRAMS: Final = {
     "aggregate_stats": (f"services().aggregation; {_TABLE}", _FLOOR_ONE),
     "announce_events": (f"services().announcement; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
     "create_account": (f"services().sign_up; {_SESSION}", _FLOOR_ONE),
+    "delete_account": (
+        f"services().account_deletion; services().operator_authentication; {_TABLE}",
+        _FLOOR_ONE,
+    ),
     "delete_template": (f"services().template_library; {_CALLER}", _FLOOR_ONE),
     "deliver_message": (f"{_SES}; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
     "edit_templates": (f"services().template_editing; {_SESSION}", _FLOOR_ONE),
@@ -75,6 +79,10 @@ PROGRAMS: Final = {
     ),
     "post_webhooks": (f"services().webhook_worker; {_TABLE}", _FLOOR_ONE),
     "preview_starter_template": (f"services().authentication; {_TABLE}", _FLOOR_ONE),
+    "provide_resources": (
+        f"services().management_api; services().provisioned_secrets; {_TABLE}",
+        _FLOOR_ONE,
+    ),
     "read_webhooks": (f"services().webhook_queries; {_CALLER}", _FLOOR_ONE),
     "record_feedback": (f"services().feedback; {_TABLE}", _FLOOR_ONE),
     "resend": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),

@@ -14,6 +14,7 @@ from pillarbox.domain.accounts.key import (
     SUPPRESSIONS_READ,
     SUPPRESSIONS_WRITE,
 )
+from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
 from pillarbox.http.accounts.reply_types import (
     AccountDetail,
     AccountLog,
@@ -72,6 +73,9 @@ _KEYS: Final = {
             "allowed": False,
             "reason": "The free plan does not allow marketing:campaigns:read.",
         },
+    ],
+    "permissions": [
+        {"scope": scope, "allows": SCOPE_WORDS[scope]} for scope in ("emails:send", "emails:read")
     ],
     "upgradeUrl": "https://pillarbox.example/upgrade",
     "smtp": {"host": "smtp.pillarbox.example", "port": 587},

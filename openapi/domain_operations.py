@@ -32,6 +32,7 @@ _RECORDS: Final = (
 _DOMAIN: Final = {
     "domain": "shop.example",
     "status": "pending",
+    "mailFrom": "mail",
     "createdAt": _AT,
     "checkedAt": _AT,
     "records": [*_RECORDS],

@@ -11,6 +11,7 @@ from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.operator.reply_types import (
     AccountPage,
     CheckList,
+    DeletionState,
     MovedLetters,
     OperatedAccount,
     QueueList,
@@ -18,6 +19,7 @@ from pillarbox.http.operator.reply_types import (
 )
 from pillarbox.http.operator.wire import (
     AccountsQuery,
+    DeletionQuery,
     OperateAccountRequest,
     RatesQuery,
     RedriveRequest,
@@ -131,6 +133,19 @@ OPERATOR: Final = (
         | example("limits", "A limit of its own", {"ownLimits": {"perDay": 5_000}}),
         response=OperatedAccount,
         response_example=_ACCOUNT,
+    ),
+    _write(
+        route="DELETE /v1/operator/accounts/{account_id}",
+        id="delete_operated_account",
+        shared_function="delete_account",
+        summary="Delete an account",
+        description="Deletes an account and all its messages, statistics, templates, suppressions"
+        " and keys. Nothing of it can be restored, except from a backup of the tables. The account"
+        " must be suspended for two minutes, and no email of it may wait. A request deletes for 20"
+        " seconds: repeat it until `done` is true. After that the account is not found.",
+        query=DeletionQuery,
+        response=DeletionState,
+        response_example={"id": "qh4ybvcvbqzk", "done": True, "items": 482},
     ),
     _write(
         route="POST /v1/operator/accounts/{account_id}/suspension",

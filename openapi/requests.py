@@ -44,6 +44,7 @@ from pillarbox.http.messages.wire import (
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.operator.wire import (
     AccountsQuery,
+    DeletionQuery,
     OperateAccountRequest,
     OwnLimits,
     RatesQuery,
@@ -460,8 +461,15 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "salt": {"description": "As received."},
         "signature": {"description": "As received."},
     },
+    DeletionQuery: {"dropPending": {"description": "Whether emails that wait are never sent."}},
     EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
-    AddDomainRequest: {"domain": {"description": "Such as `shop.example`."}},
+    AddDomainRequest: {
+        "domain": {"description": "Such as `shop.example`."},
+        "mailFrom": {
+            "description": "The label of its MAIL FROM domain, if the domain is new to SES:"
+            " `bounce` for `bounce.shop.example`."
+        },
+    },
     AddSenderRequest: {
         "address": {"description": "An address of a verified domain or of a subdomain of it."}
     },

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pillarbox.domain.client_address import network_of
+from pillarbox.domain.client_origin import ClientOrigin
 from relay import replies
 from relay.limits import ServerLimits
 from relay.replies import Reply
@@ -27,8 +28,8 @@ class Admission:
     #: None until the client has logged in.
     account_id: str | None = None
     ended: bool = False
-    #: The address itself.
-    address: str = ""
+    #: Where its requests come from.
+    origin: ClientOrigin = field(default_factory=lambda: ClientOrigin(""))
 
 
 class ConnectionLimiter:
@@ -60,7 +61,7 @@ class ConnectionLimiter:
             return replies.TOO_MANY_CONNECTIONS
         if self.count >= limits.connections and not self._make_room(now, replies.SERVER_FULL):
             return replies.SERVER_FULL
-        admission = Admission(host, now, disconnect, address=address)
+        admission = Admission(host, now, disconnect, origin=ClientOrigin(address))
         self._anonymous[admission] = None
         self._anonymous_of[host] += 1
         self._of_address[host] += 1

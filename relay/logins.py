@@ -13,6 +13,7 @@ from typing import Final
 
 from pillarbox.domain.accounts.key import account_of_key, digest_of_key
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError, Unavailable
 from relay import replies
 from relay.admission import Admission
@@ -29,7 +30,7 @@ class LoginLimiter:
     def __init__(
         self,
         limits: ServerLimits,
-        authenticate: Callable[[str], Awaitable[Principal]],
+        authenticate: Callable[[str, ClientOrigin], Awaitable[Principal]],
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self._delay = limits.failed_login_delay
@@ -47,20 +48,20 @@ class LoginLimiter:
         digest = digest_of_key(key_text)
         # A malformed key costs no read.
         if digest in self._known or account_of_key(key_text) is None:
-            return await self._read(key_text, digest)
+            return await self._read(client, key_text, digest)
         async with self._turns.acquire(client.host):
             if client.ended:
                 raise Unavailable("client")
             try:
-                return await self._read(key_text, digest)
+                return await self._read(client, key_text, digest)
             except ServiceError as error:
                 if error.code != "service_unavailable":
                     await self._sleep(self._delay)
                 raise
 
-    async def _read(self, key_text: str, digest: str) -> Principal:
+    async def _read(self, client: Admission, key_text: str, digest: str) -> Principal:
         try:
-            principal = await self._authenticate(key_text)
+            principal = await self._authenticate(key_text, client.origin)
         except ServiceError as error:
             if error.code in replies.KEY_ERRORS:
                 self._known.pop(digest, None)

@@ -14,6 +14,7 @@ from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError, Unavailable
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName
@@ -32,14 +33,16 @@ class Envelope:
 class SubmissionService(Protocol):
     """Authenticates API keys and accepts messages."""
 
-    async def authenticate(self, key_text: str) -> Principal:
+    async def authenticate(self, key_text: str, origin: ClientOrigin) -> Principal:
         """Read a key from the store and return its principal.
 
         Raises:
             ServiceError: it is not a live key that may send, or `service_unavailable`.
         """
 
-    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+    async def submit(
+        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+    ) -> str:
         """Accept a message and return its id after the commit.
 
         Raises:
@@ -67,19 +70,23 @@ class ThreadedService:
         # Batches are per key, so an account's messages do not wait for those of others.
         self._batcher = SubmissionBatcher(self._accept)
 
-    async def authenticate(self, key_text: str) -> Principal:
+    async def authenticate(self, key_text: str, origin: ClientOrigin) -> Principal:
         """Read the key in a thread. Log only that the store was unavailable, not a wrong key."""
         try:
-            return await self._run(lambda: self._get_submission().authenticate(key_text))
+            return await self._run(
+                lambda: self._get_submission().authenticate(key_text, origin=origin)
+            )
         except Unavailable as error:
             _log_refusal(error)
             raise
 
-    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+    async def submit(
+        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+    ) -> str:
         """Accept a message, and free what the SDK keeps of a large one."""
         is_large = len(octets) >= _LARGE
         try:
-            return await self._submit(key_text, envelope, octets)
+            return await self._submit(key_text, envelope, octets, origin)
         except ServiceError as error:
             if is_large:
                 _clear_frames(error)
@@ -88,7 +95,9 @@ class ThreadedService:
             if is_large:
                 asyncio.get_running_loop().call_soon(gc.collect)
 
-    async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+    async def _submit(
+        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+    ) -> str:
         """Parse a message and accept it, together with others that are ready, in threads."""
         began, size = time.monotonic(), len(octets)
         fields: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
@@ -98,10 +107,10 @@ class ThreadedService:
                 lambda: self._get_submission().prepare(key_text, envelope.recipients, octets),
             )
             if prepared.groupable:
-                message_id = await self._batcher.submit(key_text, prepared)
+                message_id = await self._batcher.submit(key_text, (prepared, origin))
             else:
                 message_id = await self._run_in_turn(
-                    key_text, lambda: self._submit_one(key_text, prepared)
+                    key_text, lambda: self._submit_one(key_text, origin, prepared)
                 )
         except ServiceError as error:
             _log_refusal(error, **fields)
@@ -113,17 +122,21 @@ class ThreadedService:
         return message_id
 
     async def _accept(
-        self, key_text: str, prepared: Sequence[SmtpMessage]
+        self, key_text: str, ready: Sequence[tuple[SmtpMessage, ClientOrigin]]
     ) -> Sequence[str | Exception]:
-        if len(prepared) == 1:  # also one that must have a call of its own
-            only = prepared[0]
-            return [await self._run_in_turn(key_text, lambda: self._submit_one(key_text, only))]
+        first, origin = ready[0]
+        if len(ready) == 1:  # also one that must have a call of its own
+            return [
+                await self._run_in_turn(key_text, lambda: self._submit_one(key_text, origin, first))
+            ]
+        messages = [message for message, _ in ready]
         return await self._run_in_turn(
-            key_text, lambda: self._get_submission().submit_all(key_text, prepared)
+            key_text,
+            lambda: self._get_submission().submit_all(key_text, messages, origin=origin),
         )
 
-    def _submit_one(self, key_text: str, message: SmtpMessage) -> str:
-        return self._get_submission().submit(key_text, message)
+    def _submit_one(self, key_text: str, origin: ClientOrigin, message: SmtpMessage) -> str:
+        return self._get_submission().submit(key_text, message, origin=origin)
 
     async def _run_in_turn[T](self, key_text: str, call: Callable[[], T]) -> T:
         async with self._places.acquire(account_of_key(key_text) or key_text):

@@ -10,9 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pillarbox.application.authentication import PresentedKey
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 from relay import framing, replies, sasl
@@ -202,7 +200,7 @@ class SmtpSession:
         try:
             if credentials.user != sasl.USER:
                 return self._failed_login()
-            key = PresentedKey.of(credentials.password, ClientOrigin(self._client.address))
+            key = credentials.password
             principal = await self._context.logins.authenticate(self._client, key)
         except ServiceError as error:
             if error.code in replies.KEY_ERRORS:
@@ -244,7 +242,9 @@ class SmtpSession:
     async def _retry_mail(self, login: _Login, sender: str) -> Reply:
         """Read the account again before refusing a sender, which may be verified since AUTH."""
         try:
-            principal = await self._context.service.authenticate(login.key_text)
+            principal = await self._context.service.authenticate(
+                login.key_text, self._client.origin
+            )
             self._login = _Login(login.key_text, principal)
             return self._begin_transaction(self._login, sender)
         except ServiceError as error:
@@ -282,7 +282,9 @@ class SmtpSession:
 
     async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> Reply:
         try:
-            message_id = await self._context.service.submit(key_text, envelope, octets)
+            message_id = await self._context.service.submit(
+                key_text, envelope, octets, self._client.origin
+            )
         except ServiceError as error:
             return self._check_counts(replies.refusal(error))
         self._errors = self._idle_commands = 0

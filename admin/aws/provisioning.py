@@ -1,63 +1,16 @@
-"""What `pillarbox apply` reaches: the HTTP API, files, Secrets Manager and the parameter store."""
+"""What `pillarbox apply` reaches beside the API: files, Secrets Manager and the parameter store."""
 
 import csv
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from http import HTTPStatus
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-from admin.aws.api_probe import HttpApiProbe
-from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 if TYPE_CHECKING:
     import boto3
-
-#: Requests that the service refuses for now are repeated so often, after so many seconds.
-_TRIES: Final = 12
-_WAIT: Final = 10.0
-_BUSY: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpManagementApi:
-    """Implements `provisioning_ports.ManagementApi`."""
-
-    probe: HttpApiProbe
-    key: str = field(repr=False)
-    sleep: Callable[[float], None]
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,  # noqa: ANN401  JSON
-        *,
-        account: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:  # noqa: ANN401  JSON
-        """Make a request, again if the service is busy, and return the body of a success."""
-        sent = {**(headers or {}), **({"X-Account": account} if account else {})}
-        for left in reversed(range(_TRIES)):
-            status, content = self.probe.request(
-                method, path, key=self.key, body=body, headers=sent
-            )
-            if status not in _BUSY or not left:
-                break
-            self.sleep(_WAIT)
-        if status >= HTTPStatus.BAD_REQUEST:
-            raise _refusal(f"{method} {path}", status, content)
-        return content
-
-
-def _refusal(call: str, status: int, content: Any) -> ServiceError:  # noqa: ANN401  JSON
-    error = content.get("error", {}) if isinstance(content, dict) else {}
-    faults = (error.get("details") or {}).get("errors", [])
-    texts = [f"{one['field']} {one['message']}" for one in faults] or [error.get("message", "")]
-    code = error.get("code", "service_unavailable")
-    message = f"{call} got {status} {code}: {'; '.join(texts)}"
-    return ServiceError("service_unavailable", message)
 
 
 @dataclass(frozen=True, slots=True)

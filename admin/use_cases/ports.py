@@ -1,6 +1,6 @@
 """The ports of the operator's command."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -9,19 +9,6 @@ from uuid import UUID
 from admin.use_cases.queue_policies import QueuePolicy
 from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.message import Message
-
-
-class AccountData(Protocol):
-    """Everything that is stored under an account's id."""
-
-    def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
-        """Delete all but the account's record, and yield the kind and number of each batch.
-
-        It can be repeated after it was interrupted.
-        """
-
-    def delete_account(self, account_id: str) -> None:
-        """Delete the account's record."""
 
 
 class MessageRecords(Protocol):

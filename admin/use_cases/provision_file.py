@@ -24,6 +24,9 @@ class DomainEntry(_Described):
     """A domain to send from."""
 
     name: str
+    mail_from: str | None = Field(
+        None, description="The label of its MAIL FROM domain: `bounce` for `bounce.shop.example`."
+    )
 
 
 class SenderEntry(_Described):
@@ -33,14 +36,32 @@ class SenderEntry(_Described):
     default: bool = False
 
 
-class TemplateEntry(_Described):
+class LocaleEntry(_Described):
+    """What a template has for one locale."""
+
+    subject: str
+    file: str = Field(description="The path of the source, relative to this file.")
+    text_file: str | None = Field(
+        None, description="The path of the text part; without it, it is made of the HTML."
+    )
+
+
+class TemplateEntry(LocaleEntry):
     """A saved template, from a file with HTML or, if its name ends with `.mjml`, MJML."""
 
     name: str
     was: str | None = Field(None, description="The former name, for a rename.")
-    subject: str
-    file: str = Field(description="The path of the source, relative to this file.")
     category: str
+    locales: dict[str, LocaleEntry] | None = Field(
+        None, description="All locales, such as `de` or `de-CH`; without the field they stay."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> "TemplateEntry":
+        files = [self.file, *(one.file for one in (self.locales or {}).values())]
+        if len({file.endswith(".mjml") for file in files}) > 1:
+            raise ValueError(f"the files of {self.name} are all HTML or all MJML")
+        return self
 
 
 class WebhookEntry(_Described):

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from admin.use_cases.provision_file import KeyEntry, TemplateEntry, WebhookEntry
+from admin.use_cases.provision_file import KeyEntry, LocaleEntry, TemplateEntry, WebhookEntry
 from admin.use_cases.provisioning_ports import Step, Target
 from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
 
@@ -15,12 +15,17 @@ _MOST: Final = 1_000
 
 
 def _domains(target: Target) -> Iterator[Step]:
-    found = {one["domain"] for one in target.items("/v1/domains")}
-    for name in (one.name.lower() for one in target.entry.domains):
-        if name not in found:
-            body = {"domain": name}
+    found = {one["domain"]: one["mailFrom"] for one in target.items("/v1/domains")}
+    for entry in target.entry.domains:
+        name, label = entry.name.lower(), (entry.mail_from or "").lower()
+        current = found.pop(name, None)
+        if current is None:
+            body = {"domain": name} | ({"mailFrom": label} if label else {})
             yield Step("+", f"domain {name}", _call(target, "POST", "/v1/domains", body))
-    yield from _rest(target, "domain", found - {one.name.lower() for one in target.entry.domains})
+        elif label and label != current:
+            text = f"domain {name} has the MAIL FROM domain {current}.{name}: accounts share it"
+            yield Step("?", f"{text}, so it stays")
+    yield from _rest(target, "domain", found.keys())
 
 
 def _senders(target: Target) -> Iterator[Step]:
@@ -48,14 +53,7 @@ def _templates(target: Target) -> Iterator[Step]:
     for entry in target.entry.templates:
         is_rename = entry.name not in found and entry.was in found
         draft = found.pop(entry.was or "" if is_rename else entry.name, None)
-        kind = "mjml" if entry.file.endswith(".mjml") else "html"
-        content = {
-            "name": entry.name,
-            "subject": entry.subject,
-            "category": entry.category,
-            "kind": kind,
-            "source": target.files.text(entry.file),
-        }
+        content = _content_of(target, entry)
         if draft is None:
             yield Step("+", f"template {entry.name}", _create_template(target, entry, content))
             continue
@@ -70,8 +68,30 @@ def _templates(target: Target) -> Iterator[Step]:
     )
 
 
+def _content_of(target: Target, entry: TemplateEntry) -> dict[str, Any]:
+    """Return the draft that an entry describes; what it leaves out stays."""
+    content = _part_of(target, entry) | {
+        "name": entry.name,
+        "category": entry.category,
+        "kind": "mjml" if entry.file.endswith(".mjml") else "html",
+    }
+    if entry.locales is not None:
+        content["locales"] = {
+            name.lower(): {"text": None} | _part_of(target, part)
+            for name, part in entry.locales.items()
+        }
+    return content
+
+
+def _part_of(target: Target, entry: LocaleEntry) -> dict[str, Any]:
+    part = {"subject": entry.subject, "source": target.files.text(entry.file)}
+    if entry.text_file is not None:
+        part["text"] = target.files.text(entry.text_file)
+    return part
+
+
 def _create_template(
-    target: Target, entry: TemplateEntry, content: dict[str, str]
+    target: Target, entry: TemplateEntry, content: dict[str, Any]
 ) -> Callable[[], object]:
     def create() -> None:
         body = {"name": entry.name, "category": entry.category}
@@ -82,7 +102,7 @@ def _create_template(
 
 
 def _save_template(
-    target: Target, template_id: str, content: dict[str, str]
+    target: Target, template_id: str, content: dict[str, Any]
 ) -> Callable[[], object]:
     def save() -> None:
         path = f"/v1/templates/{template_id}"

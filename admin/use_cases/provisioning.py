@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from admin.use_cases.provision_file import AccountEntry, ProvisionFile
 from admin.use_cases.provisioned_objects import OBJECTS
-from admin.use_cases.provisioning_ports import Files, ManagementApi, Step, Target, Values
+from admin.use_cases.provisioning_ports import Files, Step, Target, Values
+from pillarbox.application.management import ManagementApi
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 

@@ -1,29 +1,11 @@
-"""What `pillarbox apply` needs: the HTTP API, where secret values go, and files."""
+"""What `pillarbox apply` needs beside the API: where secret values go, and files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from admin.use_cases.provision_file import AccountEntry
-
-
-class ManagementApi(Protocol):
-    """The HTTP API with a management key."""
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        account: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:  # noqa: ANN401  JSON
-        """Make a request and return the body of a success.
-
-        Raises:
-            ServiceError: the error of the service.
-        """
+from pillarbox.application.management import ManagementApi
 
 
 class Values(Protocol):

@@ -17,6 +17,7 @@ import uvloop
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.wiring import services
 from relay import batcher
 from relay.limits import ServerLimits
@@ -33,12 +34,14 @@ class InstantService:
     def __init__(self) -> None:
         self._principal = Principal(builders.api_key(""), builders.account())
 
-    async def authenticate(self, key_text: str) -> Principal:
-        del key_text
+    async def authenticate(self, key_text: str, origin: ClientOrigin) -> Principal:
+        del key_text, origin
         return self._principal
 
-    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        del key_text, envelope, octets
+    async def submit(
+        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+    ) -> str:
+        del key_text, envelope, octets, origin
         return str(uuid4())
 
 

@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 
-import { type Ask, lastUses, matching, shortOf } from "../src/pages/key-list";
+import { type Ask, dayOf, lastUses, limitsOf, matching, sentenceOf, shortOf } from "../src/pages/key-list";
 import type { Key, Message } from "../src/schema";
 
 const key = (id: string, changes: Partial<Key> = {}) =>
@@ -38,4 +38,21 @@ test("the last use is that of the newest email, and only keys that the newest em
   asked.length = 0;
   await lastUses([busy, today], async () => (asked.push("all"), newest), now);
   deepEqual(asked, ["all"]); // an account with few emails needs one request
+});
+
+test("a key ends after its last day where the reader is, and its sources are split", () => {
+  const { expiresAt } = limitsOf("2026-12-31", "");
+  const end = new Date(expiresAt ?? "");
+  deepEqual([dayOf(end), end.getHours(), end.getMinutes()], ["2027-01-01", 0, 0]);
+  deepEqual(limitsOf("", " 192.0.2.0/24, 2001:db8::/32\n198.51.100.7 "), { sources: ["192.0.2.0/24", "2001:db8::/32", "198.51.100.7"] });
+  deepEqual(limitsOf("", " ,"), {});
+});
+
+test("a sentence says what a key may do, in the order of the permissions", () => {
+  const permissions = [
+    { scope: "emails:send", allows: "send emails" },
+    { scope: "keys:read", allows: "see the API keys" },
+  ];
+  equal(sentenceOf(["keys:read", "emails:send"], permissions), "A program with this key may: send emails; see the API keys.");
+  equal(sentenceOf([], permissions), "Choose what the key may do.");
 });

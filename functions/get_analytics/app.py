@@ -5,7 +5,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.history_query import AnalyticsQuery
 from pillarbox.http.messages.replies import Reply, analytics_result, reply
 from pillarbox.http.query import read_query
-from pillarbox.http.requests import read_credential
+from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services
 
 app = build_app()
@@ -13,8 +13,9 @@ app = build_app()
 
 @app.get("/v1/emails/analytics")
 def get_analytics() -> Reply:
+    event = app.current_event
     principal = services().caller_authentication.authenticate(
-        read_credential(app.current_event), EMAILS_READ
+        read_credential(event), EMAILS_READ, origin=request_origin(event)
     )
     query = read_query(app.current_event, AnalyticsQuery)
     account = principal.account

@@ -3,7 +3,7 @@
 from pillarbox.http.accounts.replies import caller_detail
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import read_api_key, request_origin
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,7 +11,8 @@ app = build_app()
 
 @app.get("/v1/me")
 def get_me() -> Reply:
-    return reply(caller_detail(services().caller_lookup.get(read_api_key(app.current_event))))
+    key, origin = read_api_key(app.current_event), request_origin(app.current_event)
+    return reply(caller_detail(services().caller_lookup.get(key, origin=origin)))
 
 
 lambda_handler = entrypoint(app)

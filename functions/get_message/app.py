@@ -3,7 +3,7 @@
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, message_detail, reply
-from pillarbox.http.requests import read_credential, read_uuid
+from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,8 +11,9 @@ app = build_app()
 
 @app.get("/v1/emails/<message_id>")
 def get_message(message_id: str) -> Reply:
+    event = app.current_event
     principal = services().caller_authentication.authenticate(
-        read_credential(app.current_event), EMAILS_READ
+        read_credential(event), EMAILS_READ, origin=request_origin(event)
     )
     return reply(
         message_detail(

@@ -3,7 +3,7 @@
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, starter_item
-from pillarbox.http.requests import read_credential
+from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,7 +11,10 @@ app = build_app()
 
 @app.get("/v1/starter-templates")
 def list_starter_templates() -> Reply:
-    services().caller_authentication.authenticate(read_credential(app.current_event))
+    event = app.current_event
+    services().caller_authentication.authenticate(
+        read_credential(event), origin=request_origin(event)
+    )
     return reply([starter_item(starter) for starter in list_starters()])
 
 

@@ -31,11 +31,10 @@ def list_domains() -> Reply:
 @app.post("/v1/domains")
 def add_domain() -> Reply:
     principal = _principal(DOMAINS_WRITE)
-    name, account_id = (
-        read_body(app.current_event, AddDomainRequest).domain,
-        principal.account.account_id,
+    body = read_body(app.current_event, AddDomainRequest)
+    domain = services().account_domains.add(
+        principal.account.account_id, body.domain, body.mail_from, by=principal.actor
     )
-    domain = services().account_domains.add(account_id, name, by=principal.actor)
     return reply(domain_item(domain), 201)
 
 

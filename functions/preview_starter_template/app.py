@@ -4,7 +4,7 @@ from pillarbox.application.templates.starters import render_with_samples
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_render_values
 from pillarbox.http.messages.replies import Reply, rendered_starter_item, reply
-from pillarbox.http.requests import read_credential
+from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services, utc_now
 
 app = build_app()
@@ -12,8 +12,11 @@ app = build_app()
 
 @app.post("/v1/starter-templates/<slug>/preview")
 def preview_starter_template(slug: str) -> Reply:
-    principal = services().caller_authentication.authenticate(read_credential(app.current_event))
-    values = read_render_values(app.current_event)
+    event = app.current_event
+    principal = services().caller_authentication.authenticate(
+        read_credential(event), origin=request_origin(event)
+    )
+    values = read_render_values(event)
     return reply(
         rendered_starter_item(render_with_samples(slug, values, principal.account, utc_now()))
     )

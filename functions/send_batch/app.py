@@ -3,7 +3,7 @@
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.batch_body import read_batch
 from pillarbox.http.messages.replies import Reply, batch_result, reply, reply_stored
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import read_api_key, request_origin
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,14 +11,15 @@ app = build_app()
 
 @app.post("/v1/emails/batch")
 def send_batch() -> Reply:
-    key = read_api_key(app.current_event)
-    services().batch_send.authenticate(key)
+    key, origin = read_api_key(app.current_event), request_origin(app.current_event)
+    services().batch_send.authenticate(key, origin=origin)
     send = read_batch(app.current_event, "POST /v1/emails/batch")
     response = services().batch_send.submit(
         key,
         send.request,
         send.idempotency_digest,
         batch_result,
+        origin=origin,
         request_id=request_id(app.current_event.raw_event),
     )
     log_accepted(app.current_event.raw_event, key, response)
@@ -32,9 +33,9 @@ def start_upload() -> Reply:
         upload_detail,
     )
 
-    key = read_api_key(app.current_event)
-    services().batch_send.authenticate(key)
-    upload = services().upload_start.start(key, read_upload(app.current_event))
+    key, origin = read_api_key(app.current_event), request_origin(app.current_event)
+    services().batch_send.authenticate(key, origin=origin)
+    upload = services().upload_start.start(key, read_upload(app.current_event), origin=origin)
     return reply(upload_detail(upload), 201)
 
 

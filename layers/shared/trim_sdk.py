@@ -34,7 +34,7 @@ OPERATIONS: Final = {
     "cloudwatch": "GetMetricStatistics",
     "lambda": "Invoke",
     "s3": "DeleteObject GetObject HeadBucket ListObjectsV2 PutObject",
-    "secretsmanager": "GetSecretValue",
+    "secretsmanager": "CreateSecret DeleteSecret DescribeSecret GetSecretValue PutSecretValue",
     "sesv2": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
     " DeleteTenant GetAccount GetConfigurationSet GetConfigurationSetEventDestinations"
     " GetEmailIdentity GetTenant ListTenantResources ListTenants"

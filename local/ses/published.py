@@ -10,7 +10,8 @@ from pillarbox.application.accounts.dns_records import (
     ownership_record,
     required_records,
 )
-from pillarbox.application.accounts.ports import DnsRecord, DomainIdentity
+from pillarbox.application.accounts.ports import DnsRecord
+from pillarbox.domain.accounts.account_domain import DomainIdentity
 
 _DKIM_ZONE: Final = "dkim.amazonses.com"
 

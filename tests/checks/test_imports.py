@@ -15,6 +15,7 @@ PACKAGE: Final = LAYER / "pillarbox"
 
 _PORTS: Final = {
     "pillarbox.application.ports",
+    "pillarbox.application.management",
     "pillarbox.application.message_log",
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",
@@ -31,7 +32,7 @@ _PACKAGES: Final[dict[str, set[str]]] = {
     "breaker": {"history.ports"},
     "delivery": {"history"},
     "history": set(),
-    "operator": {"history"},
+    "operator": {"accounts.ports", "history"},
     "sending": set(),
     "sign_in": set(),
     "templates": {"sending"},

@@ -36,5 +36,5 @@ def test_every_function_has_a_sample() -> None:
     """There is one sample event for each function, named after its folder, and no other."""
     samples = {path.stem: json.loads(path.read_text()) for path in ROOT.glob("events/*.json")}
     assert samples.keys() ^ _FUNCTIONS == set(), "see events/"
-    kinds = {"Records", "source", "httpMethod", "flow"}
+    kinds = {"Records", "RequestType", "source", "httpMethod", "flow"}
     assert [name for name, sample in samples.items() if not kinds & sample.keys()] == []

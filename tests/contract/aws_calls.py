@@ -30,11 +30,11 @@ class Calls:
         """Return a function's handler that records its calls."""
 
         def run(event: dict[str, Any], context: object) -> dict[str, Any]:
-            self.running = function
+            caller, self.running = self.running, function
             try:
                 return handler(function)(event, context)
             finally:
-                self.running = None
+                self.running = caller
 
         return run
 

@@ -23,6 +23,7 @@ from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.consumer import InvocationFailed
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import SCOPES, Preset
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.sign_in.role import Role
 from relay.service import Envelope, ThreadedService
@@ -365,10 +366,14 @@ def leaking() -> Iterator[None]:
         log_response(logger, event, status, leaked=event)
 
     async def submit_and_log(
-        self: ThreadedService, key_text: str, envelope: Envelope, octets: bytearray
+        self: ThreadedService,
+        key_text: str,
+        envelope: Envelope,
+        octets: bytearray,
+        origin: ClientOrigin,
     ) -> str:
         logging.getLogger("relay").info("leaked %s", octets)
-        return await submit(self, key_text, envelope, octets)
+        return await submit(self, key_text, envelope, octets, origin)
 
     with (
         mock.patch.object(observability, "log_response", log_all),

@@ -22,10 +22,10 @@ from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
-from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
@@ -517,7 +517,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             identities: Any = wiring.services().account_domains.check.identities
             tenants: Any = wiring.services().senders.tenants
             pauses: Any = wiring.services().tenant_pauses
-            for adapter in (identities, tenants, pauses.may_send.__self__):
+            deleted: Any = wiring.services().account_deletion.tenants
+            for adapter in (identities, tenants, pauses.may_send.__self__, deleted):
                 ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()

@@ -40,6 +40,7 @@ class SesDomainIdentities:
             "GetEmailIdentity": self._get,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
             "CreateTenantResourceAssociation": self._associate,
+            "DeleteTenant": lambda **_: aws_response(200, {}),
             "GetTenant": self._tenant,
             "ListTenantResources": self._resources,
         }.items():

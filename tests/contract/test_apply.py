@@ -111,10 +111,16 @@ def customer(name: str) -> dict[str, Any]:
         "name": name,
         "plan": "standard",
         "brand": {"accent": "#0a7d5a"},
-        "domains": [{"name": f"{name}.example"}],
+        "domains": [{"name": f"{name}.example", "mailFrom": "mail"}],
         "senders": [{"address": f"post@{name}.example"}],
         "templates": [
-            {"name": "Receipt", "subject": "Hi", "file": "receipt.html", "category": "billing"}
+            {
+                "name": "Receipt",
+                "subject": "Hi",
+                "file": "receipt.html",
+                "category": "billing",
+                "locales": {"de-CH": {"subject": "Hallo", "file": "de.html", "textFile": "de"}},
+            }
         ],
         "webhooks": [
             {
@@ -257,6 +263,25 @@ def test_an_interrupted_run_is_repeated_to_the_same_end(run: Run, *, after: bool
         assert Api(run.values.stored[f"file:{shop}/web"]).raw("GET", "/me").status == 200
         killed_at += 1
     assert killed_at > 20
+
+
+def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:
+    """A changed locale is published, one that goes is removed; a MAIL FROM domain stays."""
+    (shop,) = names(1)
+    run(file_of(customer(shop)))
+    changed = customer(shop)
+    (template,) = changed["templates"]
+    template["locales"] = {"fr": {"subject": "Salut", "file": "fr.html"}}
+    assert run(file_of(changed)) == ["~ template Receipt: locales"]
+    assert run(file_of(changed)) == []
+    del template["locales"]  # what the file does not say stays
+    assert run(file_of(changed)) == []
+    changed["domains"][0]["mailFrom"] = "bounce"
+    (line,) = run(file_of(changed))
+    assert line.startswith(f"? domain {shop}.example has the MAIL FROM domain mail.{shop}.example")
+    template["locales"] = {"fr": {"subject": "Salut", "file": "fr.mjml"}}
+    with pytest.raises(ValidationFailed, match="all HTML or all MJML"):
+        file_of(changed)
 
 
 def test_a_management_key_provisions_its_own_account_only(service: Service) -> None:

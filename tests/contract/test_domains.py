@@ -71,6 +71,21 @@ def verified(service: Service, api: Api, domain: str) -> None:
         assert api.raw("GET", f"/domains/{domain}").json["status"] == "verified"
 
 
+def test_a_mail_from_label_counts_for_a_new_domain(service: Service, domain: str) -> None:
+    """SES gets the chosen label when it gets to know the domain; later the label stays."""
+    api = member(service, service.account(senders={}, default=None))
+    for wrong in ("", "a b", "-", "x" * 64):
+        body = json.dumps({"domain": domain, "mailFrom": wrong})
+        assert api.raw("POST", "/domains", body).errors.keys() == {"mailFrom"}, wrong
+    body = json.dumps({"domain": domain, "mailFrom": "Bounce"})
+    added = api.raw("POST", "/domains", body).json
+    assert added["mailFrom"] == "bounce"
+    publish(added["records"])
+    assert api.raw("GET", f"/domains/{domain}").json["mailFrom"] == "bounce"
+    assert service.ses.domains.mail_from[domain] == f"bounce.{domain}"
+    assert add(api, domain).json["mailFrom"] == "bounce"
+
+
 def test_a_domain_is_set_up_step_by_step(service: Service, domain: str) -> None:
     """Added, its records are missing, then present; when SES agrees, its addresses send."""
     account = service.account(senders={}, default=None)

@@ -89,23 +89,23 @@ _SENDERS: Final = {"McpRole", "RelayRole", "ResendRole", "SendBatchRole", "SendE
 #: decides, and test_template_roles.py compares it with what the code calls.
 _WRITERS: Final = {
     "IDEM": _SENDERS,
-    "QUOTA": _SENDERS | {"EditTemplatesRole"},
+    "QUOTA": _SENDERS | {"DeleteAccountRole", "EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("AggregateStatsRole", "DeliverMessageRole", "EditTemplatesRole", "EnqueueDueRole"),
-        *("RecordFeedbackRole", "SweepAccountRole"),
+        *("AggregateStatsRole", "DeleteAccountRole", "DeliverMessageRole", "EditTemplatesRole"),
+        *("EnqueueDueRole", "RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
         *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
         *("ManageDomainsRole", "OperateRole", "RecordFeedbackRole", "SweepAccountRole"),
-        "WriteWebhooksRole",
+        *("DeleteAccountRole", "WriteWebhooksRole"),
     },
-    "SUP": {"ManageAccountRole", "RecordFeedbackRole"},
+    "SUP": {"DeleteAccountRole", "ManageAccountRole", "RecordFeedbackRole"},
 }
 #: Who lists the records of the table that name all accounts; nothing there lists keys or claims.
 _LISTERS: Final = {
     "ACCTS": {"OperateRole", "RecordFeedbackRole", "SweepMessagesRole"},
-    "KEYS": set[str](),
+    "KEYS": {"DeleteAccountRole"},
     "KEY": set[str](),
     "IDEM": set[str](),
 }
@@ -264,6 +264,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
         "ManageKeysRole": {"KEY", "KEYS"},
+        "DeleteAccountRole": {"HOOK", "KEY", "KEYS", "OF", "TEAM"},
         # They create the key that signs the link by which a reader stops such email.
         "MailCodeRole": {"POW"},
         "ManageMembersRole": {"LINK", "OF", "POW", "TEAM", "USER"},

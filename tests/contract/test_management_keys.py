@@ -22,11 +22,12 @@ from pillarbox.domain.accounts.key import (
     SCOPES,
     Preset,
 )
+from pillarbox.domain.accounts.scope_words import SCOPE_WORDS, words_of
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
-from tests.contract.operations import MANAGED, OF_AN_ACCOUNT, OPERATED
+from tests.contract.operations import MANAGED, OF_AN_ACCOUNT, OF_KEYS, OPERATED
 from tests.contract.service import Service
 from tests.contract.test_sessions import absent_ids, full_ids
 from tests.contract.test_tenants import Tenant, documented, without_request_id
@@ -78,6 +79,28 @@ def test_no_preset_has_a_management_scope() -> None:
     assert {one.permission for one in (*MANAGED, *OPERATED)} >= MANAGEMENT_SCOPES | OPERATOR_SCOPES
     for scopes in PRESET_SCOPES.values():
         assert scopes.isdisjoint(MANAGEMENT_SCOPES | OPERATOR_SCOPES)
+
+
+def test_each_permission_has_words(account: str) -> None:
+    """The words are those of all permissions, and the list of keys has all but operators'."""
+    assert SCOPE_WORDS.keys() == SCOPES | OPERATOR_SCOPES
+    listed = key_with(account, KEYS_READ).raw("GET", "/keys").json["permissions"]
+    assert {one["scope"]: one["allows"] for one in listed} == {
+        scope: words for scope, words in SCOPE_WORDS.items() if scope in SCOPES
+    }
+
+
+def test_a_key_with_sources_works_on_every_route(
+    service: Service, tenant: Tenant, subtests: pytest.Subtests
+) -> None:
+    """Each route that takes a key checks where the request comes from."""
+    ids = full_ids(tenant, [*OF_AN_ACCOUNT, *absent_ids()])
+    for operation in OF_KEYS:
+        with subtests.test(operation.id):
+            for sources, refused in ((("127.0.0.0/8",), False), (("192.0.2.0/24",), True)):
+                api = key_with(service.account(), *SCOPES, sources=sources)
+                response = operation.request(api, ids)
+                assert (response.code == "invalid_api_key") is refused
 
 
 def test_each_route_takes_the_key_of_its_scope(
@@ -271,7 +294,7 @@ def test_owners_create_management_keys_and_get_an_email(service: Service, accoun
     assert create(owner, KEYS_WRITE, EMAILS_SEND).status == 201
     (job,) = [json.loads(one["body"]) for one in service.jobs()]
     assert "own@shop.example" in json.dumps(job)
-    assert "keys:write" in json.dumps(job)
+    assert words_of([KEYS_WRITE])[0] in json.dumps(job)
 
 
 def test_a_key_manages_members_within_its_rights(service: Service, account: str) -> None:

@@ -1,6 +1,9 @@
 """The routes of operators: who may call them, and what they show and change."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -69,12 +72,24 @@ def ids(account_id: str, address: str = "ada@shop.example") -> dict[str, str]:
     return {"account_id": account_id, "queue": "jobs", "address": address}
 
 
+@contextmanager
+def possible(service: Service, operation: Operation, account: str) -> Iterator[None]:
+    """Let an operation succeed: an account is deleted some time after its suspension."""
+    if operation.id != "delete_operated_account":
+        yield
+        return
+    services().accounts.suspend(account, "gone")
+    with service.at(wiring.utc_now() + timedelta(minutes=3)):
+        yield
+
+
 @every_operation
 def test_an_operator_may_call_it(
-    operator: Api, account: str, applicant: str, operation: Operation
+    service: Service, operator: Api, account: str, applicant: str, operation: Operation
 ) -> None:
     """The response is the documented success, although the operator is in no account."""
-    response = operation.request(operator, ids(account, applicant))
+    with possible(service, operation, account):
+        response = operation.request(operator, ids(account, applicant))
     assert str(response.status) == min(operation.described["responses"]), response.text
     assert documented(operation, response)
 
@@ -106,7 +121,8 @@ def test_a_former_operator_is_refused_at_once(
     address = "former@pillarbox.example"
     token = service.operator(address)
     users, sessions = services().team.users, services().team.sessions
-    assert operation.request(Api(session=token), ids(account, applicant)).status < 300
+    with possible(service, operation, account):
+        assert operation.request(Api(session=token), ids(account, applicant)).status < 300
     users.set_operator(address, operator=False)
     response = operation.request(Api(session=token), ids(account))
     assert (response.status, response.code) == (403, "scope_required")

@@ -20,8 +20,9 @@ from botocore.client import BaseClient
 
 from local import template
 from pillarbox import wiring
-from pillarbox.adapters import secret_store
-from pillarbox.adapters.dynamodb import keys, service_address
+from pillarbox.adapters import cloudformation_response, secret_store
+from pillarbox.adapters.api_probe import HttpApiProbe
+from pillarbox.adapters.dynamodb import keys, records, service_address
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
@@ -29,6 +30,8 @@ from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.management_api import DeployedApi
+from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
@@ -58,6 +61,7 @@ from tests.contract.ses_domains import tenant_event
 from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import post, proof_for, user_without_account
 from tests.contract.test_backend_down import no_answer
+from tests.contract.test_cloudformation import InProcessProbe
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
@@ -151,6 +155,8 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _sweep(service, recorded)
         _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
+        _delete_account(service)
+        _provide(service, recorded)
         _operate(service)  # last, because it fills each queue
         yield recorded.made
 
@@ -379,6 +385,8 @@ def _operate(service: Service) -> None:
     for url in moved.values():
         sqs.send_message(QueueUrl=url, MessageBody="{}")
     for operation in OF_SESSIONS:
+        if operation.id == "delete_operated_account":
+            continue
         if operation.permission in _OF_OPERATORS and "sign-ups" not in operation.path:
             for name in moved if "queue" in operation.parameters else ("",):
                 ids = {"account_id": account, "queue": name}
@@ -405,6 +413,8 @@ def _manage(service: Service) -> None:
     key_id = api.raw("POST", "/keys", child, {"X-Account": account}).json["id"]
     assert api.raw("DELETE", f"/keys/{key_id}", None, {"X-Account": account}).status == 204
     for operation in OPERATED:
+        if operation.id == "delete_operated_account":
+            continue
         assert operation.request(api, {"account_id": account}).status // 100 == 2, operation.id
     own_key = api_keys.find(text).key_id
     assert api.raw("POST", "/keys", child, {"X-Account": account}).status == 201
@@ -614,6 +624,72 @@ def _sweep(service: Service, recorded: Calls) -> None:
                 recorded.handler("sweep_account")(
                     {"Records": tasks}, Invocation(seconds_left=seconds)
                 )
+
+
+def _delete_account(service: Service) -> None:
+    """Delete an account that has something of every kind, with an operator's key and a session."""
+    services, account = wiring.services(), service.account()
+    own = services.accounts.create("Operator", Plan.ENTERPRISE).account_id
+    services.accounts.update(own, AccountChanges(operates=True))
+    limits = KeyLimits(sources=_EVERYWHERE)
+    key = services.api_keys.issue_live(own, "ci", Preset.CUSTOM, OPERATOR_SCOPES, limits=limits)
+    service.session(account)
+    services.account_store.set_isolation(account, Isolation.STRICT, f"pillarbox-{account}")
+    url, types = "https://a.example/hook", ["email.bounced"]
+    hook = services.webhooks.create(account, url, types, by="ada")
+    kinds = ("DOM", "DOMAIN", "KEYS", "LOG", "QUOTA", "RCPT", "SUP", "TAG", "TPL", "TPLD", "TPLV")
+    items = [{"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"} for one in (*kinds, "USED")]
+    for table in (services.table, services.credentials):
+        for item in items:
+            if table is services.table or item["pk"].startswith("KEYS"):
+                table.put(to_item(item))
+    for partition in keys.of_webhook_endpoint(account, hook.endpoint.endpoint_id):
+        services.table.put(
+            partition | ({} if partition.get("sk", {}).get("S") else {"sk": {"S": "1"}})
+        )
+    services.table.put(keys.rebuild_mark(account, 1))
+    sent = message(account, new_id(wiring.utc_now() - timedelta(hours=1)))
+    services.table.put(records.message_item(sent))
+    DynamoLedger(services.table).put_entries(account, [index_entry(sent)])
+    services.accounts.suspend(account, "gone")
+    path = f"/operator/accounts/{account}"
+    with service.at(wiring.utc_now() + timedelta(minutes=3)):
+        assert Api(session=service.operator()).raw("DELETE", "/operator/accounts/x").status == 404
+        deleted = Api(key.text).raw("DELETE", path, query={"dropPending": "true"})
+        assert deleted.status == 200, deleted.text
+
+
+def _provide(service: Service, recorded: Calls) -> None:
+    """Let a stack create a key, look for it again, and delete it."""
+    services = wiring.services()
+    key = service.key(service.account(), scopes=SCOPES)
+    boto3.client("secretsmanager").create_secret(Name="provisioning", SecretString=key)
+    api = DeployedApi(
+        services.service_address.read, lambda: secret_store.read_secret("provisioning")
+    )
+    answers: list[dict[str, Any]] = []
+    properties = {"Name": "web", "Preset": "send"}
+    event = {
+        **dict.fromkeys(("StackId", "RequestId", "LogicalResourceId", "ResponseURL"), "it"),
+        "ResourceType": "Custom::PillarboxKey",
+        "ResourceProperties": properties,
+    }
+    with (
+        mock.patch.dict(vars(services), management_api=api),
+        mock.patch.dict(vars(services), provisioned_secrets=ProvisionedSecrets("stack/")),
+        mock.patch.object(HttpApiProbe, "request", InProcessProbe().request),
+        mock.patch.object(
+            cloudformation_response,
+            "put_response",
+            lambda _, body: answers.append(json.loads(body)),
+        ),
+    ):
+        for request in ("Create", "Create", "Delete"):
+            sent = event | {"RequestType": request}
+            if answers:
+                sent["PhysicalResourceId"] = answers[-1]["PhysicalResourceId"]
+            recorded.handler("provide_resources")(sent, Invocation(seconds_left=900))
+    assert [one["Status"] for one in answers] == ["SUCCESS"] * 3, answers
 
 
 def _granted(function: str) -> set[str]:

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
@@ -101,14 +102,17 @@ class RecordingService:
     gate: threading.Event = field(default_factory=threading.Event)
     entered: threading.Event = field(default_factory=threading.Event)
     authentications: int = 0
+    #: Where each call came from.
+    origins: list[ClientOrigin] = field(default_factory=list)
     #: More keys that it knows.
     others: dict[str, Principal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gate.set()
 
-    async def authenticate(self, key_text: str) -> Principal:
+    async def authenticate(self, key_text: str, origin: ClientOrigin) -> Principal:
         self.authentications += 1
+        self.origins.append(origin)
         if self.key_fault:
             raise self.key_fault
         if key_text in self.others:
@@ -117,7 +121,10 @@ class RecordingService:
             raise ServiceError("invalid_api_key", "not valid")
         return self.principal
 
-    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+    async def submit(
+        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+    ) -> str:
+        self.origins.append(origin)
         assert key_text == KEY or key_text in self.others
         self.entered.set()
         if not self.gate.is_set():

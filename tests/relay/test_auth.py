@@ -175,3 +175,11 @@ def test_no_password_is_looked_up_for_another_user(relay: RunningRelay) -> None:
     with relay.connect_tls() as client:
         assert client.command(f"AUTH PLAIN {plain(KEY, 'admin')}") == AUTH_FAILED
     assert relay.service.authentications == 0
+
+
+def test_each_call_says_where_the_client_is(relay: RunningRelay) -> None:
+    """The login and each message have the address of the connection, which sources are about."""
+    with relay.connect_authenticated() as client:
+        assert client.deliver().startswith(b"250 ")
+    places = [origin.client(lambda _: False) for origin in relay.service.origins]
+    assert places == ["127.0.0.1"] * 2

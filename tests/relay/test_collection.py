@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from relay.service import Envelope, ThreadedService
+
+ORIGIN = ClientOrigin("192.0.2.1")
 
 
 class Request:
@@ -32,7 +35,7 @@ class Submission:
     def prepare(self, *_: object) -> Any:
         return self
 
-    def submit(self, *_: object) -> str:
+    def submit(self, *_: object, **__: object) -> str:
         request = Request()
         self.requests.append(weakref.ref(request))
         if not self._accepts:
@@ -43,7 +46,7 @@ class Submission:
 
 async def _submit(service: ThreadedService, size: int) -> None:
     with contextlib.suppress(ServiceError):
-        await service.submit("key", Envelope("a@b.example", ()), bytearray(size))
+        await service.submit("key", Envelope("a@b.example", ()), bytearray(size), ORIGIN)
     await asyncio.sleep(0)
 
 

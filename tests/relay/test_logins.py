@@ -7,6 +7,7 @@ import pytest
 
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from relay import replies
 from relay.admission import Admission
@@ -18,6 +19,8 @@ from tests.fakes import builders
 from tests.fakes.world import World
 from tests.relay.running_relay import MESSAGE, PATIENCE, SENDER
 from tests.relay.test_batcher import run_pending_tasks
+
+ORIGIN = ClientOrigin("192.0.2.1")
 
 
 class Logins:
@@ -31,7 +34,7 @@ class Logins:
         limits = ServerLimits(logins_of_address=3)
         self.limiter = LoginLimiter(limits, self._authenticate, self._sleep)
 
-    async def _authenticate(self, key_text: str) -> Principal:
+    async def _authenticate(self, key_text: str, _: ClientOrigin) -> Principal:
         self.reads.append(key_text)
         if key_text not in self.good:
             raise ServiceError(self.error, "no")
@@ -236,13 +239,13 @@ async def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
     envelope = Envelope(SENDER, ("ann@slow.example",))
     world.gate.watch = watch
     slow = [
-        asyncio.create_task(service.submit(world.live, envelope, bytearray(MESSAGE)))
+        asyncio.create_task(service.submit(world.live, envelope, bytearray(MESSAGE), ORIGIN))
         for _ in range(50)
     ]
     for _ in range(THREADS_OF_ACCOUNT):
         assert await asyncio.to_thread(waiting.acquire, timeout=PATIENCE)
     world.gate.watch = lambda _: None
-    assert await service.submit(other, envelope, bytearray(MESSAGE))
+    assert await service.submit(other, envelope, bytearray(MESSAGE), ORIGIN)
     assert not any(each.done() for each in slow)
     answer.set()
     assert len(set(await asyncio.gather(*slow))) == 50

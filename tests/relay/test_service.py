@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from relay import service
 from relay.batcher import SubmissionBatcher
@@ -16,6 +17,7 @@ from relay.places import PlacesByName
 from relay.service import THREADS, THREADS_OF_ACCOUNT, Envelope, ThreadedService
 from tests.fakes import builders
 
+ORIGIN = ClientOrigin("192.0.2.1")
 KEY = builders.key_text()
 ENVELOPE = Envelope(builders.SENDER, ("ann@example.com",))
 
@@ -31,7 +33,7 @@ class Submission:
         self.calls.append("prepare")
         return SimpleNamespace(groupable=self.groupable)
 
-    def submit(self, *_: object) -> str:
+    def submit(self, *_: object, **__: object) -> str:
         self.calls.append("submit")
         if self.fault:
             raise self.fault
@@ -44,7 +46,7 @@ def submit(submission: Submission, size: int, key: str = KEY) -> str:
 
     async def run() -> str:
         try:
-            return await threaded.submit(key, ENVELOPE, bytearray(size))
+            return await threaded.submit(key, ENVELOPE, bytearray(size), ORIGIN)
         finally:
             await asyncio.sleep(0)
 

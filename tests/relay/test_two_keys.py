@@ -9,12 +9,14 @@ from typing import Any, cast
 
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from relay.service import Envelope, ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World
 from tests.stack import wait_for
 
+ORIGIN = ClientOrigin("192.0.2.1")
 MESSAGE = f"From: {builders.SENDER}\r\nSubject: Two keys\r\n\r\nHello".encode()
 ENVELOPE = Envelope(builders.SENDER, ("ann@example.com",))
 #: Messages of each key. Two calls of a key run at a time, so the others wait and go together.
@@ -32,13 +34,15 @@ class BlockedSubmission:
     def prepare(self, key: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         return self._submission.prepare(key, recipients, octets)
 
-    def submit(self, key: str, message: SmtpMessage) -> str:
+    def submit(self, key: str, message: SmtpMessage, *, origin: ClientOrigin) -> str:
         with self._call(key, 1):
-            return self._submission.submit(key, message)
+            return self._submission.submit(key, message, origin=origin)
 
-    def submit_all(self, key: str, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
+    def submit_all(
+        self, key: str, messages: Sequence[SmtpMessage], *, origin: ClientOrigin
+    ) -> Sequence[str | ServiceError]:
         with self._call(key, len(messages)):
-            return self._submission.submit_all(key, messages)
+            return self._submission.submit_all(key, messages, origin=origin)
 
     @contextmanager
     def _call(self, key: str, count: int) -> Iterator[None]:
@@ -62,7 +66,7 @@ def send(world: World, blocked: BlockedSubmission, *keys: str) -> dict[str, Coun
 
     async def submit(key: str) -> None:
         try:
-            await service.submit(key, ENVELOPE, bytearray(MESSAGE))
+            await service.submit(key, ENVELOPE, bytearray(MESSAGE), ORIGIN)
         except ServiceError as error:
             outcomes[key][error.code] += 1
         else:

@@ -51,6 +51,7 @@ _EVERYTHING: Final = {
     "EditorConcurrency": "5",
     "Firewall": "managed",
     "SignUp": "open",
+    "ProvisioningKey": f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:pillarbox-key-a1b2c3",
     "SignUpDomains": "example.com,example.org",
     "SnapStart": "PublishedVersions",
     "Tracing": "on",

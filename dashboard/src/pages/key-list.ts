@@ -1,6 +1,6 @@
 // The list of API keys: how each is shown and found, and when it was last used.
 
-import type { Key, Message } from "../schema";
+import type { Key, KeyList, Message } from "../schema";
 
 /** A list with more keys can be searched. */
 export const MANY = 10;
@@ -47,3 +47,21 @@ export async function lastUses(keys: Key[], ask: Ask, now = Date.now()): Promise
 }
 
 const accountOf = (id: string) => id.slice("key_".length, -8);
+
+/** Return a day as a date field has it, in the reader's time zone. */
+export function dayOf(time: Date): string {
+  return [time.getFullYear(), time.getMonth() + 1, time.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}
+
+/** Return the limits of a new key: it ends after its last day, and works from some addresses only. */
+export function limitsOf(lastDay: string, sources: string): { expiresAt?: string; sources?: string[] } {
+  const [year = 0, month = 1, day = 0] = lastDay.split("-").map(Number);
+  const blocks = sources.split(/[\s,;]+/).filter(Boolean);
+  return { ...(lastDay && { expiresAt: new Date(year, month - 1, day + 1).toISOString() }), ...(blocks.length > 0 && { sources: blocks }) };
+}
+
+/** Return in one sentence what a key with some permissions may do. */
+export function sentenceOf(scopes: string[], permissions: KeyList["permissions"]): string {
+  const words = permissions.filter(({ scope }) => scopes.includes(scope)).map(({ allows }) => allows);
+  return words.length > 0 ? `A program with this key may: ${words.join("; ")}.` : "Choose what the key may do.";
+}

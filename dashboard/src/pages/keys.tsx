@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../action";
 import { keepAnswers } from "../answers";
 import { call } from "../api";
-import { count } from "../format";
+import { count, minute } from "../format";
 import { Ask } from "../parts/ask";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
@@ -17,7 +17,7 @@ import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateKeyRequest, Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
 import { CreatedKey } from "./created-key";
-import { lastUses, MANY, matching, shortOf } from "./key-list";
+import { dayOf, lastUses, limitsOf, MANY, matching, sentenceOf, shortOf } from "./key-list";
 
 const SHOWN = 50;
 const uses = keepAnswers<Map<string, string>>();
@@ -104,6 +104,10 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
               <td class="what">
                 {key.type === "preview" ? <Badge status="pending">preview</Badge> : <Badge status="sent">{key.preset ?? "custom"}</Badge>}{" "}
                 {key.agent && <Badge status="note">agent</Badge>} <small>{key.scopes.join(", ")}</small>
+                {key.sources.length > 0 && <small>Only from {key.sources.join(", ")}</small>}
+                {key.expiresAt && (
+                  <small>Until {minute(key.expiresAt)}</small>
+                )}
               </td>
               <td data-label="Last used">{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : <span class="hint">never</span>}</td>
               <td data-label="Created">
@@ -163,12 +167,14 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
   const [name, setName] = useState("");
   const [preset, setPreset] = useState<Preset>("send");
   const [scopes, setScopes] = useState<string[]>([]);
+  const [lastDay, setLastDay] = useState("");
+  const [sources, setSources] = useState("");
   const [created, setCreated] = useState<NewKey>();
   const chosen = terms.presets.find((one) => one.preset === preset);
   const managing = scopes.filter((scope) => !SENDING.test(scope));
   const { busy, error, run } = useAction(async () => {
-    const body = (preset === "custom" ? { name, preset, scopes } : { name, preset }) as CreateKeyRequest;
-    setCreated(await call("POST /v1/keys", { body: body }));
+    const body = { name, preset, ...(preset === "custom" && { scopes }), ...limitsOf(lastDay, sources) } as CreateKeyRequest;
+    setCreated(await call("POST /v1/keys", { body }));
     onCreated();
   });
   if (created) {
@@ -191,7 +197,7 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
           ))}
         </fieldset>
         {preset === "custom" && (
-          <fieldset class="options">
+          <fieldset class="options permissions">
             <legend>Permissions</legend>
             {chosen?.scopes.filter((scope) => SENDING.test(scope) || may("account")).map((scope) => (
               <label key={scope} class={chosen.refusedScopes.includes(scope) ? "off" : undefined}>
@@ -201,17 +207,26 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
                   checked={scopes.includes(scope)}
                   onChange={() => setScopes(scopes.includes(scope) ? scopes.filter((other) => other !== scope) : [...scopes, scope])}
                 />
-                <code>{scope}</code>
+                <span>
+                  <span class="words">{terms.permissions.find((one) => one.scope === scope)?.allows}</span> <code>{scope}</code>
+                </span>
               </label>
             ))}
             {chosen?.reason && <p class="hint">{chosen.reason}</p>}
             {managing.length > 0 && (
               <Notice kind="bad">
-                A program with this key manages the account as you do in the dashboard: {managing.join(", ")}. Owners get an email about it.
+                A program with this key manages the account as you do in the dashboard. Owners get an email about it.
               </Notice>
             )}
           </fieldset>
         )}
+        <Field label="Last day" hint="Optional. The key stops working at the end of this day, in your time zone.">
+          <input type="date" min={dayOf(new Date())} value={lastDay} onInput={(event) => setLastDay(event.currentTarget.value)} />
+        </Field>
+        <Field label="Works only from" hint="Optional. Up to ten addresses or blocks of addresses, such as 192.0.2.0/24.">
+          <input value={sources} placeholder="From everywhere" onInput={(event) => setSources(event.currentTarget.value)} />
+        </Field>
+        <p>{sentenceOf(preset === "custom" ? scopes : (chosen?.scopes ?? []), terms.permissions)}</p>
         {error && <Notice kind="bad">{error}</Notice>}
         <Buttons onClose={onClose} answer="Create key" disabled={busy || (preset === "custom" && scopes.length === 0)} />
       </form>

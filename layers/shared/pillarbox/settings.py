@@ -363,6 +363,10 @@ class Settings:
         ("functions", "relay", "front"),
         default="direct",
     )
+    provisioning_key = Setting(str, "the secret with the management key for stacks", ("functions",))
+    provisioned_secrets = Setting(
+        str, "what the names of secrets of stacks' keys and webhooks begin with", ("functions",)
+    )
     shared_tenant = Setting(
         switch,
         "whether new accounts of strangers begin in the tenant of SES that they share",

@@ -48,6 +48,7 @@ export const operations = {
   createOperatedAccount: { method: "POST", path: "/v1/operator/accounts", body: true },
   getOperatedAccount: { method: "GET", path: "/v1/operator/accounts/{account_id}" },
   changeOperatedAccount: { method: "PATCH", path: "/v1/operator/accounts/{account_id}", body: true },
+  deleteOperatedAccount: { method: "DELETE", path: "/v1/operator/accounts/{account_id}", query: true },
   suspendAccount: { method: "POST", path: "/v1/operator/accounts/{account_id}/suspension", body: true },
   resumeAccount: { method: "DELETE", path: "/v1/operator/accounts/{account_id}/suspension" },
   listWebhooks: { method: "GET", path: "/v1/webhooks" },

@@ -40,6 +40,8 @@ export interface AccountPage {
 export interface AddDomainRequest {
   /** Such as `shop.example`. */
   domain: string;
+  /** The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for `bounce.shop.example`. */
+  mailFrom?: string;
 }
 
 /** An address to send from. */
@@ -286,6 +288,15 @@ export interface CreateWebhookRequest {
   format?: WebhookFormat;
 }
 
+/** How far the deletion of an account is. */
+export interface DeletionState {
+  id: string;
+  /** If not, repeat the request: the deletion goes on. */
+  done: boolean;
+  /** How many records this request deleted. */
+  items: number;
+}
+
 /** Whether the event arrived, another attempt follows, or none does. */
 export type DeliveryState = "waiting" | "delivered" | "failed";
 
@@ -315,6 +326,8 @@ export interface DnsRecord {
 export interface Domain {
   domain: string;
   status: DomainState;
+  /** The label of its MAIL FROM domain. */
+  mailFrom: string;
   createdAt: string;
   /** When the provider was asked about it. */
   checkedAt: string;
@@ -330,6 +343,8 @@ export interface DomainData {
 export interface DomainDetail {
   domain: string;
   status: DomainState;
+  /** The label of its MAIL FROM domain. */
+  mailFrom: string;
   createdAt: string;
   /** When the provider was asked about it. */
   checkedAt: string;
@@ -443,6 +458,8 @@ export interface Key {
 export interface KeyList {
   items: Array<Key>;
   presets: Array<KeyPreset>;
+  /** All that a key of an account can have. */
+  permissions: Array<PermissionItem>;
   /** The page about paid plans. */
   upgradeUrl: string;
   /** Null if the service has no SMTP relay. */
@@ -759,6 +776,13 @@ export interface PausedEvent {
   type: "account.paused";
   timestamp: string;
   data: PausedData;
+}
+
+/** What a permission allows. */
+export interface PermissionItem {
+  scope: string;
+  /** It completes the sentence "The key may …". */
+  allows: string;
 }
 
 /** The plan of an account. */
@@ -1497,6 +1521,8 @@ export interface Operations {
   getOperatedAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
   /** Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`. */
   changeOperatedAccount(accountId: string, body: OperateAccountRequest, options?: RequestOptions): Promise<OperatedAccount>;
+  /** Delete an account: `DELETE /v1/operator/accounts/{account_id}`. */
+  deleteOperatedAccount(accountId: string, query?: { dropPending?: boolean }, options?: RequestOptions): Promise<DeletionState>;
   /** Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`. */
   suspendAccount(accountId: string, body: SuspendRequest, options?: RequestOptions): Promise<OperatedAccount>;
   /** Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`. */

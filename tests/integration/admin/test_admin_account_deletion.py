@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from admin.aws.account_data import DynamoAccountData
+from pillarbox.adapters.dynamodb.accounts.account_data import DynamoAccountData
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.records import message_item

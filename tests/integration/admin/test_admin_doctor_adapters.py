@@ -7,7 +7,6 @@ from typing import Any, Final
 import boto3
 import pytest
 
-from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.stack_shares import CloudFormationShares
@@ -15,6 +14,7 @@ from admin.aws.table_protection import DynamoTableProtection
 from admin.use_cases.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
+from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.account import SesAccount

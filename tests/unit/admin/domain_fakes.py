@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pillarbox.application.accounts.ports import DnsRecord, DomainIdentity, HostedZone
+from pillarbox.application.accounts.ports import DnsRecord, HostedZone
+from pillarbox.domain.accounts.account_domain import DomainIdentity
 
 TOKENS = ("token1", "token2", "token3")
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from pillarbox.application.accounts.ports import AccountDomain
 from pillarbox.application.accounts.sender_domains import SenderDomains
+from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.errors import Unavailable
 from tests.fakes.builders import ACCOUNT, NOW, account, at

@@ -1,12 +1,16 @@
 """Messages over SMTP with an Idempotency-Key: retries and replays."""
 
+from dataclasses import replace
 from datetime import timedelta
 from email import policy
 from email.message import EmailMessage
+from functools import partial
 
 import pytest
 
 from pillarbox.application.ports import DomainVerdict
+from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.world import World
@@ -37,6 +41,24 @@ def test_idempotency_key(world: World) -> None:
     assert len(world.store.messages) == 1
     world.advance(timedelta(hours=24, seconds=1))
     assert submit(world, keyed("Hello", 4)) != first
+
+
+def test_a_key_with_sources_sends_from_there_only(world: World) -> None:
+    """One message and several need the origin; without one the key does not work."""
+    key = world.store.keys[digest_of_key(world.live)]
+    world.store.keys[key.digest] = replace(key, sources=("192.0.2.0/24",))
+    submission = world.smtp_submission
+    message = submission.prepare(world.live, (TO,), bytearray(FROM.encode() + b"\r\nHi"))
+    for origin in (None, ClientOrigin("192.0.3.1"), ClientOrigin("192.0.2.1")):
+        for call in (
+            partial(submission.authenticate, world.live),
+            partial(submission.submit, world.live, message),
+            partial(submission.submit_all, world.live, [message, message]),
+        ):
+            if origin and origin.client(bool) == "192.0.2.1":
+                assert call(origin=origin)
+            else:
+                assert refusal(call, origin=origin).code == "invalid_api_key"
 
 
 def test_every_octet_of_a_keyed_message_counts(world: World) -> None:

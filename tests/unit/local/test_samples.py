@@ -16,6 +16,7 @@ FUNCTIONS = sorted(
 #: Their routes take a session of the dashboard.
 OF_SESSIONS = {
     "CreateAccount",
+    "DeleteAccount",
     "EditTemplates",
     "ManageAccount",
     "ManageDomains",

@@ -9,7 +9,7 @@ with its account only.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final, Self
+from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Directory, DirectoryResult
@@ -45,24 +45,6 @@ def invalid_api_key() -> ServiceError:
     )
 
 
-class PresentedKey(str):
-    """The text of a key, with where it came from.
-
-    A plain text has no origin: a key that works only from some addresses does not work by it.
-    """
-
-    __slots__ = ("origin",)
-
-    origin: ClientOrigin | None
-
-    @classmethod
-    def of(cls, text: str, origin: ClientOrigin) -> Self:
-        """Return a text with its origin."""
-        key = cls(text)
-        key.origin = origin
-        return key
-
-
 def parse_key(text: str) -> ParsedKey:
     """Parse the text of a key. A malformed key is refused here, without a read.
 
@@ -88,13 +70,15 @@ class KeyCheck:
         self.clock = clock
         self._is_of_edge = is_of_edge
 
-    def works(self, key: ApiKey, text: str) -> bool:
-        """Return whether a key works that was presented as `text`."""
+    def works(self, key: ApiKey, origin: ClientOrigin | None) -> bool:
+        """Return whether a key works for a request from `origin`.
+
+        Without an origin, a key that works only from some addresses does not.
+        """
         if not key.works(self.clock):
             return False
         if not key.sources:
             return True
-        origin = getattr(text, "origin", None)
         if origin is None:
             return False
         from pillarbox.domain.client_address import is_within  # noqa: PLC0415  few keys need it
@@ -102,7 +86,9 @@ class KeyCheck:
         return is_within(origin.client(self._is_of_edge), key.sources)
 
 
-def make_principal(directory: DirectoryResult, text: str, check: KeyCheck) -> Principal:
+def make_principal(
+    directory: DirectoryResult, origin: ClientOrigin | None, check: KeyCheck
+) -> Principal:
     """Return the principal of a key and an account that were just read.
 
     Raises:
@@ -110,7 +96,7 @@ def make_principal(directory: DirectoryResult, text: str, check: KeyCheck) -> Pr
             `account_suspended`.
     """
     key, account = directory.key, directory.account
-    if key is None or account is None or not check.works(key, text):
+    if key is None or account is None or not check.works(key, origin):
         raise invalid_api_key()
     principal = Principal(key, account)
     if account.suspension is not None:
@@ -125,7 +111,9 @@ class Authentication:
         self._directory = directory
         self._check = check
 
-    def authenticate(self, key_text: str, scope: str | None = None) -> Principal:
+    def authenticate(
+        self, key_text: str, scope: str | None = None, *, origin: ClientOrigin | None = None
+    ) -> Principal:
         """Return the principal of a key, and check that it has a scope if one is given.
 
         Raises:
@@ -133,7 +121,7 @@ class Authentication:
         """
         key = parse_key(key_text)
         directory = self._directory.look_up(key.account_id, key_digest=key.digest)
-        principal = make_principal(directory, key_text, self._check)
+        principal = make_principal(directory, origin, self._check)
         if scope is not None:
             principal.require(scope)
         return principal
@@ -201,7 +189,7 @@ class SenderLookup:
     authorize: Authorize
     check: KeyCheck
 
-    def authenticate(self, key_text: str) -> None:
+    def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> None:
         """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
@@ -209,7 +197,7 @@ class SenderLookup:
         """
         key = parse_key(key_text)
         if key.digest in self.seen.costly:
-            principal, directory = self.look_up(key_text)
+            principal, directory = self.look_up(key_text, origin=origin)
             try:
                 directory.quota.check_refusals(principal.limits, self.check.clock())
             except ServiceError as error:
@@ -217,9 +205,9 @@ class SenderLookup:
                 raise
             self.seen.costly.discard(key.digest)
         elif key.digest not in self.seen.valid:
-            self.read(key_text)
+            self.read(key_text, origin=origin)
 
-    def read(self, key_text: str) -> Principal:
+    def read(self, key_text: str, *, origin: ClientOrigin | None = None) -> Principal:
         """Read a key and its account alone, and authorize the principal.
 
         Raises:
@@ -227,12 +215,13 @@ class SenderLookup:
         """
         key = parse_key(key_text)
         directory = self.directory.look_up(key.account_id, key_digest=key.digest)
-        return self._principal(key, key_text, directory)
+        return self._principal(key, origin, directory)
 
     def look_up(
         self,
         key_text: str,
         *,
+        origin: ClientOrigin | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
     ) -> tuple[Principal, DirectoryResult]:
@@ -243,7 +232,7 @@ class SenderLookup:
         """
         key = parse_key(key_text)
         if key.digest not in self.seen.valid:
-            self.read(key_text)
+            self.read(key_text, origin=origin)
         directory = self.directory.look_up(
             key.account_id,
             key_digest=key.digest,
@@ -253,7 +242,7 @@ class SenderLookup:
             own_quota_id=self.seen.valid.own_quota_id(key.digest),
             preview=key.policy.obeys_stops,
         )
-        principal = self._principal(key, key_text, directory)
+        principal = self._principal(key, origin, directory)
         if principal.policy.ends_unused:
             # The quota that is read anyway says when the key was last used.
             used = directory.quota.last_day()
@@ -261,9 +250,11 @@ class SenderLookup:
                 raise invalid_api_key()
         return principal, directory
 
-    def _principal(self, key: ParsedKey, key_text: str, directory: DirectoryResult) -> Principal:
+    def _principal(
+        self, key: ParsedKey, origin: ClientOrigin | None, directory: DirectoryResult
+    ) -> Principal:
         try:
-            principal = make_principal(directory, key_text, self.check)
+            principal = make_principal(directory, origin, self.check)
             self.authorize(principal)
         except ServiceError:
             self.seen.valid.discard(key.digest)

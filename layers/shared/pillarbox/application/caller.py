@@ -8,6 +8,7 @@ from pillarbox.application.ports import Clock, Directory, KeyUses
 from pillarbox.application.sender_quota import quota_state
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaState
+from pillarbox.domain.client_origin import ClientOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class CallerLookup:
     check: KeyCheck
     seen: SeenKeys = field(default_factory=SeenKeys)
 
-    def get(self, key_text: str) -> CallerProfile:
+    def get(self, key_text: str, *, origin: ClientOrigin | None = None) -> CallerProfile:
         """Return the profile of a caller.
 
         Key, account and quota are one read; for a key that this process has not seen valid, key
@@ -39,7 +40,7 @@ class CallerLookup:
             ServiceError: `invalid_api_key`, `account_suspended`.
         """
         callers = SenderLookup(self.directory, self.seen, lambda _: None, self.check)
-        principal, directory = callers.look_up(key_text)
+        principal, directory = callers.look_up(key_text, origin=origin)
         key = principal.key
         return CallerProfile(
             principal,

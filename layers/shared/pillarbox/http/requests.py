@@ -13,7 +13,6 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.authentication import (
     ParsedKey,
-    PresentedKey,
     invalid_api_key,
     parse_key,
 )
@@ -71,7 +70,7 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
         raise ServiceError(
             "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
-    return PresentedKey.of(keys[0], request_origin(event))
+    return keys[0]
 
 
 def request_origin(event: APIGatewayProxyEvent) -> ClientOrigin:
@@ -118,6 +117,7 @@ def read_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
     accounts = header_values(event, _ACCOUNT)
     return CallerRequest(
         credential=read_credential(event, _read_key),
+        origin=request_origin(event),
         account_id=",".join(accounts) if accounts else None,
         # A recipient's address would stay in the account's log after it is erased elsewhere.
         call=f"{event.http_method} "

@@ -27,7 +27,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/members": ("GET", "POST"),
     "/v1/members/{member_id}": ("PATCH", "DELETE"),
     "/v1/operator/accounts": ("GET", "POST"),
-    "/v1/operator/accounts/{account_id}": ("GET", "PATCH"),
+    "/v1/operator/accounts/{account_id}": ("GET", "PATCH", "DELETE"),
     "/v1/operator/accounts/{account_id}/suspension": ("POST", "DELETE"),
     "/v1/operator/checks": ("GET",),
     "/v1/operator/queues": ("GET",),

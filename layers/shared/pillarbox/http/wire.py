@@ -160,6 +160,14 @@ def before[T](prepare: Callable[[object], object], schema: Schema[T]) -> Schema[
     )
 
 
+def _parse_flag(value: object) -> object:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+#: Yes or no in a query string.
+FLAG: Final = before(_parse_flag, boolean())
+
+
 def after[T](schema: Schema[T], *checks: Callable[[T], T]) -> Schema[T]:
     """Return a schema whose values also pass some functions."""
     for check in checks:

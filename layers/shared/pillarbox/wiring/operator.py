@@ -7,6 +7,10 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.history import HistoryWiring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pillarbox.application.management import ManagementApi, SecretValues
+    from pillarbox.application.operator.account_deletion import AccountDeletion
     from pillarbox.application.operator.queues import QueueOperations
     from pillarbox.application.operator.ranking import AccountRates
     from pillarbox.application.operator.service_checks import ServiceChecks
@@ -55,6 +59,40 @@ class OperationWiring(HistoryWiring):
                 ),
             },
         )
+
+    @cached_property
+    def account_deletion(self) -> "AccountDeletion":
+        from pillarbox.adapters.dynamodb.accounts.account_data import DynamoAccountData
+        from pillarbox.adapters.ses.tenants import SesTenants
+        from pillarbox.application.operator.account_deletion import AccountDeletion
+
+        return AccountDeletion(
+            accounts=self.account_store,
+            queries=self.history_queries,
+            data=DynamoAccountData(self.table, self.credentials),
+            tenants=SesTenants(configuration_set=""),  # it deletes only
+            clock=utc_now,
+        )
+
+    @cached_property
+    def management_api(self) -> "ManagementApi":
+        from pillarbox.adapters.management_api import DeployedApi
+        from pillarbox.adapters.secret_store import read_secret
+
+        key = self.settings.provisioning_key
+        return DeployedApi(self.service_address.read, lambda: read_secret(key))
+
+    @cached_property
+    def provisioned_secrets(self) -> "SecretValues":
+        from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
+
+        return ProvisionedSecrets(self.settings.provisioned_secrets)
+
+    @property
+    def answer_cloudformation(self) -> "Callable[[str, bytes], None]":
+        from pillarbox.adapters.cloudformation_response import put_response
+
+        return put_response
 
     @cached_property
     def service_checks(self) -> "ServiceChecks":

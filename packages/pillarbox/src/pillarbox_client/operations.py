@@ -385,6 +385,19 @@ class Operations:
         )
         return result
 
+    def delete_operated_account(
+        self, account_id: str, *, drop_pending: bool | None = None
+    ) -> types.DeletionState:
+        """Delete an account: `DELETE /v1/operator/accounts/{account_id}`."""
+        result: types.DeletionState = self._send(
+            Request(
+                "DELETE",
+                f"/v1/operator/accounts/{segment(account_id)}",
+                query={"dropPending": drop_pending},
+            )
+        )
+        return result
+
     def suspend_account(self, account_id: str, body: types.SuspendRequest) -> types.OperatedAccount:
         """Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`."""
         result: types.OperatedAccount = self._send(
@@ -855,6 +868,19 @@ class AsyncOperations:
         """Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`."""
         result: types.OperatedAccount = await self._send(
             Request("PATCH", f"/v1/operator/accounts/{segment(account_id)}", body=body)
+        )
+        return result
+
+    async def delete_operated_account(
+        self, account_id: str, *, drop_pending: bool | None = None
+    ) -> types.DeletionState:
+        """Delete an account: `DELETE /v1/operator/accounts/{account_id}`."""
+        result: types.DeletionState = await self._send(
+            Request(
+                "DELETE",
+                f"/v1/operator/accounts/{segment(account_id)}",
+                query={"dropPending": drop_pending},
+            )
         )
         return result
 

@@ -214,6 +214,10 @@ class AddDomainRequest(TypedDict):
 
     domain: str
     """Such as `shop.example`."""
+    mailFrom: NotRequired[str]
+    """The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for
+    `bounce.shop.example`.
+    """
 
 
 class AddSenderRequest(TypedDict):
@@ -543,6 +547,16 @@ class CreateWebhookRequest(TypedDict):
     """
 
 
+class DeletionState(TypedDict):
+    """How far the deletion of an account is."""
+
+    id: str
+    done: bool
+    """If not, repeat the request: the deletion goes on."""
+    items: int
+    """How many records this request deleted."""
+
+
 class DnsAnswer(TypedDict):
     """What DNS says now."""
 
@@ -574,6 +588,8 @@ class Domain(TypedDict):
 
     domain: str
     status: DomainState
+    mailFrom: str
+    """The label of its MAIL FROM domain."""
     createdAt: str
     checkedAt: str
     """When the provider was asked about it."""
@@ -591,6 +607,8 @@ class DomainDetail(TypedDict):
 
     domain: str
     status: DomainState
+    mailFrom: str
+    """The label of its MAIL FROM domain."""
     createdAt: str
     checkedAt: str
     """When the provider was asked about it."""
@@ -712,6 +730,8 @@ class KeyList(TypedDict):
 
     items: list[Key]
     presets: list[KeyPreset]
+    permissions: list[PermissionItem]
+    """All that a key of an account can have."""
     upgradeUrl: str
     """The page about paid plans."""
     smtp: SmtpServer | None
@@ -1011,6 +1031,14 @@ class PausedEvent(TypedDict):
     type: Literal["account.paused"]
     timestamp: str
     data: PausedData
+
+
+class PermissionItem(TypedDict):
+    """What a permission allows."""
+
+    scope: str
+    allows: str
+    """It completes the sentence "The key may …"."""
 
 
 class PublishedTemplate(TypedDict):

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, operator_errors
 from pillarbox.adapters.ses.identities import PROVIDER, find_identity
-from pillarbox.application.accounts.ports import DomainIdentity
+from pillarbox.domain.accounts.account_domain import DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 if TYPE_CHECKING:

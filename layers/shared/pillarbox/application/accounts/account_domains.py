@@ -21,20 +21,19 @@ from pillarbox.application.accounts.dns_records import (
     ownership_record,
     required_records,
 )
-from pillarbox.application.accounts.domains import MAIL_FROM_LABEL, DomainCheck
-from pillarbox.application.accounts.ports import (
-    AccountDomain,
-    AccountDomainRecords,
-    AccountRecords,
-    DnsRecord,
-    DomainIdentity,
-    unregistered,
-)
+from pillarbox.application.accounts.domains import DomainCheck
+from pillarbox.application.accounts.ports import AccountDomainRecords, AccountRecords, DnsRecord
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_domain, normalize_sender
+from pillarbox.domain.accounts.account_domain import (
+    MAIL_FROM_LABEL,
+    AccountDomain,
+    DomainIdentity,
+    unregistered,
+)
 from pillarbox.domain.accounts.account_log import SERVICE, AccountAction
 from pillarbox.domain.accounts.limits import MAX_ADDED_DOMAINS, MAX_DOMAINS, limit_exceeded
 from pillarbox.domain.accounts.sender_domain import DomainState
@@ -77,14 +76,21 @@ class AccountDomains:
     log: ChangeLog
     clock: Clock
 
-    def add(self, account_id: str, name: str, *, by: str) -> AccountDomain:
+    def add(
+        self, account_id: str, name: str, mail_from: str = MAIL_FROM_LABEL, *, by: str
+    ) -> AccountDomain:
         """Add a domain to an account, or return the one that it has.
 
+        `mail_from` is the label of its MAIL FROM domain. It counts if the domain is new to the
+        provider, since accounts share it there.
+
         Raises:
-            ValidationFailed: on `domain`, also if many owners share it, such as `co.uk`.
+            ValidationFailed: on `mailFrom`; on `domain`, also if many owners share it, such as
+                `co.uk`.
             ServiceError: `domain_limit_exceeded`; `rate_limit_exceeded` after too many in a day.
         """
         name = normalize_domain(name)
+        normalize_domain(f"{mail_from}.{name}", "mailFrom")
         if self.registrable_domain(name) in {None, _OF_PROVIDER}:
             message = "is shared by many owners: add a domain of your own"
             raise ValidationFailed(FieldError("domain", message, "invalid_domain"))
@@ -99,7 +105,11 @@ class AccountDomains:
             raise ServiceError("rate_limit_exceeded", message)
         added = self.records.add(
             AccountDomain(
-                account_id=account_id, identity=unregistered(name), added_at=now, checked_at=now
+                account_id=account_id,
+                identity=unregistered(name),
+                added_at=now,
+                checked_at=now,
+                mail_from_label=mail_from.lower(),
             )
         )
         self.log.note(account_id, AccountAction.DOMAIN_ADDED, name, by=by)
@@ -152,10 +162,10 @@ class AccountDomains:
         if identity and not identity.verified and identity.dkim == GIVEN_UP:
             identities.remove(domain.name)
             identities.add(domain.name)
-            mail_from = identity.mail_from or normalize_domain(f"{MAIL_FROM_LABEL}.{domain.name}")
-            identities.set_mail_from(domain.name, mail_from)
+            mail_from = identity.mail_from or f"{domain.mail_from_label}.{domain.name}"
+            identities.set_mail_from(domain.name, normalize_domain(mail_from))
             identity = self.check.identity(domain.name)
-        identity = identity or self._register(domain.name)
+        identity = identity or self._register(domain)
         self.records.update(replace(domain, identity=identity, checked_at=now))
         return self._show(account_id, name)
 
@@ -256,18 +266,18 @@ class AccountDomains:
             raise _domain_not_found()
         return domain
 
-    def _register(self, name: str) -> DomainIdentity:
+    def _register(self, domain: AccountDomain) -> DomainIdentity:
         """Register a domain that the provider did not know just now.
 
         Raises:
             ValidationFailed: on `domain`: the provider does not take it.
         """
-        identity = self.check.identities.add(name)
+        identity = self.check.identities.add(domain.name)
         if identity.mail_from is not None:
             return identity  # another request was first
-        mail_from = normalize_domain(f"{MAIL_FROM_LABEL}.{name}")
-        self.check.identities.set_mail_from(name, mail_from)
-        return self.check.identity(name)
+        mail_from = normalize_domain(f"{domain.mail_from_label}.{domain.name}")
+        self.check.identities.set_mail_from(domain.name, mail_from)
+        return self.check.identity(domain.name)
 
     def _refresh(self, domain: AccountDomain) -> AccountDomain:
         """Ask the provider about a domain, unless the last answer is fresh or none comes.
@@ -286,9 +296,7 @@ class AccountDomains:
         try:
             identity = self.check.identities.get(domain.name)
             if identity is None:
-                identity = (
-                    self._register(domain.name) if domain.proved_at else unregistered(domain.name)
-                )
+                identity = self._register(domain) if domain.proved_at else unregistered(domain.name)
         except ValidationFailed:
             # The page says that it failed, and "Check again" shows why.
             identity = replace(unregistered(domain.name), dkim=GIVEN_UP)

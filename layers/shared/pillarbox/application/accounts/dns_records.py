@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.application.accounts.ports import DnsRecord, DomainIdentity
+from pillarbox.application.accounts.ports import DnsRecord
+from pillarbox.domain.accounts.account_domain import DomainIdentity
 
 _INCLUDE: Final = "include:amazonses.com"
 SPF: Final = f"v=spf1 {_INCLUDE} ~all"

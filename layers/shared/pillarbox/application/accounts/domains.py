@@ -15,16 +15,14 @@ from pillarbox.application.accounts.ports import (
     DnsLookup,
     DnsRecord,
     DomainIdentities,
-    DomainIdentity,
     HostedZone,
     HostedZones,
 )
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain
+from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL, DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
-#: The label of the MAIL FROM domain, unless another one is chosen.
-MAIL_FROM_LABEL: Final = "mail"
 #: SES itself checks every few minutes.
 _POLL_INTERVAL: Final = timedelta(seconds=15)
 

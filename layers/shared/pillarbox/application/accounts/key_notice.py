@@ -53,12 +53,14 @@ class KeyNotices:
 
 
 def _text(key: ApiKey) -> tuple[str, ...]:
-    scopes = ", ".join(sorted(key.scopes & (MANAGEMENT_SCOPES | OPERATOR_SCOPES)))
+    from pillarbox.domain.accounts.scope_words import words_of  # noqa: PLC0415  few keys manage
+
+    may = "; ".join(words_of(key.scopes & (MANAGEMENT_SCOPES | OPERATOR_SCOPES)))
     until = f" until {key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else ""
     places = f", from {', '.join(key.sources)}" if key.sources else ""
     creator = "The operator of the service" if key.created_by == COMMAND else key.created_by
     return (
         f"{creator} is creating the API key \u201c{key.name}\u201d.",
-        f"It gives a program these permissions{until}{places}: {scopes}.",
+        f"A program with it may do this{until}{places}: {may}.",
         _ADVICE,
     )

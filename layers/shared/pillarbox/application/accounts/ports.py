@@ -6,10 +6,11 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Protocol
 
 from pillarbox.application.pauses import PauseRecords
 from pillarbox.domain.accounts.account import NO_LIMITS, Account, Isolation, Plan, Suspension
+from pillarbox.domain.accounts.account_domain import AccountDomain, DomainIdentity
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.key import ApiKey
@@ -229,47 +230,6 @@ class SuppressionRecords(Protocol):
         """Remove a suppression; return False if there was none."""
 
 
-#: What the provider says of DKIM if it did not find the keys for days, or no longer finds them.
-_FAILURES: Final = frozenset({"FAILED", "TEMPORARY_FAILURE"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DomainIdentity:
-    """A sending domain at the provider. Statuses are the provider's own words."""
-
-    name: str
-    verified: bool
-    #: SUCCESS after the provider has found the public keys in DNS.
-    dkim: str
-    dkim_tokens: tuple[str, ...]
-    #: The domain that holds the public keys of the tokens.
-    dkim_zone: str
-    #: The domain of the envelope sender; None for the provider's own domain.
-    mail_from: str | None
-    mail_from_status: str | None
-    #: The host that accepts bounces to the MAIL FROM domain.
-    feedback_host: str
-
-    @property
-    def is_registered(self) -> bool:
-        """Whether the provider knew the domain when it was last asked."""
-        return bool(self.dkim_zone)
-
-
-def unregistered(name: str) -> DomainIdentity:
-    """Return what is known of a domain before the provider knows it."""
-    return DomainIdentity(
-        name=name,
-        verified=False,
-        dkim="NOT_STARTED",
-        dkim_tokens=(),
-        dkim_zone="",
-        mail_from=None,
-        mail_from_status=None,
-        feedback_host="",
-    )
-
-
 class DomainIdentities(Protocol):
     """The sending domains that the provider knows."""
 
@@ -304,33 +264,6 @@ class SenderDomainRecords(Protocol):
 
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
         """Write a record; return False if it is no longer `old` (None: there is one)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountDomain:
-    """A domain that a member added to an account, as the provider described it at `checked_at`."""
-
-    account_id: str
-    identity: DomainIdentity
-    added_at: datetime
-    checked_at: datetime
-    #: When DNS first had the record that proves that the account controls the domain.
-    proved_at: datetime | None = None
-    #: When DNS last had it, as far as somebody looked.
-    proof_seen_at: datetime | None = None
-
-    @property
-    def name(self) -> str:
-        """The domain."""
-        return self.identity.name
-
-    @property
-    def state(self) -> DomainState:
-        """Whether members can add senders of the domain: DKIM works, and the account proved it."""
-        if self.identity.dkim in _FAILURES:
-            return DomainState.FAILED
-        is_ready = self.identity.verified and self.identity.dkim == "SUCCESS"
-        return DomainState.VERIFIED if is_ready and self.proved_at else DomainState.PENDING
 
 
 class AccountDomainRecords(Protocol):

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from pillarbox.application.accounts.ports import (
-    AccountDomain,
-    DomainStates,
-    SenderDomainRecords,
-)
+from pillarbox.application.accounts.ports import DomainStates, SenderDomainRecords
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.sender_domain import next_known
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ServiceError

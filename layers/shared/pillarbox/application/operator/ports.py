@@ -3,12 +3,25 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from pillarbox.domain.queue_log import Redrive
+
+
+class AccountData(Protocol):
+    """Everything that is stored under an account's id."""
+
+    def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
+        """Delete all but the account's record, and yield the kind and number of each batch.
+
+        It can be repeated after it was interrupted.
+        """
+
+    def delete_account(self, account_id: str) -> None:
+        """Delete the account's record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

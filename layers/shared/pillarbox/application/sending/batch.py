@@ -23,6 +23,7 @@ from pillarbox.application.sending.paused import find_paused
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, find_files
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.batch import BatchRequest, check_domains, refusal_of_all
 from pillarbox.domain.messages.mail import SendRequest
@@ -37,13 +38,13 @@ class BatchSend:
     ports: SendingPorts
     seen: SeenKeys = field(default_factory=SeenKeys)
 
-    def authenticate(self, key_text: str) -> None:
+    def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> None:
         """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
             ServiceError: as `SenderLookup.authenticate`.
         """
-        http_senders(self.ports, self.seen).authenticate(key_text)
+        http_senders(self.ports, self.seen).authenticate(key_text, origin=origin)
 
     def submit(  # noqa: PLR0913  what routes have in common, and what only some have
         self,
@@ -52,6 +53,7 @@ class BatchSend:
         idempotency_digest: str | None,
         write_response: Callable[[Sequence[Outcome]], str],
         *,
+        origin: ClientOrigin | None = None,
         request_id: str | None = None,
         route: SendRoute = SendRoute.BATCH,
         confirmed: bool = False,
@@ -65,7 +67,7 @@ class BatchSend:
             ServiceError: a request-level error of contract 4.2; a quota error or
                 `sending_paused`, if not one message fits; `confirmation_required`.
         """
-        ports, admitted = self.ports, self._admit(key_text, batch)
+        ports, admitted = self.ports, self._admit(key_text, origin, batch)
         principal, directory = admitted.principal, admitted.directory
         with RequestCost(ports, self.seen, principal, admitted.records) as cost:
             principal.check_confirmed(over_mcp=route is SendRoute.MCP, confirmed=confirmed)
@@ -97,14 +99,18 @@ class BatchSend:
             return replace(response, quota=quota)
 
     def rehearse(
-        self, key_text: str, batch: BatchRequest | ServiceError
+        self,
+        key_text: str,
+        batch: BatchRequest | ServiceError,
+        *,
+        origin: ClientOrigin | None = None,
     ) -> Mapping[int, PreparedMessage | ServiceError]:
         """Check a batch as `submit` does; return each message that it would send, or its error.
 
         Raises:
             ServiceError: a request-level error of contract 4.2; a quota error.
         """
-        admitted = self._admit(key_text, batch)
+        admitted = self._admit(key_text, origin, batch)
         group = self._prepare(admitted, (), Caller(admitted.principal, SendRoute.MCP))
         count_rehearsal(self.ports, admitted.principal, len(group.prepared), admitted.records)
         errors = {
@@ -112,18 +118,20 @@ class BatchSend:
         }
         return group.prepared | errors
 
-    def _admit(self, key_text: str, batch: BatchRequest | ServiceError) -> "_AdmittedBatch":
+    def _admit(
+        self, key_text: str, origin: ClientOrigin | None, batch: BatchRequest | ServiceError
+    ) -> "_AdmittedBatch":
         """Read a caller, and what its batch needs."""
         senders, preview = http_senders(self.ports, self.seen), self.ports.preview
         if isinstance(batch, ServiceError):
-            senders.read(key_text)
+            senders.read(key_text, origin=origin)
             raise batch
         # For a batch that is refused in any case, only the key and its account are read.
         refusal = error_of(batch.check_size)
         messages = _Messages({}, {}) if refusal else _Messages.of(batch)
         refusal = refusal or error_of(lambda: check_domains(messages.domains))
         if refusal or parse_key(key_text).policy.starters_only:
-            senders.read(key_text).check_batch(preview)
+            senders.read(key_text, origin=origin).check_batch(preview)
         if refusal:
             raise refusal
         mailboxes = {
@@ -137,7 +145,7 @@ class BatchSend:
             for template_id in request.template_ids
         }
         principal, directory = senders.look_up(
-            key_text, addresses=mailboxes, template_ids=template_ids
+            key_text, origin=origin, addresses=mailboxes, template_ids=template_ids
         )
         principal.check_batch(preview)
         return _AdmittedBatch(

@@ -18,6 +18,7 @@ from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, find_files
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import SendRoute
@@ -31,13 +32,13 @@ class SingleSend:
     ports: SendingPorts
     seen: SeenKeys = field(default_factory=SeenKeys)
 
-    def authenticate(self, key_text: str) -> None:
+    def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> None:
         """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
             ServiceError: as `SenderLookup.authenticate`.
         """
-        http_senders(self.ports, self.seen).authenticate(key_text)
+        http_senders(self.ports, self.seen).authenticate(key_text, origin=origin)
 
     def submit(  # noqa: PLR0913  what routes have in common, and what only some have
         self,
@@ -46,6 +47,7 @@ class SingleSend:
         idempotency_digest: str | None,
         write_response: Callable[[AcceptedMessage], str],
         *,
+        origin: ClientOrigin | None = None,
         request_id: str | None = None,
         route: SendRoute = SendRoute.HTTP,
         confirmed: bool = False,
@@ -54,6 +56,7 @@ class SingleSend:
 
         Args:
             key_text: the API key as the caller sent it.
+            origin: where the request came from.
             request: the request, or the errors of its form. Authentication comes first.
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
             write_response: writes the response, which replays repeat byte for byte.
@@ -64,7 +67,7 @@ class SingleSend:
         Raises:
             ServiceError: any error of contract 4.1; `confirmation_required`.
         """
-        ports, admitted = self.ports, self._admit(key_text, request)
+        ports, admitted = self.ports, self._admit(key_text, origin, request)
         principal, directory = admitted.principal, admitted.directory
         with RequestCost(ports, self.seen, principal, admitted.records) as cost:
             principal.check_confirmed(over_mcp=route is SendRoute.MCP, confirmed=confirmed)
@@ -84,35 +87,49 @@ class SingleSend:
             quota = quota_state(principal, directory, ports.clock(), response.amount)
             return replace(response, quota=quota)
 
-    def rehearse(self, key_text: str, request: SendRequest | ServiceError) -> PreparedMessage:
+    def rehearse(
+        self,
+        key_text: str,
+        request: SendRequest | ServiceError,
+        *,
+        origin: ClientOrigin | None = None,
+    ) -> PreparedMessage:
         """Check a request as `submit` does, and return the message that it would send.
 
         Raises:
             ServiceError: any error of contract 4.1, except those of idempotency.
         """
-        admitted = self._admit(key_text, request)
+        admitted = self._admit(key_text, origin, request)
         principal = admitted.principal
         principal.check_request(admitted.request, self.ports.preview)
         prepared = self._prepare(admitted, Caller(principal, SendRoute.MCP))
         count_rehearsal(self.ports, principal, 1, admitted.records)
         return prepared
 
-    def _admit(self, key_text: str, request: SendRequest | ServiceError) -> "_AdmittedRequest":
+    def _admit(
+        self,
+        key_text: str,
+        origin: ClientOrigin | None,
+        request: SendRequest | ServiceError,
+    ) -> "_AdmittedRequest":
         """Read a caller, and what its request needs."""
         senders = http_senders(self.ports, self.seen)
         # For a request that is refused in any case, only the key and its account are read.
         if isinstance(request, ServiceError):
-            senders.read(key_text)
+            senders.read(key_text, origin=origin)
             raise request
         if refusal := error_of(request.check_mode):
-            senders.read(key_text)
+            senders.read(key_text, origin=origin)
             raise refusal
         if refusal := error_of(request.check_size):
-            senders.read(key_text).check_request(request, self.ports.preview)
+            senders.read(key_text, origin=origin).check_request(request, self.ports.preview)
             raise refusal
         recipients = Recipients.parse(request.recipients)
         principal, directory = senders.look_up(
-            key_text, addresses=recipients.mailboxes, template_ids=request.template_ids
+            key_text,
+            origin=origin,
+            addresses=recipients.mailboxes,
+            template_ids=request.template_ids,
         )
         return _AdmittedRequest(request, recipients, principal, directory)
 

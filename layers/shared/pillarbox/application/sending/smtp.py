@@ -14,6 +14,7 @@ from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaExceeded
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 
 
@@ -25,14 +26,14 @@ class SmtpSubmission:
     seen: SeenKeys = field(default_factory=SeenKeys)
     paid_plans_only: bool = False
 
-    def authenticate(self, key_text: str) -> Principal:
+    def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> Principal:
         """Return the principal of an API key.
 
         Raises:
             ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`,
                 `upgrade_required` or `confirmation_required`.
         """
-        return self._senders.read(key_text)
+        return self._senders.read(key_text, origin=origin)
 
     def prepare(self, key_text: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         """Read a message, and check what can be checked without its account.
@@ -56,7 +57,9 @@ class SmtpSubmission:
             self._check_domains(key, message)
         return message
 
-    def submit(self, key_text: str, message: SmtpMessage) -> str:
+    def submit(
+        self, key_text: str, message: SmtpMessage, *, origin: ClientOrigin | None = None
+    ) -> str:
         """Accept a message of a key, which is read again; an error leaves nothing behind.
 
         Returns:
@@ -65,7 +68,7 @@ class SmtpSubmission:
         Raises:
             ServiceError: as over HTTP.
         """
-        principal, directory = self._look_up(key_text, [message])
+        principal, directory = self._look_up(key_text, origin, [message])
         digest = principal.key.digest
         with self._remembering(digest, QuotaExceeded):
             acceptance = Acceptance(self.ports, principal)
@@ -81,9 +84,16 @@ class SmtpSubmission:
         return response.body
 
     def submit_all(
-        self, key_text: str, messages: Sequence[SmtpMessage]
+        self,
+        key_text: str,
+        messages: Sequence[SmtpMessage],
+        *,
+        origin: ClientOrigin | None = None,
     ) -> Sequence[str | ServiceError]:
         """Accept groupable messages of one key in few calls, each separately.
+
+        Their clients may differ. Each had its own origin checked when it logged in, so `origin` is
+        that of any of them.
 
         Returns:
             For each message its id or its error.
@@ -91,7 +101,7 @@ class SmtpSubmission:
         Raises:
             ServiceError: the error of all, such as a revoked key.
         """
-        principal, directory = self._look_up(key_text, messages)
+        principal, directory = self._look_up(key_text, origin, messages)
         now, preview = self.ports.clock(), self.ports.preview
         group = MessageGroup({}, {})
         for position, message in enumerate(messages):
@@ -118,10 +128,10 @@ class SmtpSubmission:
         ]
 
     def _look_up(
-        self, key_text: str, messages: Sequence[SmtpMessage]
+        self, key_text: str, origin: ClientOrigin | None, messages: Sequence[SmtpMessage]
     ) -> tuple[Principal, DirectoryResult]:
         addresses = {mailbox for message in messages for mailbox in message.recipients.mailboxes}
-        return self._senders.look_up(key_text, addresses=addresses)
+        return self._senders.look_up(key_text, origin=origin, addresses=addresses)
 
     def _prepare(
         self, principal: Principal, directory: DirectoryResult, message: SmtpMessage

@@ -15,6 +15,7 @@ from pillarbox.application.sending.costly_requests import (
     count_refusals,
     http_senders,
 )
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.attachment import check_attachments
@@ -45,7 +46,13 @@ class UploadStart:
     seen: SeenKeys
     signer: UploadSigner
 
-    def start(self, key_text: str, file: UploadedFile | ServiceError) -> SignedUpload:
+    def start(
+        self,
+        key_text: str,
+        file: UploadedFile | ServiceError,
+        *,
+        origin: ClientOrigin | None = None,
+    ) -> SignedUpload:
         """Check a file as a send does, and sign its upload.
 
         Each upload counts as one costly refusal: it uses no quota, so that one key could otherwise
@@ -53,6 +60,7 @@ class UploadStart:
 
         Args:
             key_text: the API key as the caller sent it.
+            origin: where the request came from.
             file: what the caller says of the file, without an id; or the errors of the form.
 
         Raises:
@@ -61,9 +69,9 @@ class UploadStart:
         """
         ports, senders = self.ports, http_senders(self.ports, self.seen)
         if isinstance(file, ServiceError):
-            senders.read(key_text)
+            senders.read(key_text, origin=origin)
             raise file
-        principal, directory = senders.look_up(key_text)
+        principal, directory = senders.look_up(key_text, origin=origin)
         if principal.policy.tests_only:
             raise ports.preview.upgrade_required(
                 "This key sends starter templates as tests. It cannot use attachments."

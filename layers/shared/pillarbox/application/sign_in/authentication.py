@@ -15,6 +15,7 @@ from pillarbox.application.sign_in.ports import SessionResult, Sessions, Users
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
+from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import is_token
 from pillarbox.domain.sign_in.role import OPERATE
@@ -85,6 +86,8 @@ class CallerRequest:
     """A request to manage an account."""
 
     credential: str | SessionToken
+    #: Where it came from.
+    origin: ClientOrigin
     #: The account that it is for, if it names one.
     account_id: str | None
     #: Its method and path, for the account's log.
@@ -108,7 +111,7 @@ class OperatorAuthentication:
         """
         if isinstance(request.credential, SessionToken):
             return self.authenticate(request.credential, scope).session.address
-        key = self.keys.authenticate(request.credential, scope).key
+        key = self.keys.authenticate(request.credential, scope, origin=request.origin).key
         if scope == ACCOUNTS_WRITE:
             call = request.call[:_MAX_CALL]
             self.log.note(key.account_id, AccountAction.API_CALLED, call, by=key.key_id)
@@ -141,7 +144,11 @@ class CallerAuthentication:
     log: ChangeLog
 
     def authenticate(
-        self, credential: str | SessionToken, scope: str | None = None
+        self,
+        credential: str | SessionToken,
+        scope: str | None = None,
+        *,
+        origin: ClientOrigin | None = None,
     ) -> Principal | MemberPrincipal:
         """Return the principal of a key or a session, and check for a scope if one is given.
 
@@ -151,7 +158,7 @@ class CallerAuthentication:
         """
         if isinstance(credential, SessionToken):
             return self.sessions.authenticate_member(credential, scope)
-        return self.keys.authenticate(credential, scope)
+        return self.keys.authenticate(credential, scope, origin=origin)
 
     def manage(self, request: CallerRequest, scope: str) -> Principal | MemberPrincipal:
         """Return the principal of a request to manage an account, which has a scope for it.
@@ -166,7 +173,7 @@ class CallerAuthentication:
             if request.account_id is not None:
                 raise _only_operators_keys(ACCOUNTS_WRITE)
             return self.sessions.authenticate_member(request.credential, scope)
-        own = principal = self.keys.authenticate(request.credential, scope)
+        own = principal = self.keys.authenticate(request.credential, scope, origin=request.origin)
         changes = scope.endswith(":write")
         if request.account_id is not None:
             principal = self._for_account(own, request.account_id, changes=changes)

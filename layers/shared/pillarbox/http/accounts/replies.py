@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from pillarbox.application.accounts.account_domains import CheckedDomain
     from pillarbox.application.accounts.dns_records import RecordCheck
-    from pillarbox.application.accounts.ports import AccountDomain, DnsRecord
+    from pillarbox.application.accounts.ports import DnsRecord
     from pillarbox.application.accounts.senders import AccountSender
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
     from pillarbox.application.caller import CallerProfile
     from pillarbox.domain.accounts.account import Account, Plan
+    from pillarbox.domain.accounts.account_domain import AccountDomain
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.agent import AgentSettings
     from pillarbox.domain.accounts.issued_key import IssuedKey
@@ -43,11 +44,18 @@ def key_list(
     relay: tuple[str, int] | None,
 ) -> account_types.KeyList:
     """Return the keys of an account, and what a new one may be under its plan."""
+    from pillarbox.domain.accounts.scope_words import SCOPE_WORDS  # noqa: PLC0415  only here
+
     return {
         "items": [
             {**key_item(key, uses.get(key.key_id)), "createdBy": key.created_by} for key in keys
         ],
         "presets": [_preset_item(preset, plan) for preset in Preset],
+        "permissions": [
+            {"scope": scope, "allows": words}
+            for scope, words in SCOPE_WORDS.items()
+            if scope in SCOPES
+        ],
         "upgradeUrl": upgrade_url,
         "smtp": {"host": relay[0], "port": relay[1]} if relay else None,
     }
@@ -218,6 +226,7 @@ def domain_item(domain: AccountDomain) -> account_types.DomainItem:
     return {
         "domain": domain.name,
         "status": domain.state,
+        "mailFrom": domain.mail_from,
         "createdAt": timestamp(domain.added_at),
         "checkedAt": timestamp(domain.checked_at),
         "records": [_record_item(record) for record in records_of(domain)],

@@ -92,6 +92,13 @@ class PresetItem(TypedDict):
     reason: Annotated[str | None, Field(description="Why scopes are refused.")]
 
 
+class PermissionItem(TypedDict):
+    """What a permission allows."""
+
+    scope: str
+    allows: Annotated[str, Field(description='It completes the sentence "The key may …".')]
+
+
 class SmtpServer(TypedDict):
     """Where programs submit emails over SMTP: with STARTTLS, as user `apikey` with the key."""
 
@@ -116,6 +123,9 @@ class KeyList(TypedDict):
 
     items: list[ListedKey]
     presets: list[PresetItem]
+    permissions: Annotated[
+        list[PermissionItem], Field(description="All that a key of an account can have.")
+    ]
     upgradeUrl: Annotated[str, Field(description="The page about paid plans.")]
     smtp: Annotated[SmtpServer | None, Field(description="Null if the service has no SMTP relay.")]
 
@@ -293,6 +303,7 @@ class CheckedRecord(RecordItem):
 class _DomainFields(TypedDict):
     domain: str
     status: DomainState
+    mailFrom: Annotated[str, Field(description="The label of its MAIL FROM domain.")]
     createdAt: Timestamp
     checkedAt: Annotated[Timestamp, Field(description="When the provider was asked about it.")]
 

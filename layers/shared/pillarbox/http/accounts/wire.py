@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.resuming import MAX_CAUSE
+from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
@@ -35,6 +36,8 @@ MAX_START: Final = 200
 _MAX_CURSOR: Final = 254
 #: In characters; a domain or an address may be longer before its labels become A-labels.
 _MAX_ADDRESS: Final = 1_016
+#: In characters, of a label of a domain (RFC 1035 section 2.3.4).
+_MAX_LABEL: Final = 63
 #: More than there are scopes. A longer list is refused as a whole.
 _MAX_SCOPES: Final = 50
 
@@ -126,6 +129,7 @@ class AddDomainRequest(WireModel):
     """A domain to send from."""
 
     domain = required(text(least=1, most=_MAX_ADDRESS))
+    mail_from = with_default(text(least=1, most=_MAX_LABEL), MAIL_FROM_LABEL)
 
 
 class AddSenderRequest(WireModel):

@@ -15,6 +15,7 @@ from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.header_text import in_one_line, without_invisible
 from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
 from pillarbox.http.messages.replies import error_body
+from pillarbox.http.requests import request_origin
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.domain.accounts.key_policy import Principal
+    from pillarbox.domain.client_origin import ClientOrigin
 
 #: In characters, of a text in a result.
 MAX_TEXT: Final = 200
@@ -79,6 +81,11 @@ class ToolCall:
     principal: "Principal"
     params: Mapping[str, Json]
     can_ask: bool
+
+    @property
+    def origin(self) -> "ClientOrigin":
+        """Return where the request came from."""
+        return request_origin(self.event)
 
     @property
     def tool(self) -> str:

@@ -28,7 +28,7 @@ from pillarbox.http.mcp.messages import (
     reply_rpc_error,
 )
 from pillarbox.http.mcp.tools import call_tool, list_tools
-from pillarbox.http.requests import header_values, read_api_key
+from pillarbox.http.requests import header_values, read_api_key, request_origin
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -75,7 +75,7 @@ def answer(event: "APIGatewayProxyEvent", services: UseCases, now: datetime) -> 
     """
     _check_origin(event)
     key_text = _read_key(event)
-    principal = services.authentication.authenticate(key_text)
+    principal = services.authentication.authenticate(key_text, origin=request_origin(event))
     message = client = None
     try:
         message = read_message(event)

@@ -101,24 +101,24 @@ class _Send:
 
 def _send_email(call: ToolCall) -> dict[str, Json]:
     send = call.services.single_send
-    send.authenticate(call.key_text)
+    send.authenticate(call.key_text, origin=call.origin)
     controls, body = _controls(call)
     request = parse_send(body)
-    submit = partial(send.submit, call.key_text, request, write_response=send_result)
-    return _run(
-        call, controls, request, submit, lambda: _shown(send.rehearse(call.key_text, request))
-    )
+    key, origin = call.key_text, call.origin
+    submit = partial(send.submit, key, request, write_response=send_result, origin=origin)
+    rehearse = partial(send.rehearse, key, request, origin=origin)
+    return _run(call, controls, request, submit, lambda: _shown(rehearse()))
 
 
 def _send_batch(call: ToolCall) -> dict[str, Json]:
     send = call.services.batch_send
-    send.authenticate(call.key_text)
+    send.authenticate(call.key_text, origin=call.origin)
     controls, body = _controls(call)
     batch = parse_batch(body)
-    submit = partial(send.submit, call.key_text, batch, write_response=batch_result)
-    return _run(
-        call, controls, batch, submit, lambda: _shown_batch(send.rehearse(call.key_text, batch))
-    )
+    key, origin = call.key_text, call.origin
+    submit = partial(send.submit, key, batch, write_response=batch_result, origin=origin)
+    rehearse = partial(send.rehearse, key, batch, origin=origin)
+    return _run(call, controls, batch, submit, lambda: _shown_batch(rehearse()))
 
 
 TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pillarbox.application.accounts.account_list import AccountListPage
     from pillarbox.application.history.queries import MessageCounts
+    from pillarbox.application.operator.account_deletion import DeletionResult
     from pillarbox.application.operator.checks import Finding
     from pillarbox.application.operator.ports import QueueStatus
     from pillarbox.application.operator.ranking import AccountCounts, RankBy
@@ -53,6 +54,11 @@ def operated_account(
         },
         "log": [{**log_item(entry), "by": entry.by, "reason": entry.reason} for entry in log],
     }
+
+
+def deletion_state(account_id: str, result: DeletionResult) -> operator_types.DeletionState:
+    """Return what one request deleted."""
+    return {"id": account_id, "done": result.done, "items": result.items.total()}
 
 
 def _listed_account(account: Account, quota: QuotaState) -> operator_types.ListedAccount:

@@ -97,6 +97,14 @@ class RatesResult(TypedDict):
     items: Annotated[list[RatedAccount], Field(description="The first 100 of them.")]
 
 
+class DeletionState(TypedDict):
+    """How far the deletion of an account is."""
+
+    id: str
+    done: Annotated[bool, Field(description="If not, repeat the request: the deletion goes on.")]
+    items: Annotated[int, Field(description="How many records this request deleted.")]
+
+
 class QueueItem(TypedDict):
     """A queue of the service. The counts are approximate."""
 

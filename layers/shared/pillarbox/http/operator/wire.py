@@ -13,6 +13,7 @@ from pillarbox.domain.ids import is_token
 from pillarbox.http.query import LIMIT, number_in_query, one_of
 from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
+    FLAG,
     WireModel,
     after,
     invalid,
@@ -45,6 +46,13 @@ class AccountsQuery(WireModel):
     search = optional(text(least=1, most=MAX_NAME))
     limit = with_default(LIMIT, 25)
     cursor = optional(after(text(), _check_cursor))
+
+
+class DeletionQuery(WireModel):
+    """What happens to emails of the account that wait."""
+
+    in_query = True
+    drop_pending = with_default(FLAG, default=False)
 
 
 class OwnLimits(WireModel):

@@ -7,14 +7,13 @@ from typing import Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.authentication import PresentedKey
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
 from pillarbox.http.body_hash import batch_hash, send_hash
-from pillarbox.http.requests import bearer_tokens, header_values, request_origin
+from pillarbox.http.requests import bearer_tokens, header_values
 
 #: Resend's names of fields that the contract has under another name.
 RENAMED: Final[Mapping[str, str]] = {
@@ -52,7 +51,7 @@ def read_bearer_key(event: APIGatewayProxyEvent) -> str:
     tokens = bearer_tokens(event)
     if len(tokens) != 1:
         raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
-    return PresentedKey.of(tokens[0], request_origin(event))
+    return tokens[0]
 
 
 def refused_resource(resource: str) -> ServiceError:

@@ -13,7 +13,7 @@ from pillarbox.domain.sign_in.session import (
     parse_access_token,
 )
 from pillarbox.http.requests import bearer_tokens, header_values
-from pillarbox.http.wire import WireModel, before, boolean, invalid, optional, required, text
+from pillarbox.http.wire import FLAG, WireModel, invalid, optional, required, text
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -56,16 +56,12 @@ class LinkRequest(WireModel):
     link = required(text(least=1, most=_MAX_TEXT))
 
 
-def _parse_flag(value: object) -> object:
-    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
-
-
 class EndSessionsQuery(WireModel):
     """Which sessions are to end."""
 
     in_query = True
 
-    every = optional(before(_parse_flag, boolean()), name="all")
+    every = optional(FLAG, name="all")
 
 
 class TokenRequest(WireModel):

@@ -7,7 +7,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, assigning, from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.rows import TUPLE, Row
-from pillarbox.application.accounts.ports import AccountDomain, DomainIdentity
+from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL, AccountDomain, DomainIdentity
 
 #: What the provider and DNS said.
 _CHECKED: Final[Row[dict[str, Any]]] = Row(
@@ -28,7 +28,10 @@ class DynamoAccountDomains(Store):
 
     def add(self, domain: AccountDomain) -> AccountDomain:
         """Put a domain, or return the existing one."""
-        values = _values(domain) | {"added": to_text(domain.added_at)}
+        values = _values(domain) | {
+            "added": to_text(domain.added_at),
+            "mail_from_label": domain.mail_from_label,
+        }
         item = keys.account_domain(domain.account_id, domain.name) | to_item(values)
         stored = self._table.put_new(item)
         return _domain_of(stored) if stored else domain
@@ -96,5 +99,6 @@ def _domain_of(item: Mapping[str, Any]) -> AccountDomain:
         account_id=item["pk"].partition("#")[2],
         identity=_IDENTITY.read(item, name=item["sk"]),
         added_at=from_text(item["added"]),
+        mail_from_label=item.get("mail_from_label", MAIL_FROM_LABEL),
         **_CHECKED.read(item),
     )

@@ -15,7 +15,7 @@ _REPORTED: Final = 200
 
 
 class DynamoAccountData:
-    """Implements `operations.ports.AccountData`."""
+    """Implements `operator.ports.AccountData`."""
 
     def __init__(self, table: Table, credentials: Table) -> None:
         self._table = table

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from admin.use_cases.ports import AccountData
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, Tenants
 from pillarbox.application.history.page import Page, PageRequest
+from pillarbox.application.operator.ports import AccountData
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed
@@ -37,6 +37,14 @@ class DeletionPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionResult:
+    """What was deleted, by its kind, and whether that was all."""
+
+    items: Counter[str]
+    done: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountDeletion:
     """Deletes accounts. A deletion that was interrupted goes on when it is run again."""
 
@@ -54,13 +62,13 @@ class AccountDeletion:
             drop_pending: whether emails that wait may be dropped.
 
         Raises:
-            ValidationFailed: on `ID`: the account is not suspended, or only since two minutes, or
-                emails still wait.
+            ValidationFailed: on `account_id`: the account is not suspended, or only since two
+                minutes, or emails still wait.
             ServiceError: `account_not_found`.
         """
         account = find_account(self.accounts, account_id)
         if account.suspension is None:
-            raise _refusal(f"suspend the account first: pillarbox account suspend {account_id}")
+            raise _refusal("suspend the account first")
         wait = account.suspension.at + _NOTICE - self.clock()
         if wait > timedelta(0):
             raise _refusal(
@@ -71,32 +79,43 @@ class AccountDeletion:
         if pending and not drop_pending:
             raise _refusal(
                 f"{pending} accepted emails of the account still wait. Wait until they are sent,"
-                " or drop them with --drop-pending"
+                " or drop them (--drop-pending, or dropPending=true)"
             )
         messages = self._count(account, PageRequest(limit=1))
         return DeletionPlan(account=account, messages=messages, pending=pending)
 
-    def delete(self, plan: DeletionPlan, report: Callable[[int], None]) -> Counter[str]:
-        """Delete everything, the record of the account last; return how many items of each kind.
+    def delete(
+        self,
+        plan: DeletionPlan,
+        report: Callable[[int], None] = lambda _: None,
+        *,
+        until: datetime | None = None,
+    ) -> DeletionResult:
+        """Delete everything, the record of the account last.
 
         Its tenant at SES goes too, unless it shares that with others.
 
-        `report` receives the number of items deleted so far.
+        Args:
+            plan: what to delete.
+            report: receives the number of items deleted so far.
+            until: when to stop, so that another call goes on.
         """
         account_id = plan.account.account_id
         deleted: Counter[str] = Counter()
         for kind, number in self.data.delete_contents(account_id, plan.account.shards):
             deleted[kind] += number
             report(deleted.total())
+            if until is not None and self.clock() >= until:
+                return DeletionResult(items=deleted, done=False)
         tenant = plan.account.tenant
         if tenant and tenant.endswith(account_id):  # another one is shared
             self.tenants.delete(tenant)
         self.data.delete_account(account_id)
-        return deleted
+        return DeletionResult(items=deleted, done=True)
 
     def _count(self, account: Account, request: PageRequest) -> int:
         return self.queries.page(account.account_id, request, account.shards).total
 
 
 def _refusal(message: str) -> ValidationFailed:
-    return ValidationFailed(FieldError("ID", message, "not_allowed"))
+    return ValidationFailed(FieldError("account_id", message, "not_allowed"))

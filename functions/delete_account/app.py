@@ -1,0 +1,30 @@
+"""DELETE /v1/operator/accounts/{account_id}: delete an account with everything that it has."""
+
+from datetime import timedelta
+from typing import Final
+
+from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.operator.replies import deletion_state
+from pillarbox.http.operator.wire import DeletionQuery
+from pillarbox.http.query import read_query
+from pillarbox.http.requests import read_caller
+from pillarbox.wiring import services, utc_now
+
+#: How long one request deletes: well within the gateway's 29 seconds.
+_TIME: Final = timedelta(seconds=20)
+
+app = build_app()
+
+
+@app.delete("/v1/operator/accounts/<account_id>")
+def delete_account(account_id: str) -> Reply:
+    until = utc_now() + _TIME
+    services().operator_authentication.manage(read_caller(app.current_event), ACCOUNTS_WRITE)
+    query, deletion = read_query(app.current_event, DeletionQuery), services().account_deletion
+    plan = deletion.plan(account_id, drop_pending=query.drop_pending)
+    return reply(deletion_state(account_id, deletion.delete(plan, until=until)))
+
+
+lambda_handler = entrypoint(app)

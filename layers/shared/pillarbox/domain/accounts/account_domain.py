@@ -1,0 +1,84 @@
+"""A domain that a member added to an account, and what the provider knows of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from pillarbox.domain.accounts.sender_domain import DomainState
+
+#: Below a domain, of its MAIL FROM domain.
+MAIL_FROM_LABEL: Final = "mail"
+#: What the provider says of DKIM if it did not find the keys for days, or no longer finds them.
+_FAILURES: Final = frozenset({"FAILED", "TEMPORARY_FAILURE"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainIdentity:
+    """A sending domain at the provider. Statuses are the provider's own words."""
+
+    name: str
+    verified: bool
+    #: SUCCESS after the provider has found the public keys in DNS.
+    dkim: str
+    dkim_tokens: tuple[str, ...]
+    #: The domain that holds the public keys of the tokens.
+    dkim_zone: str
+    #: The domain of the envelope sender; None for the provider's own domain.
+    mail_from: str | None
+    mail_from_status: str | None
+    #: The host that accepts bounces to the MAIL FROM domain.
+    feedback_host: str
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether the provider knew the domain when it was last asked."""
+        return bool(self.dkim_zone)
+
+
+def unregistered(name: str) -> DomainIdentity:
+    """Return what is known of a domain before the provider knows it."""
+    return DomainIdentity(
+        name=name,
+        verified=False,
+        dkim="NOT_STARTED",
+        dkim_tokens=(),
+        dkim_zone="",
+        mail_from=None,
+        mail_from_status=None,
+        feedback_host="",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountDomain:
+    """A domain that a member added to an account, as the provider described it at `checked_at`."""
+
+    account_id: str
+    identity: DomainIdentity
+    added_at: datetime
+    checked_at: datetime
+    #: When DNS first had the record that proves that the account controls the domain.
+    proved_at: datetime | None = None
+    #: When DNS last had it, as far as somebody looked.
+    proof_seen_at: datetime | None = None
+    #: The chosen label of its MAIL FROM domain, which counts if it is new to the provider.
+    mail_from_label: str = MAIL_FROM_LABEL
+
+    @property
+    def mail_from(self) -> str:
+        """The label of its MAIL FROM domain: that of the provider, or the chosen one."""
+        known = self.identity.mail_from
+        return known.removesuffix(f".{self.name}") if known else self.mail_from_label
+
+    @property
+    def name(self) -> str:
+        """The domain."""
+        return self.identity.name
+
+    @property
+    def state(self) -> DomainState:
+        """Whether members can add senders of the domain: DKIM works, and the account proved it."""
+        if self.identity.dkim in _FAILURES:
+            return DomainState.FAILED
+        is_ready = self.identity.verified and self.identity.dkim == "SUCCESS"
+        return DomainState.VERIFIED if is_ready and self.proved_at else DomainState.PENDING

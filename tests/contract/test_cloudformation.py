@@ -1,0 +1,469 @@
+"""Custom::Pillarbox…: the life of each type of resource, as CloudFormation asks for it.
+
+The events are those that CloudFormation sends. They are carried out by the functions of the API.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import boto3
+import pytest
+
+from pillarbox import wiring
+from pillarbox.adapters.management_api import HttpManagementApi
+from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.ids import new_token
+from pillarbox.http.cloudformation.lifecycle import RESERVE, ResourceProvider
+from pillarbox.http.cloudformation.resources import TYPES
+from pillarbox.wiring import services
+from tests.contract.client import Api
+from tests.contract.service import Service
+
+_STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/5d2b"
+_TIME: Final = 900.0
+
+
+@dataclass(slots=True)
+class InProcessProbe:
+    """Implements the probe of the API: calls the functions, and fails at the call it is told."""
+
+    calls: int = 0
+    fails_at: int | None = None
+    #: What happens at that call: it is refused before, or its response is lost after.
+    after: bool = False
+    texts: list[str] = field(default_factory=list)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, Any]:
+        path, _, query = path.removeprefix("/v1").partition("?")
+        self.calls += 1
+        if self.calls == self.fails_at and not self.after:
+            return 403, {"error": {"code": "scope_required", "message": "No."}}
+        response = Api(key).raw(
+            method,
+            path,
+            None if body is None else json.dumps(body),
+            dict(headers or {}),
+            query=dict(parse_qsl(query)),
+        )
+        if self.calls == self.fails_at:
+            raise Unavailable("API")
+        return response.status, response.json if response.text else None
+
+
+@dataclass(slots=True)
+class CloudFormation:
+    """Sends requests about one resource, as CloudFormation does during its life."""
+
+    key: str
+    kind: str
+    physical_id: str = ""
+    properties: dict[str, Any] = field(default_factory=dict)
+    left: float = _TIME
+    slept: list[float] = field(default_factory=list)
+    probe: InProcessProbe = field(default_factory=InProcessProbe)
+    responses: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def send(self, request: str, properties: Mapping[str, Any], **more: Any) -> Mapping[str, Any]:
+        """Send one request and return the response, which must have what every one has."""
+        event = {
+            "RequestType": request,
+            "ResponseURL": "https://cloudformation.example.amazonaws.com/x",
+            "StackId": _STACK,
+            "RequestId": new_token(12),
+            "ResourceType": f"Custom::Pillarbox{self.kind}",
+            "LogicalResourceId": "It",
+            "ResourceProperties": {"ServiceToken": "arn", **properties},
+            **more,
+        }
+        provider = ResourceProvider(
+            api=HttpManagementApi(self.probe, self.key, tries=1),  # type: ignore[arg-type]
+            secrets=ProvisionedSecrets("stack/provisioned/"),
+            seconds_left=lambda: self.left,
+            sleep=self._sleep,
+        )
+        body = provider.respond(event).body
+        assert body["Status"] in {"SUCCESS", "FAILED"}
+        assert (body["Status"] == "FAILED") is bool(body.get("Reason"))
+        assert body["PhysicalResourceId"]
+        for name in ("StackId", "RequestId", "LogicalResourceId"):
+            assert body[name] == event[name]
+        text = json.dumps(body)
+        assert len(text.encode()) < 4_096
+        assert "bx_live_" not in text
+        assert "whsec_" not in text
+        self.responses.append(body)
+        return body
+
+    def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.left -= seconds
+
+    def create(self, **properties: Any) -> Mapping[str, Any]:
+        """Create the resource; after a failure CloudFormation deletes what it was told of."""
+        made = self.send("Create", properties)
+        self.physical_id, self.properties = made["PhysicalResourceId"], properties
+        if made["Status"] == "FAILED":
+            self.delete()
+        return made
+
+    def update(self, **properties: Any) -> Mapping[str, Any]:
+        """Update it; a new id replaces it, and a failure rolls it back."""
+        known = {"PhysicalResourceId": self.physical_id}
+        done = self.send("Update", properties, OldResourceProperties=self.properties, **known)
+        old, before = self.physical_id, self.properties
+        if done["Status"] == "FAILED":
+            self.probe = InProcessProbe()
+            assert done["PhysicalResourceId"] == old
+            back = self.send("Update", before, OldResourceProperties=properties, **known)
+            new = back["PhysicalResourceId"]
+            assert back["Status"] == "SUCCESS", back
+            self.physical_id = new
+            if new != old:
+                self.send("Delete", before, PhysicalResourceId=old)
+            return done
+        self.physical_id, self.properties = done["PhysicalResourceId"], properties
+        if self.physical_id != old:
+            self.probe = InProcessProbe()
+            assert self.send("Delete", before, PhysicalResourceId=old)["Status"] == "SUCCESS"
+        return done
+
+    def delete(self) -> Mapping[str, Any]:
+        """Delete it."""
+        return self.send("Delete", self.properties, PhysicalResourceId=self.physical_id)
+
+
+@pytest.fixture(scope="module")
+def key(service: Service) -> str:
+    """The text of an operator's key."""
+    assert service
+    own = services().accounts.create("Operator", Plan.ENTERPRISE).account_id
+    services().accounts.update(own, AccountChanges(operates=True))
+    scopes = SCOPES | OPERATOR_SCOPES
+    return services().api_keys.issue_live(own, "stacks", Preset.CUSTOM, scopes).text
+
+
+@pytest.fixture
+def account(service: Service) -> str:
+    """A new account with a verified domain and without senders."""
+    account = service.account(senders={}, default=None)
+    service.domain(account, f"{account}.example")
+    return account
+
+
+def secret_of(made: Mapping[str, Any]) -> str:
+    """Return the value of the secret that a response names."""
+    arn = made["Data"]["SecretArn"]
+    assert made["NoEcho"] is True
+    return str(boto3.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
+
+
+def secrets() -> set[str]:
+    """Return the names of all secrets."""
+    return {one["Name"] for one in boto3.client("secretsmanager").list_secrets()["SecretList"]}
+
+
+def first(kind: str, account: str) -> dict[str, Any]:
+    """Return the properties of a resource of an account."""
+    kinds: dict[str, dict[str, Any]] = {
+        "Account": {"Name": f"Shop {new_token(6)}"},
+        "Domain": {"Name": f"new-{account}.example"},
+        "Sender": {"Address": f"post@{account}.example", "Default": "true"},
+        "Template": {
+            "Name": "Receipt",
+            "Subject": "Hi",
+            "Category": "billing",
+            "Source": "<p>{{ name }}</p>",
+            "Locales": {"de": {"Subject": "Hallo", "Source": "<p>{{ name }}</p>"}},
+        },
+        "Webhook": {"Url": f"https://{account}.example/hook", "Types": ["email.bounced"]},
+        "Key": {"Name": "web", "Preset": "send"},
+    }
+    own = kinds[kind]
+    return own if kind == "Account" else own | {"Account": account}
+
+
+#: For each type a change in place, and one that replaces it.
+_CHANGES: Final[dict[str, tuple[dict[str, Any] | None, dict[str, Any] | None]]] = {
+    "Account": ({"Plan": "standard"}, None),
+    "Domain": (None, {"Name": "other.example"}),
+    "Sender": ({"Default": "false"}, {"Address": "other@{account}.example"}),
+    "Template": ({"Subject": "Hello"}, None),
+    "Webhook": ({"Types": ["email.delivered"]}, {"Url": "https://other.example/hook"}),
+    "Key": (None, {"Preset": "analytics"}),
+}
+
+
+def state_of(key: str, account: str) -> dict[str, Any]:
+    """Return what an account has, in words that two runs share."""
+    api, headers = Api(key), {"X-Account": account}
+    lists = ("domains", "senders", "templates/drafts", "webhooks", "keys")
+    items = {one: api.raw("GET", f"/{one}", headers=headers).json["items"] for one in lists}
+    return {
+        "domains": [one["domain"] for one in items["domains"]],
+        "senders": [one["address"] for one in items["senders"]],
+        "templates": [(one["name"], one["subject"]) for one in items["templates/drafts"]],
+        "webhooks": [(one["url"], one["types"]) for one in items["webhooks"]],
+        "keys": [one["scopes"] for one in items["keys"] if not one["revokedAt"]],
+    }
+
+
+@pytest.mark.parametrize("kind", [*_CHANGES])
+def test_a_resource_lives(key: str, account: str, kind: str) -> None:
+    """It is created, changed in place, replaced by a new one before the old one goes, deleted."""
+    before, known = state_of(key, account), secrets()
+    stack = CloudFormation(key, kind)
+    properties = first(kind, account)
+    made = stack.create(**properties)
+    assert made["Status"] == "SUCCESS", made
+    assert kind == "Account" or state_of(key, account) != before
+    in_place, replacing = _CHANGES[kind]
+    if in_place:
+        changed = stack.update(**properties | in_place)
+        assert changed["PhysicalResourceId"] == made["PhysicalResourceId"]
+    if replacing:
+        filled = {name: text.format(account=account) for name, text in replacing.items()}
+        new = stack.update(**properties | filled)
+        assert new["Status"] == "SUCCESS", new
+        assert new["PhysicalResourceId"] != made["PhysicalResourceId"]
+        requests = [one["PhysicalResourceId"] for one in stack.responses]
+        assert requests[-2:] == [new["PhysicalResourceId"], made["PhysicalResourceId"]]
+    for _ in range(2):  # a missing object is deleted too
+        assert stack.delete()["Status"] == "SUCCESS"
+    assert state_of(key, account) == before
+    assert secrets() == known
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("kind", [*_CHANGES])
+def test_each_failing_call_is_answered_and_rolled_back(
+    key: str, service: Service, kind: str, *, after: bool
+) -> None:
+    """Whichever call fails, there is a response; creation leaves nothing, an update what was.
+
+    A deletion that failed is made again.
+    """
+    assert service
+    for step in ("create", "update", "delete"):
+        fails_at, failed = 1, True
+        while failed:
+            account = service.account(senders={}, default=None)
+            service.domain(account, f"{account}.example")
+            stack, properties = CloudFormation(key, kind), first(kind, account)
+            empty, known = state_of(key, account), secrets()
+            if step != "create":
+                assert stack.create(**properties)["Status"] == "SUCCESS"
+            wanted = state_of(key, account)
+            stack.probe = InProcessProbe(fails_at=fails_at, after=after)
+            if step == "create":
+                failed = stack.create(**properties)["Status"] == "FAILED"
+            elif step == "delete":
+                failed = stack.delete()["Status"] == "FAILED"
+            else:
+                change = {
+                    name: text.format(account=account) if isinstance(text, str) else text
+                    for name, text in (_CHANGES[kind][1] or _CHANGES[kind][0] or {}).items()
+                }
+                failed = stack.update(**properties | change)["Status"] == "FAILED"
+            if failed and not after:
+                assert state_of(key, account) == wanted, (step, fails_at)
+            if step != "create" or not failed:
+                stack.probe = InProcessProbe()
+                assert stack.delete()["Status"] == "SUCCESS"
+            if not after:
+                assert state_of(key, account) == empty
+                assert secrets() == known
+            fails_at += 1
+        assert fails_at > 2
+
+
+def test_a_key_works_until_its_replacement_is_in_use(key: str, account: str) -> None:
+    """The new value has a secret of its own; the old key stops when CloudFormation cleans up."""
+    Api(key).raw("GET", "/me")
+    stack = CloudFormation(key, "Key")
+    old = secret_of(stack.create(Account=account, Name="web", Preset="analytics"))
+    change = {"Account": account, "Name": "web", "Preset": "analytics", "Rotated": "2026-12"}
+    event = {"OldResourceProperties": stack.properties, "PhysicalResourceId": stack.physical_id}
+    new = stack.send("Update", change, **event)
+    value = secret_of(new)
+    assert value != old
+    for text in (old, value):
+        assert Api(text).raw("GET", "/me").status == 200
+    stack.send("Delete", stack.properties, PhysicalResourceId=stack.physical_id)
+    assert [Api(text).raw("GET", "/me").status for text in (old, value)] == [401, 200]
+
+
+@pytest.mark.parametrize("kind", ["Domain", "Key", "Sender", "Webhook"])
+def test_a_rollback_goes_back_to_the_same_object(key: str, account: str, kind: str) -> None:
+    """If another resource of the stack fails, the old object is taken again and the new one goes.
+
+    What depends on it was perhaps never changed, and still has the old key.
+    """
+    stack, properties = CloudFormation(key, kind), first(kind, account)
+    old = stack.create(**properties)
+    change = {
+        name: text.format(account=account) for name, text in (_CHANGES[kind][1] or {}).items()
+    }
+    before = state_of(key, account)
+    known = {"PhysicalResourceId": old["PhysicalResourceId"], "OldResourceProperties": properties}
+    new = stack.send("Update", properties | change, **known)
+    known = {
+        "PhysicalResourceId": new["PhysicalResourceId"],
+        "OldResourceProperties": properties | change,
+    }
+    back = stack.send("Update", properties, **known)
+    assert {**back, "RequestId": ""} == {**old, "RequestId": ""}
+    stack.send("Delete", properties | change, PhysicalResourceId=new["PhysicalResourceId"])
+    assert state_of(key, account) == before
+    if kind in {"Key", "Webhook"}:
+        assert secret_of(back)
+
+
+def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
+    """Lambda may make a request twice: the key is the same; one without a value is replaced."""
+    stack = CloudFormation(key, "Key")
+    properties = {"Account": account, "Name": "web", "Preset": "send"}
+    one = stack.send("Create", properties)
+    two = stack.send("Create", properties)
+    assert one["PhysicalResourceId"] == two["PhysicalResourceId"]
+    secret = one["Data"]["SecretArn"]
+    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    three = stack.send("Create", properties)
+    assert Api(secret_of(three)).raw("GET", "/me").status == 200
+    assert len(state_of(key, account)["keys"]) == 1
+
+
+def test_what_exists_is_not_taken(key: str, account: str) -> None:
+    """A stack refuses an object that it did not create, and does not delete it in its rollback."""
+    services().accounts.update(account, AccountChanges(name=f"Named {account}"))
+    services().senders.add(account, f"post@{account}.example", verified=True)
+    for kind, properties in (
+        ("Domain", {"Name": f"{account}.example"}),
+        ("Sender", {"Address": f"post@{account}.example"}),
+    ):
+        before = state_of(key, account)
+        made = CloudFormation(key, kind).create(**properties, Account=account)
+        assert "exists already" in made["Reason"]
+        assert state_of(key, account) == before
+
+
+def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, service: Service) -> None:
+    """A waiting domain returns the other records; both give up in time, and say so."""
+    account, name = service.account(senders={}, default=None), f"d{new_token(8)}.example"
+    made = CloudFormation(key, "Domain").create(Name=name, Account=account)
+    assert made["Data"]["OwnershipValue"] == f"pillarbox-account={account}"
+    assert made["Data"]["Status"] == "pending"
+    waiting = CloudFormation(key, "Domain")
+    gave_up = waiting.create(Name=name, Account=account, WaitFor="proof")
+    assert "too long" in gave_up["Reason"]
+    assert waiting.left >= RESERVE
+    sender = CloudFormation(key, "Sender")
+    assert "too long" in sender.create(Address=f"a@{name}", Account=account)["Reason"]
+    services().account_domain_store.remove(account, name)
+    service.domain(account, name)
+    proved = CloudFormation(key, "Domain")
+    records = proved.create(Name=name, Account=account, WaitFor="verification")["Data"]
+    assert {"Dkim1Name", "Dkim3Value", "SpfName", "DmarcValue"} <= records.keys()
+    assert proved.delete()["Status"] == "SUCCESS"
+    assert name in state_of(key, account)["domains"]
+
+
+def test_an_account_is_suspended_or_deleted(key: str, service: Service) -> None:
+    """Its stack suspends it; with OnDelete it is deleted two minutes later, all within the time."""
+    kept = CloudFormation(key, "Account")
+    name = f"Shop {new_token(6)}"
+    account = kept.create(Name=name)["PhysicalResourceId"]
+    assert "exists already" in CloudFormation(key, "Account").create(Name=name)["Reason"]
+    assert kept.delete()["Status"] == "SUCCESS"
+    assert services().accounts.get(account).suspension is not None
+    gone = CloudFormation(key, "Account")
+    account = gone.create(Name=f"Shop {new_token(6)}", OnDelete="delete")["PhysicalResourceId"]
+    services().accounts.suspend(account, "gone")
+    with service.at(wiring.utc_now() + timedelta(minutes=3)):
+        assert gone.delete()["Status"] == "SUCCESS"
+        assert sum(gone.slept) >= 120
+        assert Api(key).raw("GET", f"/operator/accounts/{account}").code == "account_not_found"
+        assert gone.delete()["Status"] == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "reason"),
+    [
+        ("Key", {"Name": "web"}, "Preset is missing"),
+        ("Key", {"Name": "web", "Preset": "send", "Color": "red"}, "Color is not a property"),
+        ("Key", {"Name": "web", "Preset": "gold"}, "preset must be one of"),
+        ("Sender", {"Address": "a@b.example", "Default": "perhaps"}, "Default must be true or"),
+        ("Domain", {"Name": "b.example", "WaitFor": "luck"}, "WaitFor must be one of"),
+        ("Account", {"Name": "a", "OnDelete": "burn"}, "OnDelete must be one of"),
+        ("Rocket", {}, "There is no such type"),
+    ],
+)
+def test_wrong_properties_fail_with_a_reason(
+    key: str, account: str, kind: str, properties: dict[str, Any], reason: str
+) -> None:
+    """The reason names the property, and the rollback succeeds."""
+    stack = CloudFormation(key, kind)
+    of_account = {} if kind in {"Account", "Rocket"} else {"Account": account}
+    made = stack.create(**properties, **of_account)
+    assert reason in made["Reason"]
+    assert stack.responses[-1]["Status"] == ("FAILED" if kind == "Rocket" else "SUCCESS")
+
+
+def test_a_key_that_may_not_is_the_reason(service: Service, account: str) -> None:
+    """The function can do what its management key may do, and for its own account only."""
+    narrow = service.key(account, scopes=frozenset({"domains:read"}))
+    made = CloudFormation(narrow, "Key").create(Name="web", Preset="send")
+    assert "scope_required" in made["Reason"]
+    whole = service.key(account, scopes=SCOPES)
+    other = CloudFormation(whole, "Key").create(Name="web", Preset="send", Account=account)
+    assert "scope_required" in other["Reason"]
+    own = CloudFormation(whole, "Key").create(Name="web", Preset="send")
+    assert own["Status"] == "SUCCESS"
+    assert Api(secret_of(own)).raw("GET", "/me").json["accountId"] == account
+
+
+def test_every_fault_of_the_program_is_answered(key: str, account: str) -> None:
+    """An error that nobody expected is a response too, and its text stays in the function."""
+
+    class Broken:
+        def request(self, *_: object, **__: object) -> Any:
+            raise RuntimeError("bx_live_secret")
+
+    for kind in (one.removeprefix("Custom::Pillarbox") for one in TYPES):
+        stack = CloudFormation(key, kind)
+        stack.probe = Broken()  # type: ignore[assignment]
+        made = stack.create(**first(kind, account))
+        assert made["Reason"].startswith("RuntimeError: see the log"), kind
+
+
+def test_a_busy_service_is_asked_again(key: str, account: str) -> None:
+    """A refusal for now is repeated for two minutes, and then is the reason."""
+
+    class Busy:
+        calls = 0
+
+        def request(self, *_: object, **__: object) -> Any:
+            self.calls += 1
+            return 503, None
+
+    stack = CloudFormation(key, "Key")
+    stack.probe = busy = Busy()  # type: ignore[assignment]
+    assert "503" in stack.create(Account=account, Name="web", Preset="send")["Reason"]
+    assert (busy.calls, sum(stack.slept)) == (12, 110)
+    stack.left = RESERVE - 1
+    assert "too long" in stack.create(Account=account, Name="web", Preset="send")["Reason"]
