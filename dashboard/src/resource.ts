@@ -6,6 +6,7 @@ import { type Answer, type Answers, keepAnswers } from "./answers";
 import { call, type Place, placeOf } from "./api";
 import { ApiError } from "./http";
 import type { Operations } from "./schema";
+import { signIns } from "./session";
 
 export interface Resource<T> {
   /** The last answer, also while a new one is awaited. */
@@ -109,6 +110,7 @@ export function useAnswers<T>(
 ): Resource<T> {
   const last = key === null ? undefined : kept.get(key);
   const [state, setState] = useState<State<T>>({ key, answer: last, slow: false });
+  const signIn = signIns.value;
   const actions = useRef<Pick<Resource<T>, "reload" | "show">>({ reload: () => {}, show: () => {} });
   useEffect(() => {
     if (key === null) return;
@@ -172,7 +174,7 @@ export function useAnswers<T>(
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", look);
     };
-  }, [key]);
+  }, [key, signIn]);
   return {
     data: state.answer?.data,
     at: state.answer?.at,

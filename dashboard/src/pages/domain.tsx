@@ -66,7 +66,7 @@ export default function DomainPage() {
             </tbody>
           </table>
           <p class="hint">
-            Most providers add {data.domain} to a name by themselves. If yours wants whole names, copy those with <b>whole</b>.
+            Most providers add {data.domain} to a name by themselves. If yours wants whole names, copy those with <b>whole</b>. <a href="/app/guides/domains">If a record is not found</a>
           </p>
         </>
       )}
