@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dashboard.api_types import api_types
+from dashboard.guides import guides, sources
 
 FOLDER: Final = Path(__file__).resolve().parent
 DIST: Final = FOLDER / "dist"
@@ -24,6 +25,7 @@ _DOCUMENT: Final = _ROOT / "docs" / "openapi.json"
 _PROGRAMS: Final = _ROOT / ".venv-node" / "bin"
 _MODULES: Final = FOLDER / "node_modules"
 _TYPES: Final = FOLDER / "src" / "schema.ts"
+_GUIDES: Final = FOLDER / "src" / "guides.ts"
 #: One quick retry: npm's own two take over a minute if the registry cannot be reached.
 _INSTALL: Final = (
     *("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"),
@@ -71,7 +73,7 @@ def is_current() -> bool:
 
 
 def build() -> None:
-    """Install the packages if their list changed, check the types and write `dist`.
+    """Install the packages if their list changed, check types and the rules of hooks, write `dist`.
 
     Raises:
         subprocess.CalledProcessError: a program failed; it has printed why.
@@ -81,7 +83,9 @@ def build() -> None:
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
         _run("npm", "ci", *_INSTALL)
     _TYPES.write_text(api_types(json.loads(_DOCUMENT.read_text())))
+    _GUIDES.write_text(guides(), encoding="utf-8")
     check_types()
+    _run("oxlint", "--format=unix", "src")
     new = FOLDER / "dist.new"
     shutil.rmtree(new, ignore_errors=True)
     outputs = _bundle(_MAIN, new)
@@ -139,8 +143,11 @@ def _url(path: str) -> str:
 def _sources() -> Iterator[Path]:
     """Yield what a build depends on; of the folders too, because a file may have been removed."""
     yield from (_DOCUMENT, FOLDER / "package-lock.json", FOLDER / "tsconfig.json")
+    yield FOLDER / ".oxlintrc.json"
     yield from FOLDER.glob("*.py")
-    yield from (path for path in (FOLDER / "src").rglob("*") if path != _TYPES)
+    yield from sources()
+    written = {_TYPES, _GUIDES}
+    yield from (path for path in (FOLDER / "src").rglob("*") if path not in written)
     yield from (FOLDER / "test").iterdir()  # their types are checked too
 
 

@@ -115,6 +115,7 @@ ACCOUNT_EXAMPLE: Final = {
     "accent": "#0a7d5a",
     "fromName": None,
     "defaultSender": "post@shop.example",
+    "contact": "ada@shop.example",
     "pauses": [
         {
             "scope": "template",

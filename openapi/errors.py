@@ -235,7 +235,8 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "no_verified_sender": Error(
         403,
-        when="The account has no verified default sender, or `from` is not verified.",
+        when="The account has no verified default sender, or `from` is not verified. An account"
+        " without one sends to its contact only, from the service's own address.",
         about_details="In the second case, `details.from` names the address.",
         remedy="Verify the sender, or leave `from` out.",
         message="news@acme.example is not a verified sender of this account; its default is"

@@ -155,6 +155,7 @@ ANALYTICS: Final = {
     "windowEnd": "2026-01-02T00:00:00.000+00:00",
     "bucket": "day",
     "statuses": _STATUS_COUNTS,
+    "secondsToSent": {"p50": 0.8, "p95": 2.263},
     "volume": [
         {
             "timestamp": "2026-01-01T00:00:00.000+00:00",

@@ -418,6 +418,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " messages in the time range; more are refused with `too_many_matches`.",
             **_TEMPLATE_ID,
         },
+        "error": {
+            "description": "Only messages whose current failure has this code, such as a `code` of"
+            " `topErrors`. Not together with `status`, nor with another order than `created_at`.",
+            "examples": ["mailbox_full"],
+        },
     },
     AnalyticsQuery: {
         "from": {

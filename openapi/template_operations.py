@@ -224,6 +224,7 @@ TEMPLATE_EDITOR: Final = (
         route=f"POST {_OF_ONE}/test",
         summary="Send a test",
         description="Sends the draft to a member of the account. The email counts like any other."
+        " If the account has no sender yet, it comes from the service's own address."
         " Its tag `test` has the template's id.",
         body=TestTemplateRequest,
         body_examples=example("default", "To oneself", {"to": _BY, "variables": _SAMPLES["ada"]}),
@@ -233,7 +234,6 @@ TEMPLATE_EDITOR: Final = (
             "invalid_recipient",
             "recipient_not_allowed",
             "recipient_suppressed",
-            "no_verified_sender",
             "sending_paused",
             "daily_limit_exceeded",
             "monthly_limit_exceeded",

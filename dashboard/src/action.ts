@@ -25,5 +25,5 @@ export function useAction(action: () => Promise<void>) {
 
 /** Run an action of a button; say why it failed. */
 export function attempt(action: () => Promise<void>): void {
-  action().catch((failure: unknown) => toast((failure as Error).message));
+  action().catch((failure: unknown) => toast((failure as Error).message, true));
 }

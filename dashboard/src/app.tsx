@@ -1,6 +1,7 @@
 // Shows the sign-in page, or the page of the address in the frame that all pages share.
 
-import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 
 import { NoAccount, OPERATOR_ROUTES, Passkeys, ROUTES, SharedRecords } from "./pages";
@@ -9,15 +10,22 @@ import { Empty } from "./parts/basics";
 import { Invitations } from "./parts/invitations";
 import { Loading, Notice } from "./parts/notice";
 import { Toasts } from "./parts/toast";
-import { renew, session, type Session } from "./session";
+import { farewell, renew, session, type Session } from "./session";
 import { Shell } from "./shell";
 
 const RETRY = 5_000; // milliseconds
 const SHARED = "/app/dns";
 
 export function App() {
-  const { path } = useLocation();
+  const { path, url } = useLocation();
   const [down, setDown] = useState(false);
+  const typed = useRef(false);
+  useEffect(() => {
+    typed.current = false;
+    const note = () => (typed.current = true);
+    addEventListener("input", note);
+    return () => removeEventListener("input", note);
+  }, [url]);
   useEffect(() => {
     if (session.value !== undefined || path === "/app/sign-in" || path === SHARED) return;
     let timer = 0;
@@ -39,7 +47,9 @@ export function App() {
       </Router>
     );
   }
-  if (path === "/app/sign-in" || session.value === null) {
+  // A page in which something was typed waits below the sign-in; another one is of no use to who signs in.
+  const ended = farewell.value !== "" && path !== "/app/sign-in";
+  if (path === "/app/sign-in" || session.value === null || (ended && !typed.current)) {
     return <SignIn />;
   }
   if (!session.value) {
@@ -50,11 +60,38 @@ export function App() {
     );
   }
   return (
-    <Shell session={session.value}>
-      {session.value.account && <Invitations />}
-      <Pages key={session.value.account?.id} session={session.value} />
-      <Toasts />
-    </Shell>
+    <>
+      <Shell session={session.value}>
+        {session.value.account && <Invitations />}
+        <Pages key={`${session.value.user.id} ${session.value.account?.id}`} session={session.value} />
+        <Toasts />
+      </Shell>
+      {ended && (
+        <Above>
+          <SignIn />
+        </Above>
+      )}
+    </>
+  );
+}
+
+/** Covers the page and all its windows. */
+function Above({ children }: { children: ComponentChildren }) {
+  const place = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = place.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      // Later, because the browser moves the focus when the element is removed.
+      requestAnimationFrame(() => before instanceof HTMLElement && before.focus());
+    };
+  }, []);
+  return (
+    <dialog class="above" ref={place} aria-label="Sign in" onCancel={(event) => event.preventDefault()} onClose={() => place.current?.isConnected && place.current.showModal()}>
+      {children}
+    </dialog>
   );
 }
 

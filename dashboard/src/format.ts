@@ -16,6 +16,12 @@ export function percent(fraction: number): string {
   return `${value.toLocaleString("en-GB", { maximumFractionDigits: value < 0.1 || value > 99.9 ? 2 : 1 })}%`;
 }
 
+/** Return a duration with two digits. */
+export function duration(seconds: number): string {
+  const [size, unit] = seconds < 100 ? [1, "s"] : seconds < 6_000 ? [60, "min"] : [3_600, "h"];
+  return `${(seconds / Number(size)).toLocaleString("en-GB", { maximumSignificantDigits: 2 })} ${unit}`;
+}
+
 /** Return how long ago a time was, or its date if that is more than a week. */
 export function relative(time: string, now = Date.now()): string {
   const seconds = (now - Date.parse(time)) / 1000;

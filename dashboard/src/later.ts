@@ -1,14 +1,23 @@
-// The pages that few visits open, and that of templates with its own styles.
+// The pages that few visits open, with their styles.
+
+import styles from "./styles/later.css" with { type: "text" };
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(styles);
+document.adoptedStyleSheets.push(sheet);
 
 export { default as Account } from "./pages/account";
 export { default as DomainPage } from "./pages/domain";
 export { default as Domains } from "./pages/domains";
 export { ExportWindow } from "./pages/export-window";
+export { default as Guide } from "./pages/guide";
 export { default as Keys } from "./pages/keys";
 export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";
 export { Passkeys } from "./pages/passkeys";
 export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";
 export { default as SharedRecords } from "./pages/shared-records";
+export { Palette } from "./parts/palette";
 export { default as Suppressions } from "./pages/suppressions";
-export { TemplateList, TemplatePage } from "./templates";
+export { TemplatePage } from "./templates/editor";
+export { TemplateList } from "./templates/list";

@@ -1,4 +1,4 @@
-// Every page: where it is, and what it is called.
+// Every page: where it is, and what shows it.
 
 import lazy from "preact-iso/lazy";
 
@@ -6,34 +6,7 @@ import Activity from "./pages/activity";
 import Endpoint from "./pages/endpoint";
 import Overview from "./pages/overview";
 import Webhooks from "./pages/webhooks";
-import type { IconName } from "./parts/icon";
 import { LoadFailed } from "./parts/notice";
-
-export interface Entry {
-  href: string;
-  name: string;
-  icon: IconName;
-}
-
-export const NAVIGATION: Entry[] = [
-  { href: "/app/", name: "Overview", icon: "overview" },
-  { href: "/app/activity", name: "Activity", icon: "activity" },
-  { href: "/app/templates", name: "Templates", icon: "templates" },
-  { href: "/app/domains", name: "Domains", icon: "domains" },
-  { href: "/app/webhooks", name: "Webhooks", icon: "webhooks" },
-  { href: "/app/suppressions", name: "Suppressions", icon: "suppressions" },
-  { href: "/app/keys", name: "API keys", icon: "keys" },
-  { href: "/app/members", name: "Members", icon: "members" },
-  { href: "/app/account", name: "Account", icon: "account" },
-];
-
-export const OPERATOR_NAVIGATION: Entry[] = [
-  { href: "/app/operator/accounts", name: "Accounts", icon: "members" },
-  { href: "/app/operator/sign-ups", name: "Sign-ups", icon: "account" },
-  { href: "/app/operator/rates", name: "Rates", icon: "overview" },
-  { href: "/app/operator/queues", name: "Queues", icon: "menu" },
-  { href: "/app/operator/checks", name: "Checks", icon: "check" },
-];
 
 /** Return a page of the second file, which is loaded when one of its pages is opened. */
 const later = <N extends keyof typeof import("./later")>(name: N) =>
@@ -53,6 +26,7 @@ export const ROUTES = [
   { path: "/app/keys", component: later("Keys") },
   { path: "/app/members", component: later("Members") },
   { path: "/app/account", component: later("Account") },
+  { path: "/app/guides/:name?", component: later("Guide") },
 ];
 
 export const OPERATOR_ROUTES = [

@@ -11,6 +11,6 @@ export interface Chosen {
   key?: string;
 }
 
-/** The emails of a time, also those of one status. */
-export const emailsAt = (chosen: Chosen, from: string, to: string, status?: Status) =>
-  `/app/activity${search({ ...chosen, status, from, to })}`;
+/** The emails of a time, also those of one status or with one error. */
+export const emailsAt = (chosen: Chosen, from: string, to: string, which: { status?: Status; error?: string } = {}) =>
+  `/app/activity${search({ ...chosen, ...which, from, to })}`;

@@ -6,6 +6,7 @@ import { type Answer, type Answers, keepAnswers } from "./answers";
 import { call, type Place, placeOf } from "./api";
 import { ApiError } from "./http";
 import type { Operations } from "./schema";
+import { signIns } from "./session";
 
 export interface Resource<T> {
   /** The last answer, also while a new one is awaited. */
@@ -21,6 +22,9 @@ export interface Resource<T> {
   /** Show what another request has returned; an answer that is still awaited is older. */
   show: (data: T) => void;
 }
+
+/** Whether a first answer has come, or an error in its place. */
+export const isSettled = ({ data, error }: Pick<Resource<unknown>, "data" | "error">) => data !== undefined || error !== undefined;
 
 interface State<T> {
   key: string | null;
@@ -106,7 +110,8 @@ export function useAnswers<T>(
 ): Resource<T> {
   const last = key === null ? undefined : kept.get(key);
   const [state, setState] = useState<State<T>>({ key, answer: last, slow: false });
-  const actions = useRef({ reload: () => {}, show: (_: T) => {} });
+  const signIn = signIns.value;
+  const actions = useRef<Pick<Resource<T>, "reload" | "show">>({ reload: () => {}, show: () => {} });
   useEffect(() => {
     if (key === null) return;
     const asked = key;
@@ -169,7 +174,7 @@ export function useAnswers<T>(
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", look);
     };
-  }, [key]);
+  }, [key, signIn]);
   return {
     data: state.answer?.data,
     at: state.answer?.at,

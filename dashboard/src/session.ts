@@ -12,8 +12,10 @@ export type Session = AccessToken;
 
 /** Undefined until the service has answered; null if the user is not signed in. */
 export const session = signal<Session | null | undefined>(undefined);
-/** Why the session has ended, if the sign-in page has to say so. */
+/** Why the session has ended, if the sign-in page has to say so. Until the next sign-in `session` is the one that ended. */
 export const farewell = signal("");
+/** Counts the sign-ins after a farewell: what a page had asked for then has to be asked again. */
+export const signIns = signal(0);
 
 const MARGIN = 60_000; // milliseconds before the token expires
 const CHOSEN = "pillarbox.account"; // of this tab: two tabs can show two accounts
@@ -44,8 +46,12 @@ async function exchangeCookie(): Promise<Session | null> {
       return exchangeCookie();
     }
     if (error.status !== 401) throw error;
-    if (session.value) farewell.value = "Your session has ended. Sign in again.";
-    end();
+    if (!session.value) end();
+    else {
+      farewell.value = "Your session has ended. Sign in again.";
+      expires = 0;
+      forgetAnswers();
+    }
     return null;
   }
 }
@@ -63,7 +69,6 @@ export async function ownerOf(link: string): Promise<string> {
 /** Sign in with a code, or with what follows the # of a link. */
 export async function signIn(proof: SignInRequest): Promise<void> {
   begin(await post("POST /v1/session", proof));
-  farewell.value = "";
 }
 
 /** Sign in with a passkey that the user chooses. */
@@ -104,6 +109,8 @@ function begin(answer: Session): Session {
   expires = Date.now() + answer.expiresIn * 1000;
   if (answer.account) keep(CHOSEN, answer.account.id, "sessionStorage");
   session.value = answer;
+  if (farewell.value) signIns.value += 1;
+  farewell.value = "";
   return answer;
 }
 

@@ -1,19 +1,32 @@
 // The frame of every page: navigation, account and menu.
 
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { attempt } from "./action";
 import icon from "./icon.svg";
-import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "./pages";
+import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "./navigation";
 import { Segments } from "./parts/basics";
 import { Icon } from "./parts/icon";
 import { chooseAccount, type Session, signOut } from "./session";
 import { THEMES, theme } from "./theme";
 
+type Palette = typeof import("./later").Palette;
+
 export function Shell({ session, children }: { session: Session; children: ComponentChildren }) {
   const { path } = useLocation();
+  const [Palette, setPalette] = useState<Palette>();
+  const jump = () => attempt(() => import("./later").then((pages) => setPalette(() => pages.Palette)));
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      event.preventDefault(); // browsers search with it
+      if (!document.querySelector("dialog[open]")) jump();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
   useEffect(() => {
     for (const id of ["navigation", "menu"]) hide(id);
   }, [path]);
@@ -39,6 +52,9 @@ export function Shell({ session, children }: { session: Session; children: Compo
           <Icon name="down" />
         </button>
         <Menu session={session} />
+        <button type="button" class="jump" aria-label="Jump to…" aria-keyshortcuts="Control+K Meta+K" onClick={jump}>
+          <Icon name="search" /> <span>Jump to…</span> <kbd aria-hidden="true">{/Mac|iP/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
+        </button>
         <nav id="navigation" popover="auto" aria-label="Pages">
           {session.account && <Links to={NAVIGATION} path={path} />}
           {session.user.operator && (
@@ -52,6 +68,7 @@ export function Shell({ session, children }: { session: Session; children: Compo
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      {Palette && <Palette onClose={() => setPalette(undefined)} />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { forgetKept, keep, recall } from "../src/kept";
-import { hostOf, labelOf } from "../src/names";
+import { hostOf, labelOf, withReports } from "../src/names";
 import { useResource } from "../src/resource";
 import { session } from "../src/session";
 import { anew, answering, later, pass, running } from "./browser";
@@ -89,4 +89,11 @@ test("a request ends when nobody waits for it any more", async () => {
   equal(signals.at(-1)?.aborted, false);
   await two.leave();
   equal(signals.at(-1)?.aborted, true);
+});
+
+test("a DMARC record names who gets the reports, once the address is whole", () => {
+  const record = (address: string) => withReports("v=DMARC1; p=none", address);
+  deepEqual([record(""), record("dmarc@"), record("dmarc@shop")], Array(3).fill("v=DMARC1; p=none"));
+  equal(record("dmarc@shop.example"), "v=DMARC1; p=none; rua=mailto:dmarc@shop.example");
+  equal(record("a!b,c@shop.example"), "v=DMARC1; p=none; rua=mailto:a%21b%2Cc@shop.example");
 });

@@ -3,9 +3,9 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { count, percent, relative, roundUp } from "../src/format";
+import { count, duration, percent, relative, roundUp } from "../src/format";
 import { isBroken, isNearlyUsed } from "../src/pages/attention";
-import { held, neighbour, toQuery } from "../src/pages/emails";
+import { dayBefore, held, neighbour, rangeText, toQuery } from "../src/pages/emails";
 import { barsOf, windowOf } from "../src/pages/figures";
 import { nameOf, reasonOf } from "../src/pages/pauses";
 import { stepsOf } from "../src/parts/steps";
@@ -38,7 +38,7 @@ test("a range ends with the hour or the day that runs, so that one hour has one 
 });
 
 test("each step ticks itself when it is done", () => {
-  const nothing = { domains: [], senders: [], keys: [], webhooks: [], emails: 0 };
+  const nothing = { domains: [], senders: [], keys: [], webhooks: [], emails: 0, contact: null };
   const done = (more: object) => stepsOf({ ...nothing, ...more }).map((step) => (step.done ? 1 : 0)).join("");
   equal(done({}), "00000");
   equal(done({ domains: [{ status: "pending" }], senders: [{ default: false }], keys: [{ revokedAt: "2026" }] }), "00000");
@@ -47,6 +47,7 @@ test("each step ticks itself when it is done", () => {
   equal(done({ keys: [{ revokedAt: null }] }), "00100");
   equal(done({ emails: 1 }), "00110");
   equal(done({ webhooks: [{ id: "w" }] }), "00001");
+  equal(done({ emails: 1, contact: "ada@shop.example" }), "11000"); // a first email needs no domain then
 });
 
 test("a webhook that fails or is disabled, and a quota above 80 %, need attention", () => {
@@ -60,6 +61,10 @@ test("numbers have separators, and a percentage close to 0 or 100 two digits", (
   deepEqual([0.99962, 0.9999999, 1, 0].map(percent), ["99.96%", "99.99%", "100%", "0%"]);
 });
 
+test("a duration has the unit that needs fewest digits", () => {
+  deepEqual([0.1, 0.84, 2.263, 59.5, 240, 5_000, 7_200].map(duration), ["0.1 s", "0.84 s", "2.3 s", "60 s", "4 min", "83 min", "2 h"]);
+});
+
 test("the scale of the bars ends at the next whole number that is easy to read", () => {
   deepEqual([1, 2.2, 11, 13, 125, 1_250, 1_251, 2_600].map(roundUp), [1, 3, 15, 15, 125, 1_250, 1_500, 3_000]);
 });
@@ -67,8 +72,17 @@ test("the scale of the bars ends at the next whole number that is easy to read",
 test("a bar leads to the emails of its time, of the chosen template and key", () => {
   const [first] = barsOf(figures(7 * 24), "7d", { template: "welcome" });
   equal(first?.href, "/app/activity?template=welcome&from=2026-05-01T00%3A00%3A00.000Z&to=2026-05-01T06%3A00%3A00.000Z");
+  const byError = toQuery({ status: "bounced", error: "mailbox_full" }, 1);
+  deepEqual([byError.status, byError.error, toQuery({ status: "bounced" }, 1).status], [undefined, "mailbox_full", "bounced"]);
   const query = toQuery({ from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T06:00:00.000Z" }, 1);
   deepEqual([query.from, query.to], ["2026-05-01T00:00:00.000Z", "2026-05-01T06:00:00.000Z"]);
+});
+
+test("the button of a time says what it covers", () => {
+  deepEqual([rangeText("", ""), rangeText(dayBefore(0), ""), rangeText("2026-05-01", ""), rangeText("", "2026-05-02")], ["Any time", "Today", "Since 1 May 2026", "Until 2 May 2026"]);
+  deepEqual([rangeText("2026-05-01", "2026-05-01"), rangeText("2026-05-01", "2026-05-03")], ["1 May 2026", "1 May 2026 to 3 May 2026"]);
+  equal(rangeText("2026-05-01T06:00:00.000Z", "2026-05-01T12:00:00.000Z"), "1 May 2026, 06:00 to 12:00");
+  deepEqual([dayBefore(0), dayBefore(5)], ["2026-05-05", "2026-04-30"]);
 });
 
 test("the range before ends where the range begins", () => {

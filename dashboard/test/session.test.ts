@@ -64,7 +64,8 @@ test("a session that was ended elsewhere is said, and its answers are forgotten"
   kept.set("x", { data: 1, at: new Date() });
   answering(() => [401, refusal("invalid_session")]);
   equal(await renew(), null);
-  deepEqual([session.value, farewell.value, kept.size], [null, "Your session has ended. Sign in again.", 0]);
+  deepEqual([farewell.value, kept.size, await bearer()], ["Your session has ended. Sign in again.", 0, null]);
+  equal(session.value?.user.id, "u"); // a page may wait for the same user
 });
 
 test("who is not signed in gets no farewell", async () => {

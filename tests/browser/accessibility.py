@@ -49,5 +49,6 @@ def assert_accessible(page: Page) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert violations(page) == [], (width, theme)
+        found = violations(page)
+        assert not found, f"{width} {theme}: {found}"
     page.emulate_media(color_scheme="light")

@@ -21,6 +21,7 @@ PAGES: Final = {
     "/app/suppressions": "table",
     "/app/members": "table",
     "/app/account": "form.settings",
+    "/app/guides/domains": ".guide table",
     "/app/templates": "a.row",
     "/app/templates/{template}": ".checks li, .preview iframe",
 }

@@ -5,10 +5,11 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.dashboard import (
     ADDRESSES,
+    AT,
     DOMAIN,
     HOSTILE,
     RECORD,
@@ -306,3 +307,60 @@ def test_a_filter_that_is_typed_survives_an_answer(user: User) -> None:
     expect(tag).to_have_value("order:1")
     tag.press("Enter")
     expect(page.get_by_role("heading", name="No email matches")).to_be_visible()
+
+
+_SHIFTS: Final = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+#: Waits until what has come is drawn.
+_DRAWN: Final = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+@pytest.mark.usefixtures("emails")
+def test_late_answers_do_not_move_what_is_read(user: User) -> None:
+    """If answers come one by one, the figures before the warnings, pages shift by under 0.05."""
+    user.context.add_init_script(_SHIFTS)
+    page = user.page
+    page.set_viewport_size({"width": 375, "height": 800})
+    broken = {"id": "w", "url": "https://shop.example", "types": ["*"], "enabled": False}
+    broken |= {"disabledAt": AT, "failingSince": AT, "createdAt": AT}
+    for path, ready in (
+        ("/app/", ".attention"),
+        (f"/app/activity?tag=run:{RUN}", "a.row"),
+        ("/app/keys", "td"),
+        ("/app/account", "form.settings"),
+        ("/app/webhooks", "a.row"),
+    ):
+        held: list[Route] = []
+
+        def hold(route: Route, held: list[Route] = held) -> bool:
+            if route.request.method != "GET" or "/v1/session" in route.request.url:
+                return False
+            held.append(route)
+            return True
+
+        user.interfere = hold
+        page.goto(user.base + path)
+        expect(page.locator(".loading").first).to_be_attached()
+        page.wait_for_timeout(200)
+        user.interfere = lambda _route: False
+        held.sort(key=lambda route: "/analytics" in route.request.url)
+        while held:
+            route = held.pop()
+            if "/v1/webhooks" in route.request.url:
+                route.fulfill(json={"items": [broken]})  # the overview warns of it
+            else:
+                route.continue_()
+            answer = route.request.response()
+            assert answer
+            answer.finished()
+            page.evaluate(_DRAWN)
+        expect(page.locator(ready).first).to_be_visible()
+        page.evaluate(_DRAWN)
+        shifted = page.evaluate("window.shifted")
+        assert shifted < 0.05, (path, shifted)

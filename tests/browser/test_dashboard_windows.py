@@ -115,3 +115,26 @@ def test_a_window_keeps_what_is_entered(user: User) -> None:
     dialog.last.get_by_role("button", name="Discard").press("Enter")
     expect(dialog).to_have_count(0)
     expect(main).to_be_focused()
+
+
+def test_a_few_letters_lead_to_a_page(user: User) -> None:
+    """Ctrl+K opens a window; letters, arrows and Enter go somewhere, and Esc forgets at once."""
+    page = user.go("/app/")
+    expect(page.get_by_role("heading", level=1, name="Overview")).to_be_focused()
+    field = page.get_by_role("combobox", name="Page, account, address or message id")
+    for letters, name in (("dns", "Domains"), ("token", "API keys"), ("", "Activity")):
+        page.keyboard.press("Control+k")
+        expect(field).to_be_focused()
+        page.keyboard.type(letters)
+        if not letters:
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1, name=name)).to_be_focused()
+    page.keyboard.press("Control+k")
+    expect(field).to_be_focused()
+    page.keyboard.type("eve@shop.example")
+    expect(page.locator("[role=option][aria-selected=true]")).to_have_text(
+        "Find emails to eve@shop.example"
+    )
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)

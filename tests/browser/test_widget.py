@@ -70,8 +70,9 @@ class Sites:
             return
         path: str = scope["path"]
         app: ASGIApp = self._app
-        if path == "/shop":
-            app = HTMLResponse(HOST.format(self.service))
+        if path in {"/shop", "/strict"}:
+            policy = {"Content-Security-Policy": "frame-src 'none'"} if path == "/strict" else {}
+            app = HTMLResponse(HOST.format(self.service), headers=policy)
         elif self.visitor and path.startswith("/api/v1"):
             body = await Request(scope, receive).json()
             app = self.visitor.answer(path.removeprefix("/api/v1"), body)
@@ -311,7 +312,10 @@ def test_a_service_without_the_widget_says_so(visitor: Visitor) -> None:
 
 
 def test_another_site_gets_nothing(browser: Browser, sites: Sites) -> None:
-    """A site that `WidgetOrigins` does not name gets no frame, and no message of its height."""
+    """A site that `WidgetOrigins` does not name gets a link instead of the frame, and no message.
+
+    So does a site whose own policy forbids frames.
+    """
     context = browser.new_context()
     page = context.new_page()
     page.add_init_script("addEventListener('message', ({ data }) => (window.heard = data))")
@@ -324,6 +328,11 @@ def test_another_site_gets_nothing(browser: Browser, sites: Sites) -> None:
     assert inner.locator("form").count() == 0
     assert not any("/assets/" in url for url in asked)
     assert page.evaluate("window.heard") is None
+    link = page.get_by_role("link", name="Get a preview key")
+    expect(link).to_have_attribute("href", f"{sites.service}/widget")
+    page.goto(f"{sites.allowed}/strict")
+    expect(link).to_be_visible()
+    expect(page.locator("iframe")).to_be_hidden()
     context.close()
 
 

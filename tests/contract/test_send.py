@@ -8,6 +8,7 @@ from pillarbox.domain.accounts.account import Plan
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service
+from tests.fakes.builders import PREVIEW_SENDER
 
 
 def test_an_accepted_send_is_queued_and_has_an_id(service: Service, live: Api) -> None:
@@ -57,3 +58,11 @@ def test_a_verified_default_sender_is_required(
     """5, 7: without a verified default sender a send is 403 no_verified_sender."""
     response = service.live(plan, default=default, senders=senders).send(otp())
     assert (response.status, response.code) == (403, "no_verified_sender")
+
+
+def test_a_new_account_writes_to_its_contact_before_it_has_a_sender(service: Service) -> None:
+    """The email comes from the service's address; one to anybody else is 403 as before."""
+    api = service.live(default=None, senders={}, contact=TO)
+    sent = api.send(otp(to=TO.upper()))
+    assert (sent.status, sent.json["from"]) == (200, PREVIEW_SENDER)
+    assert api.send(otp(to="x@example.com")).code == "no_verified_sender"

@@ -15,6 +15,7 @@ from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
+from tests.fakes.builders import PREVIEW_SENDER
 
 _ADA: Final = "ada@shop.example"
 _SOURCE: Final = """<html><head><style>p { color: red }</style></head><body>
@@ -261,6 +262,14 @@ def test_a_test_goes_to_members_only(service: Service, account: str, user: Api) 
     service.suppress(account, _ADA)
     refused = call(user, "POST", path, {"to": _ADA, "variables": _VALUES})
     assert refused.code == "recipient_suppressed"
+
+
+def test_a_test_needs_no_sender(service: Service) -> None:
+    """Before the account has one, a test comes from the service's own address."""
+    account = service.account(senders={}, default=None)
+    api = Api(session=service.session(account, Role.DEVELOPER, _ADA))
+    sent = call(api, "POST", f"/{begin(api)['id']}/test", {"to": _ADA})
+    assert (sent.status, sent.json["from"]) == (200, PREVIEW_SENDER)
 
 
 def test_a_test_counts_toward_the_quota(service: Service) -> None:

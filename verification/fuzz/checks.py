@@ -34,7 +34,7 @@ _BEYOND_SCHEMA: Final = frozenset(
         "invalid_url",
         "missing_variable",
         "not_after_from",
-        "not_with_key",  # two parameters of one query
+        *("not_with_key", "not_with_order", "not_with_status"),  # two parameters of one query
         "unverified_domain",  # of this account
         "unknown_extension",  # of a file without a type
         "unknown_queue",  # in the path

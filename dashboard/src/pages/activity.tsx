@@ -5,7 +5,7 @@ import lazy from "preact-iso/lazy";
 import { useLocation, useRoute } from "preact-iso/router";
 
 import { search } from "../api";
-import { count, minute } from "../format";
+import { count } from "../format";
 import { useKeys } from "../keys";
 import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice, useNames } from "../parts/choices";
@@ -15,9 +15,10 @@ import { Progress } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
-import { held, isMessageId, isTime, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import { held, isMessageId, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { MessageDrawer } from "./message";
 import { type Names, originOf } from "./origins";
+import { Range } from "./range";
 
 const ExportWindow = lazy(() => import("../later").then((pages) => pages.ExportWindow));
 const LIST = "/app/activity";
@@ -33,7 +34,7 @@ export default function Activity() {
   const page = pageOf(filters);
   const query = toQuery(filters, page);
   const list = useResource("GET /v1/emails", { query }, page === 1);
-  const filtered = ["recipient", "status", "key", "template", "tag", "from", "to"].some((name) => filters[name]);
+  const filtered = ["recipient", "status", "key", "template", "tag", "error", "from", "to"].some((name) => filters[name]);
   const { items, fresh, release } = useHeld(list.data?.items ?? [], `${search(filters)} ${list.stale}`);
   const { id } = params;
   const step = (by: 1 | -1) => (id ? neighbour(items, id, by) : undefined);
@@ -68,7 +69,9 @@ export default function Activity() {
               Show all emails
             </button>
           ) : (
-            <p>Emails appear here as soon as the service has accepted them.</p>
+            <p>
+              Emails appear here as soon as the service has accepted them. <a href="/app/guides">How to send one</a>
+            </p>
           )}
         </Empty>
       )}
@@ -164,8 +167,8 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
   }
   const { from = "", to = "" } = filters;
   const input = (name: string) => ({
-    value: isTime(filters[name]) ? "" : (filters[name] ?? ""),
-    onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim() }),
+    value: filters[name] ?? "",
+    onChange: (event: Event) => onChange({ [name]: (event.currentTarget as HTMLInputElement).value.trim(), ...(name === "status" && { error: "" }) }),
   });
   return (
     <form class="filters" role="search" onSubmit={find}>
@@ -193,21 +196,12 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
         <span class="hidden">Tag, as name:value</span>
         <input type="text" placeholder="Tag name:value" spellcheck={false} {...input("tag")} value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
       </label>
-      <label class="choice">
-        <span>From</span>
-        <input type="date" max={isTime(to) ? undefined : to} {...input("from")} />
-      </label>
-      <label class="choice">
-        <span>To</span>
-        <input type="date" min={isTime(from) ? undefined : from} {...input("to")} />
-      </label>
-      {isTime(from) && isTime(to) && (
+      <Range from={from} to={to} onChange={onChange} />
+      {filters["error"] && (
         <p class="chips">
-          <span class="tag">
-            Accepted from {minute(from)} to {minute(to)}
-          </span>
-          <button type="button" class="link" onClick={() => onChange({ from: "", to: "" })}>
-            Show all times
+          <span class="tag">Error {filters["error"]}</span>
+          <button type="button" class="link" onClick={() => onChange({ error: "" })}>
+            Show other emails too
           </button>
         </p>
       )}

@@ -6,6 +6,7 @@ import { useLocation, useRoute } from "preact-iso/router";
 import { attempt } from "../action";
 import { call } from "../api";
 import { clock, minute } from "../format";
+import { withReports } from "../names";
 import { Ask } from "../parts/ask";
 import { Code, Page } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
@@ -24,7 +25,8 @@ export default function DomainPage() {
   const name = params["domain"] ?? "";
   const path = { domain: name };
   const domain = useResource("GET /v1/domains/{domain}", { path }, SHORTEST);
-  const { data } = domain;
+  const [reports, setReports] = useState("");
+  const data = domain.data && { ...domain.data, records: domain.data.records.map((one) => (one.purpose === "DMARC" ? { ...one, value: withReports(one.value, reports) } : one)) };
   return (
     <Page
       title={data?.domain ?? name}
@@ -54,7 +56,10 @@ export default function DomainPage() {
             {lead(data)} where the DNS of {data.domain} is managed.
             {domain.at && ` DNS was asked at ${clock(domain.at)}, and is asked every 10 to 30 seconds while you look.`}
           </p>
-          <DnsRecords of={data.records} domain={data.domain} />
+          <DnsRecords of={data.records} domain={data.domain} more={(record) => record.purpose === "DMARC" && record.dns.status !== "present" && <Reports to={reports} onChange={setReports} />} />
+          <p class="hint">
+            <a href="/app/guides/domains">If a record is not found</a>
+          </p>
         </>
       )}
     </Page>
@@ -73,6 +78,16 @@ const ADVICE: Record<DomainDetail["status"], string> = {
   verified: "You can send from its addresses.",
   failed: "The provider does not find the DKIM records. Create them again, then check again: it looks for 72 hours.",
 };
+
+/** Who gets the reports about mail under the domain; the value follows, and DNS has what the owner puts there. */
+function Reports({ to, onChange }: { to: string; onChange: (address: string) => void }) {
+  return (
+    <label class="field">
+      <span class="hint">Send reports to</span>
+      <input type="email" autocomplete="email" placeholder="nobody" value={to} onInput={(event) => onChange(event.currentTarget.value.trim())} />
+    </label>
+  );
+}
 
 /** Return a file that a DNS provider can import (RFC 1035 section 5). */
 function zoneFile({ domain, records }: DomainDetail): string {

@@ -32,7 +32,9 @@ export default function Domains() {
       <Progress of={list} />
       {list.data?.items.length === 0 && (
         <Empty icon="domains" title="No domains yet">
-          <p>Add the domain that your emails come from, such as the one of your website.</p>
+          <p>
+            Add the domain that your emails come from, such as the one of your website. <a href="/app/guides/domains">What it needs</a>
+          </p>
         </Empty>
       )}
       {!!list.data?.items.length && (

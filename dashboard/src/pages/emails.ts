@@ -1,5 +1,6 @@
 // What the filters of the list of emails ask the service for.
 
+import { clock, day, minute } from "../format";
 import type { Filters } from "../query";
 import type { Message, Status } from "../schema";
 
@@ -32,10 +33,12 @@ export function neighbour(items: Message[], id: string, step: 1 | -1): string | 
 
 /** Return the parameters of the API; dates are whole days of the reader's own time, times are as they are. */
 export function toQuery(filters: Filters, page: number) {
-  const { status, key, template, tag, from, to } = filters;
+  const { status, key, template, tag, error, from, to } = filters;
   return {
     recipient: filters["recipient"] && recipient(filters["recipient"]),
-    status: STATUSES.find((known) => known === status),
+    // The service finds an error alone: its emails have few statuses.
+    status: error ? undefined : STATUSES.find((known) => known === status),
+    error,
     keyId: key,
     template,
     tag,
@@ -53,6 +56,22 @@ function recipient(text: string): string {
 
 /** Whether a filter is a time of its own, as a bar of the overview has it, and no day. */
 export const isTime = (text = "") => text.includes("T");
+
+/** Return the day of the reader's calendar that was some days before today, as a filter has it. */
+export function dayBefore(days: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate() - days)).toISOString().slice(0, 10);
+}
+
+/** Return the words for the time that a list covers. */
+export function rangeText(from: string, to: string): string {
+  const text = (at: string) => (isTime(at) ? minute(at) : day(`${at}T00:00:00`));
+  if (!from && !to) return "Any time";
+  if (!to) return from === dayBefore(0) ? "Today" : `Since ${text(from)}`;
+  if (!from) return `Until ${text(to)}`;
+  if (from === to) return text(from);
+  return isTime(from) && isTime(to) && day(from) === day(to) ? `${text(from)} to ${clock(to)}` : `${text(from)} to ${text(to)}`;
+}
 
 function midnight(date: string, days: number): string | undefined {
   if (isTime(date)) return date;

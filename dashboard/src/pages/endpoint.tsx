@@ -12,7 +12,7 @@ import { CursorPager } from "../parts/list";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";
-import { useResource } from "../resource";
+import { isSettled, useResource } from "../resource";
 import { may } from "../rights";
 import type { Webhook, WebhookDelivery } from "../schema";
 import { describeTypes, EndpointState, SecretWindow } from "./webhooks";
@@ -37,8 +37,8 @@ export default function Endpoint() {
       <Trouble of={endpoint} />
       {endpoint.data && <About of={endpoint.data} />}
       {endpoint.data && <Trouble of={deliveries} />}
-      <h2>Deliveries of the last 30 days</h2>
-      {!deliveries.data && !deliveries.error && <Loading />}
+      {isSettled(endpoint) && <h2>Deliveries of the last 30 days</h2>}
+      {!isSettled(deliveries) && <Loading />}
       {deliveries.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No deliveries">
           <p>{may("webhooks") ? "Send a test event to see one here." : "Events appear here when they are sent."}</p>

@@ -5,10 +5,9 @@ import { useState } from "preact/hooks";
 import { useAction } from "../action";
 import { keepAnswers } from "../answers";
 import { call } from "../api";
-import { curlWith } from "../command";
 import { count, minute } from "../format";
 import { Ask } from "../parts/ask";
-import { Badge, Code, Empty, Field, Page, Time } from "../parts/basics";
+import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
@@ -17,7 +16,7 @@ import { Find } from "../parts/search";
 import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateKeyRequest, Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
-import { session } from "../session";
+import { CreatedKey } from "./created-key";
 import { dayOf, lastUses, limitsOf, MANY, matching, sentenceOf, shortOf } from "./key-list";
 
 const SHOWN = 50;
@@ -61,7 +60,9 @@ function KeyPage() {
       )}
       {list.data && all.every((key) => key.revokedAt) && (
         <Empty icon="keys" title="No keys yet">
-          <p>Create a key to send your first email with it.</p>
+          <p>
+            Create a key to send your first email with it. <a href="/app/guides">Guides for your language</a>
+          </p>
         </Empty>
       )}
       <Table caption="Keys" keys={keys.filter((key) => !key.revokedAt)} onRevoke={setRevoking} />
@@ -179,7 +180,7 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
   if (created) {
     return (
       <Dialog title="Store the key now" wide>
-        <Created of={created} smtp={terms.smtp} onClose={onClose} />
+        <CreatedKey of={created} smtp={terms.smtp} onClose={onClose} />
       </Dialog>
     );
   }
@@ -254,28 +255,5 @@ function Card({ of: one, upgradeUrl, checked, onChoose }: { of: KeyPreset; upgra
         </p>
       )}
     </div>
-  );
-}
-
-function Created({ of: key, smtp, onClose }: { of: NewKey; smtp: KeyList["smtp"]; onClose: () => void }) {
-  const sends = key.scopes.includes("emails:send");
-  return (
-    <>
-      <p>Anyone who has the key can use it. It is shown only once.</p>
-      <Code text={key.key} />
-      <h3>{sends ? "Send an email to yourself" : "Try it"}</h3>
-      <Code text={sends ? curlWith(location.origin, key.key, session.value?.user.email ?? "") : `curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />
-      {sends && smtp && (
-        <>
-          <h3>Or over SMTP</h3>
-          <Code text={`Host: ${smtp.host}\nPort: ${smtp.port}, with STARTTLS\nUser: apikey\nPassword: ${key.key}`} />
-        </>
-      )}
-      <p class="actions">
-        <button type="button" class="button primary" onClick={onClose}>
-          I have stored it
-        </button>
-      </p>
-    </>
   );
 }

@@ -3,7 +3,7 @@
 import { count, percent, zone } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Segments, Time } from "../parts/basics";
-import { Checklist } from "../parts/checklist";
+import { useChecklist } from "../parts/checklist";
 import { TemplateChoice } from "../parts/choices";
 import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
@@ -11,7 +11,7 @@ import { Loading, Trouble } from "../parts/notice";
 import { Pauses } from "../parts/pauses";
 import { domainAt, emailsAt } from "../places";
 import { useFilters } from "../query";
-import { useResource } from "../resource";
+import { isSettled, useResource } from "../resource";
 import type { Analytics, LimitState, Webhook } from "../schema";
 import { isBroken, isNearlyUsed } from "./attention";
 import { barsOf, RANGES, type RangeName, SERIES, windowOf } from "./figures";
@@ -23,6 +23,10 @@ export default function Overview() {
   const period = windowOf(range);
   const figures = useResource("GET /v1/emails/analytics", { query: { ...period, template, keyId: key } }, true);
   const before = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range, 1), template, keyId: key } });
+  const attention = useAttention();
+  const checklist = useChecklist();
+  // What comes late would push down what is read already.
+  const known = isSettled(figures) && isSettled(before) && attention !== undefined && checklist !== undefined;
   return (
     <Page
       title="Overview"
@@ -42,12 +46,11 @@ export default function Overview() {
           </button>
         </p>
       )}
-      <Attention />
-      <Checklist />
-      {!figures.data && !figures.error && <Loading />}
-      {figures.data && (
+      {known ? attention : !figures.error && <Loading />}
+      {known && checklist}
+      {known && figures.data && (
         <div class={figures.stale ? "stale" : undefined}>
-          <Figures of={figures.data} before={before.stale ? undefined : before.data} listOf={(status) => emailsAt({ template, key }, period.from, period.to, status)} />
+          <Figures of={figures.data} before={before.data} comparing={before.stale} listOf={(status) => emailsAt({ template, key }, period.from, period.to, { status })} />
           {figures.data.totalMessages === 0 && !template && !key ? (
             <FirstEmail />
           ) : (
@@ -58,7 +61,7 @@ export default function Overview() {
             </section>
           )}
           <div class="columns">
-            <Errors of={figures.data} />
+            <Errors of={figures.data} listOf={(error) => emailsAt({ template, key }, period.from, period.to, { error })} />
             <Quota />
           </div>
         </div>
@@ -78,13 +81,15 @@ function FirstEmail() {
   -d '{"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}'`;
   return (
     <Empty icon="activity" title="No emails in this time">
-      <p>Send one with your API key. It appears here within seconds.</p>
+      <p>
+        Send one with your API key. It appears here within seconds. <a href="/app/guides">Guides for your language</a>
+      </p>
       <Code text={command} />
     </Empty>
   );
 }
 
-function Errors({ of: figures }: { of: Analytics }) {
+function Errors({ of: figures, listOf }: { of: Analytics; listOf: (error: string) => string }) {
   return (
     <section class="card">
       <h2>Most frequent errors</h2>
@@ -94,7 +99,10 @@ function Errors({ of: figures }: { of: Analytics }) {
           <li key={`${code} ${message}`}>
             <b>{count(number)}</b>
             <span>
-              <code>{code}</code> {message}
+              <a href={listOf(code)}>
+                <code>{code}</code>
+              </a>{" "}
+              {message}
             </span>
           </li>
         ))}
@@ -140,11 +148,12 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
   );
 }
 
-/** What the user should look at: pauses, failed domains, failing webhooks and quotas that are nearly used up. */
-function Attention() {
+/** Return what the user should look at: pauses, failed domains, failing webhooks and quotas that are nearly used up. */
+function useAttention() {
   const webhooks = useResource("GET /v1/webhooks");
   const domains = useResource("GET /v1/domains");
   const account = useResource("GET /v1/account");
+  if (![webhooks, domains, account].every(isSettled)) return undefined;
   const broken = webhooks.data?.items.filter(isBroken) ?? [];
   const failed = domains.data?.items.filter(({ status }) => status === "failed") ?? [];
   const full = account.data?.limits.filter((limit) => limit.name in WINDOWS && isNearlyUsed(limit)) ?? [];

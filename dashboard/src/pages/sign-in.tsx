@@ -43,6 +43,7 @@ export default function SignIn() {
   const elsewhere = code !== undefined && flow?.flow.split(".")[0] !== start;
   const proof = code !== undefined && flow ? { flow: flow.flow, code } : { link };
   useEffect(() => {
+    const before = document.title;
     document.title = "Sign in · Pillarbox";
     // The link of the email opens another tab. This one then has nothing left to ask.
     const follow = ({ key }: StorageEvent) => {
@@ -51,7 +52,10 @@ export default function SignIn() {
       if (!begun()) attempt(async () => void ((await renew()) && leave()));
     };
     addEventListener("storage", follow);
-    return () => removeEventListener("storage", follow);
+    return () => {
+      removeEventListener("storage", follow);
+      document.title = before;
+    };
   }, []);
 
   function keep(next: Flow | null) {

@@ -28,7 +28,9 @@ export default function Webhooks() {
       <Progress of={list} />
       {list.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No endpoints yet">
-          <p>Add the address of your application that receives events.</p>
+          <p>
+            Add the address of your application that receives events. <a href="/app/guides/webhooks">What it gets</a>
+          </p>
         </Empty>
       )}
       {!!list.data?.items.length && (

@@ -69,7 +69,7 @@ export function Copy({ text, label, children = "Copy" }: { text: string; label?:
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      toast("The browser did not let the page copy. Select the text, and copy it yourself.");
+      toast("The browser did not let the page copy. Select the text, and copy it yourself.", true);
       return;
     }
     setCopied(true);

@@ -16,7 +16,8 @@ interface Properties {
   children: ComponentChildren;
 }
 
-const FIELDS = "input, select, textarea";
+/** What one enters. A choice of what to see is none. */
+const FIELDS = ":is(input, select, textarea):not(.segments *)";
 
 /** A window. Esc, ✕ and a click beside it ask first if the user has entered something. */
 export function Dialog({ title, drawer, wide, onClose, children }: Properties) {

@@ -1,18 +1,29 @@
 // The DNS records that a domain needs, and what DNS says of each.
 
+import type { ComponentChildren } from "preact";
+
 import { labelOf } from "../names";
 import type { CheckedDnsRecord } from "../schema";
 import { Badge, Copy } from "./basics";
 import { Head } from "./list";
 
-export function DnsRecords({ of: records, domain }: { of: CheckedDnsRecord[]; domain: string }) {
+interface RecordsProperties {
+  of: CheckedDnsRecord[];
+  domain: string;
+  /** What a record has below its value. */
+  more?: (record: CheckedDnsRecord) => ComponentChildren;
+}
+
+export function DnsRecords({ of: records, domain, more }: RecordsProperties) {
   return (
     <>
       <table class="list zone">
         <Head caption="DNS records" columns={["Record", "Name", "Value", "Priority", "DNS says"]} />
         <tbody>
           {records.map((record) => (
-            <Row key={`${record.type} ${record.host}`} of={record} domain={domain} />
+            <Row key={`${record.type} ${record.host}`} of={record} domain={domain}>
+              {more?.(record)}
+            </Row>
           ))}
         </tbody>
       </table>
@@ -29,7 +40,7 @@ const PURPOSES: Record<string, string> = {
   "MAIL FROM": "Lets bounces come back under the domain.",
   "MAIL FROM SPF": "Lets the provider send under the domain.",
   SPF: "For receivers that look at the domain itself.",
-  DMARC: "Says what receivers do with emails that are not signed.",
+  DMARC: "Says what receivers do with emails that are not signed, and who gets their reports.",
 };
 
 const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
@@ -39,7 +50,13 @@ const ANSWERS: Record<CheckedDnsRecord["dns"]["status"], [string, string]> = {
   unknown: ["pending", "no answer"],
 };
 
-function Row({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedDnsRecord; domain: string }) {
+interface RowProperties {
+  of: CheckedDnsRecord;
+  domain: string;
+  children?: ComponentChildren;
+}
+
+function Row({ of: { purpose, type, host, value, dns }, domain, children }: RowProperties) {
   const [kind, text] = ANSWERS[dns.status];
   const label = labelOf(host, domain);
   const { priority, target } = targetOf(type, value);
@@ -64,6 +81,7 @@ function Row({ of: { purpose, type, host, value, dns }, domain }: { of: CheckedD
         <span class="actions">
           <Copy text={target} label={`Copy the value of ${which}`} />
         </span>
+        {children}
       </td>
       <td data-label={priority && "Priority"}>{priority}</td>
       <td>

@@ -1,6 +1,6 @@
 // How many emails were accepted, and what became of them.
 
-import { count, percent } from "../format";
+import { count, duration, percent } from "../format";
 import type { Analytics, Status } from "../schema";
 import { Icon } from "./icon";
 
@@ -8,26 +8,32 @@ import { Icon } from "./icon";
 const HIGH_BOUNCES = 0.05;
 const HIGH_COMPLAINTS = 0.001;
 
-type Totals = Pick<Analytics, "totalMessages" | "deliveryRate" | "bounceRate" | "complaintRate">;
+type Totals = Pick<Analytics, "totalMessages" | "deliveryRate" | "bounceRate" | "complaintRate"> & Partial<Pick<Analytics, "secondsToSent">>;
 
 interface Properties {
   of: Totals;
   /** The figures of the time before, to compare with. */
   before?: Totals;
+  /** Whether `before` is of another time than `of`, and the right one is on its way. */
+  comparing?: boolean;
   /** Return the page with the emails that a figure counts. */
   listOf?: (status?: Status) => string;
 }
 
-export function Figures({ of: figures, before, listOf }: Properties) {
+export function Figures({ of: figures, before, comparing, listOf }: Properties) {
   const { totalMessages, deliveryRate, bounceRate, complaintRate } = figures;
   const rates = totalMessages > 0 ? percent : () => "–";
-  const than = before && before.totalMessages > 0 ? before : undefined;
+  const was = (text: (than: Totals) => string) => (before && before.totalMessages > 0 ? (comparing ? "…" : text(before)) : undefined);
+  const { secondsToSent: waits } = figures;
   return (
     <dl class="figures">
-      <Figure name="Accepted" value={count(totalMessages)} before={than && count(than.totalMessages)} href={listOf?.()} />
-      <Figure name="Delivered" value={rates(deliveryRate)} before={than && percent(than.deliveryRate)} href={listOf?.("delivered")} />
-      <Figure name="Bounced" value={rates(bounceRate)} before={than && percent(than.bounceRate)} href={listOf?.("bounced")} limit={HIGH_BOUNCES} rate={bounceRate} />
-      <Figure name="Complaints" value={rates(complaintRate)} before={than && percent(than.complaintRate)} href={listOf?.("complained")} limit={HIGH_COMPLAINTS} rate={complaintRate} />
+      <Figure name="Accepted" value={count(totalMessages)} before={was((than) => count(than.totalMessages))} href={listOf?.()} />
+      <Figure name="Delivered" value={rates(deliveryRate)} before={was((than) => percent(than.deliveryRate))} href={listOf?.("delivered")} />
+      <Figure name="Bounced" value={rates(bounceRate)} before={was((than) => percent(than.bounceRate))} href={listOf?.("bounced")} limit={HIGH_BOUNCES} rate={bounceRate} />
+      <Figure name="Complaints" value={rates(complaintRate)} before={was((than) => percent(than.complaintRate))} href={listOf?.("complained")} limit={HIGH_COMPLAINTS} rate={complaintRate} />
+      {waits && (
+        <Figure name="95% sent within" value={waits.p95 === null ? "–" : duration(waits.p95)} before={was(({ secondsToSent }) => (secondsToSent?.p95 ? duration(secondsToSent.p95) : "–"))} note={waits.p50 === null ? undefined : `half within ${duration(waits.p50)}`} />
+      )}
     </dl>
   );
 }
@@ -36,18 +42,20 @@ interface FigureProperties {
   name: string;
   value: string;
   before?: string;
+  note?: string;
   href?: string;
   limit?: number;
   rate?: number;
 }
 
-function Figure({ name, value, before, href, limit, rate = 0 }: FigureProperties) {
+function Figure({ name, value, before, note, href, limit, rate = 0 }: FigureProperties) {
   const high = limit !== undefined && rate >= limit;
   return (
     <div class={high ? "high" : undefined}>
       <dt>{name}</dt>
       <dd>{href ? <a href={href}>{value}</a> : value}</dd>
       {before && <dd class="hint">{before === value ? "the same" : before} before</dd>}
+      {note && <dd class="hint">{note}</dd>}
       {limit !== undefined && (
         <dd class="hint">
           {high && <Icon name="warning" />} {high ? "Above" : "Keep it below"} {percent(limit)}

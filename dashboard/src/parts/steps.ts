@@ -18,12 +18,14 @@ interface Found {
   webhooks: Pick<Webhook, "id">[];
   /** The number of emails. */
   emails: number;
+  /** Whom the account may write to before it has a sender. */
+  contact: string | null;
 }
 
 /** Return the steps in their order, and which of them are done. */
-export function stepsOf({ domains, senders, keys, webhooks, emails }: Found): Step[] {
+export function stepsOf({ domains, senders, keys, webhooks, emails, contact }: Found): Step[] {
   const sender = senders.some((one) => one.default);
-  return [
+  const own = [
     {
       // An operator may have set the sender up without a domain of the account.
       done: sender || domains.some(({ status }) => status === "verified"),
@@ -39,6 +41,8 @@ export function stepsOf({ domains, senders, keys, webhooks, emails }: Found): St
       href: "/app/domains",
       action: "Add a sender",
     },
+  ];
+  const first = [
     {
       done: keys.some(({ revokedAt }) => !revokedAt) || emails > 0,
       title: "Create an API key",
@@ -49,10 +53,12 @@ export function stepsOf({ domains, senders, keys, webhooks, emails }: Found): St
     {
       done: emails > 0,
       title: "Send the first email",
-      text: "Over HTTP or SMTP. It appears here within seconds.",
+      text: contact && !sender ? `To ${contact}: that needs no domain. It appears here within seconds.` : "Over HTTP or SMTP. It appears here within seconds.",
       href: "/app/activity",
       action: "Watch for it",
     },
+  ];
+  const events = [
     {
       done: webhooks.length > 0,
       title: "Receive events",
@@ -61,4 +67,5 @@ export function stepsOf({ domains, senders, keys, webhooks, emails }: Found): St
       action: "Add an endpoint",
     },
   ];
+  return contact ? [...first, ...own, ...events] : [...own, ...first, ...events];
 }

@@ -56,7 +56,7 @@ export function Actions({ draft, errors, values, set }: { draft: Draft; errors: 
       {shown === "test" && <Test draft={draft} values={values} set={set} onClose={onClose} />}
       {shown === "publish" && <Publish draft={draft} errors={errors} onClose={onClose} />}
       {shown === "delete" && <Delete draft={draft} onClose={onClose} />}
-      {shown === "versions" && <Versions draft={draft} onClose={onClose} />}
+      {shown === "versions" && <Versions draft={draft} values={values} onClose={onClose} />}
     </>
   );
 }

@@ -4,7 +4,7 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, type CompletionContext, type CompletionResult, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyField, historyKeymap } from "@codemirror/commands";
 import { html, htmlLanguage } from "@codemirror/lang-html";
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, codeFolding, foldEffect, foldKeymap, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
@@ -41,6 +41,7 @@ interface Options {
 
 const SEVERITIES = { error: "error", warning: "warning", note: "info" } as const;
 const FIELDS = { history: historyField };
+const LONG = 400; // characters
 const FILTERS = ["default", "upper", "lower", "capitalize", "trim"];
 
 /** Open an editor in an element that has no shadow root yet, or its former one. */
@@ -55,6 +56,7 @@ export function open(host: HTMLElement, options: Options): SourceEditor {
     dropCursor(),
     indentOnInput(),
     bracketMatching(),
+    codeFolding({ placeholderText: "… styles and settings of mail programs …" }),
     closeBrackets(),
     autocompletion({ icons: false }),
     highlightActiveLine(),
@@ -71,9 +73,11 @@ export function open(host: HTMLElement, options: Options): SourceEditor {
     EditorView.contentAttributes.of({ "aria-label": options.label, "aria-readonly": String(options.readOnly), spellcheck: "false", autocapitalize: "off" }),
     EditorView.updateListener.of((update) => update.docChanged && options.onChange(update.state.doc.toString())),
     // Tab leaves the editor, as it leaves every other field.
-    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...foldKeymap, ...lintKeymap]),
   ];
   const view = new EditorView({ state: begin(options, extensions), root, parent: root });
+  const head = headOf(view.state.doc.toString());
+  if (head) view.dispatch({ effects: foldEffect.of(head) });
   return {
     set(text) {
       const { doc } = view.state;
@@ -108,6 +112,14 @@ function begin({ text, history }: Options, extensions: unknown[]): EditorState {
     }
   }
   return EditorState.create(config);
+}
+
+/** Return what the head of a page has, if it is long: an author begins with the body. */
+export function headOf(text: string): { from: number; to: number } | undefined {
+  const begin = /<head\b[^>]*>/i.exec(text);
+  const from = begin ? begin.index + begin[0].length : -1;
+  const to = text.search(/<\/head>/i);
+  return from >= 0 && to - from > LONG ? { from, to } : undefined;
 }
 
 function normal(text: string): string {
@@ -165,6 +177,7 @@ const theme = EditorView.theme({
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
   "&.cm-focused .cm-scroller .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "color-mix(in srgb, var(--accent) 22%, transparent)" },
   ".cm-selectionMatch": { background: "color-mix(in srgb, var(--accent) 12%, transparent)" },
+  ".cm-foldPlaceholder": { background: "var(--well)", color: "var(--soft)", border: "1px solid var(--line)", borderRadius: "6px", padding: "0 6px", margin: "0 4px" },
   ".cm-reference, .cm-reference *": { color: "var(--accent)" },
   ".cm-remark, .cm-remark *": { color: "var(--soft)" },
   ".cm-panels, .cm-tooltip": { background: "var(--sheet)", color: "var(--ink)", borderColor: "var(--line)" },

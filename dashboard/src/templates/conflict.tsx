@@ -9,6 +9,7 @@ import { Dialog } from "../parts/dialog";
 import { Notice } from "../parts/notice";
 import { toast } from "../parts/toast";
 import type { TemplateDraft } from "../schema";
+import { Compared } from "./compared";
 import { type Content, contentOf, type Draft, same, saveAsNew } from "./draft";
 
 export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraft }) {
@@ -33,7 +34,10 @@ export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraf
       </p>
       <div class="both">
         {parts.map((name) => (
-          <Both key={name} name={name} mine={show(mine[name])} theirs={show(stored[name])} />
+          <figure key={name}>
+            <figcaption>The {name}: + is yours, − is theirs</figcaption>
+            <Compared name={`What differs in the ${name}`} before={show(stored[name])} after={show(mine[name])} />
+          </figure>
         ))}
       </div>
       <label class="check">
@@ -53,43 +57,6 @@ export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraf
       </p>
     </Dialog>
   );
-}
-
-function Both({ name, mine, theirs }: { name: string; mine: string; theirs: string }) {
-  const [ours, others] = [mine.split("\n"), theirs.split("\n")];
-  const start = common(ours, others);
-  const end = common(ours.slice(start).reverse(), others.slice(start).reverse());
-  return (
-    <>
-      <Side title={`Your ${name}`} lines={ours} start={start} end={ours.length - end} />
-      <Side title={`Their ${name}`} lines={others} start={start} end={others.length - end} />
-    </>
-  );
-}
-
-const AROUND = 3; // lines before and after those that differ
-
-function Side({ title, lines, start, end }: { title: string; lines: string[]; start: number; end: number }) {
-  const first = Math.max(0, start - AROUND);
-  return (
-    <figure>
-      <figcaption>{title}</figcaption>
-      <pre tabIndex={0} role="region" aria-label={title}>
-        {first > 0 && "…\n"}
-        {`${lines.slice(first, start).join("\n")}${start > first ? "\n" : ""}`}
-        <mark>{lines.slice(start, end).join("\n")}</mark>
-        {end < lines.length && `\n${lines.slice(end, end + AROUND).join("\n")}`}
-        {end + AROUND < lines.length && "\n…"}
-      </pre>
-    </figure>
-  );
-}
-
-/** Return how many lines two texts have in common at their beginning. */
-function common(one: string[], other: string[]): number {
-  let number = 0;
-  while (number < Math.min(one.length, other.length) && one[number] === other[number]) number++;
-  return number;
 }
 
 function show(value: unknown): string {

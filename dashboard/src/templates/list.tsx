@@ -13,6 +13,7 @@ import { Notice, Progress, Trouble } from "../parts/notice";
 import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { SavedTemplate, StarterSlug, TemplateDraftSummary } from "../schema";
+import { Frame } from "./preview";
 
 interface Item {
   id: string;
@@ -27,6 +28,7 @@ interface Item {
 }
 
 const lists = keepAnswers<Item[]>();
+const pictures = keepAnswers<string>();
 const PAGE = 100;
 const MJML = `<mjml>
   <mj-head><mj-preview>What inboxes show after the subject</mj-preview></mj-head>
@@ -56,7 +58,9 @@ export function TemplateList() {
       <Progress of={list} />
       {list.data?.length === 0 && (
         <Empty icon="templates" title="No templates yet">
-          <p>Begin with one of the starters, or paste the HTML that you have.</p>
+          <p>
+            Begin with one of the starters, or paste the HTML that you have. <a href="/app/guides/templates">What templates can do</a>
+          </p>
           {writable && add}
         </Empty>
       )}
@@ -136,24 +140,41 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
   ];
   return (
     <Ask wide title="New template" answer="Create template" action={create} onClose={onClose}>
-      <Field label="Name">
-        <input required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-      </Field>
-      <Field label="Category" hint="Any word that groups your templates.">
-        <input required maxLength={128} list="categories" value={category} onInput={(event) => setCategory(event.currentTarget.value)} />
-      </Field>
-      <datalist id="categories">
-        {categories.map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
-      <fieldset class="cards origins">
-        <legend>Begin with</legend>
-        {origins.map((one) => (
-          <Choice key={one.slug} group="origin" name={one.name} about={one.description} checked={origin === one.slug} onChoose={() => setOrigin(one.slug)} />
-        ))}
-      </fieldset>
-      <Trouble of={starters} />
+      <div class="begin">
+        <div class="entries">
+          <Field label="Name">
+            <input required maxLength={128} placeholder="Receipt" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          </Field>
+          <Field label="Category" hint="Any word that groups your templates.">
+            <input required maxLength={128} list="categories" value={category} onInput={(event) => setCategory(event.currentTarget.value)} />
+          </Field>
+          <datalist id="categories">
+            {categories.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+          <fieldset class="cards origins">
+            <legend>Begin with</legend>
+            {origins.map((one) => (
+              <Choice key={one.slug} group="origin" name={one.name} about={one.description} checked={origin === one.slug} onChoose={() => setOrigin(one.slug)} />
+            ))}
+          </fieldset>
+          <Trouble of={starters} />
+        </div>
+        <Picture slug={starters.data?.find(({ slug }) => slug === origin)?.slug as StarterSlug | undefined} />
+      </div>
     </Ask>
+  );
+}
+
+/** What a starter looks like with its own samples. */
+function Picture({ slug }: { slug: StarterSlug | undefined }) {
+  const { data, stale } = useAnswers(pictures, slug ?? null, async (signal) =>
+    (await call("POST /v1/starter-templates/{slug}/preview", { path: { slug: slug ?? "" }, signal })).html,
+  );
+  return (
+    <div class="picture">
+      {slug && data && !stale ? <Frame html={data} scheme="light" device="desktop" images={false} /> : <p class="hint">{slug ? "The picture is on its way." : "An empty page. Choose a starter to see it here."}</p>}
+    </div>
   );
 }

@@ -53,7 +53,8 @@ export function Preview({ of: { answer, email, error, waiting } }: { of: Renderi
   );
 }
 
-function Frame({ html, scheme, device, images }: { html: string; scheme: Scheme; device: Device; images: boolean }) {
+/** An email in a frame that runs no script of it. */
+export function Frame({ html, scheme, device, images }: { html: string; scheme: Scheme; device: Device; images: boolean }) {
   const place = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLIFrameElement>(null);
   const [ready, setReady] = useState(false);

@@ -4,17 +4,22 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
 import { call } from "../api";
-import { Badge, Code, Time } from "../parts/basics";
+import { Badge, Code, Segments, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { CursorPager } from "../parts/list";
-import { Notice, Progress } from "../parts/notice";
+import { Loading, Notice, Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
-import type { TemplateVersionSummary } from "../schema";
-import type { Draft } from "./draft";
+import type { TemplateVersion, TemplateVersionSummary } from "../schema";
+import { Compared } from "./compared";
+import type { Draft, Values } from "./draft";
+import { Frame } from "./preview";
+import { useRendering } from "./rendering";
 
-export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void }) {
+const VIEWS = ["changes", "preview", "source"] as const;
+
+export function Versions({ draft, values, onClose }: { draft: Draft; values: Values; onClose: () => void }) {
   const path = { id: draft.id };
   const [cursor, setCursor] = useState<string>();
   const list = useResource("GET /v1/templates/{id}/versions", { path, query: { cursor } });
@@ -26,7 +31,7 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
       <ul class="versions">
         {list.data?.items.map((version) => (
           <li key={version.version}>
-            <Version of={version} draft={draft} onRestored={onClose} />
+            <Version of={version} draft={draft} values={values} onRestored={onClose} />
           </li>
         ))}
       </ul>
@@ -35,7 +40,14 @@ export function Versions({ draft, onClose }: { draft: Draft; onClose: () => void
   );
 }
 
-function Version({ of: { version, published, publishedBy, publishedAt, subject }, draft, onRestored }: { of: TemplateVersionSummary; draft: Draft; onRestored: () => void }) {
+interface VersionProperties {
+  of: TemplateVersionSummary;
+  draft: Draft;
+  values: Values;
+  onRestored: () => void;
+}
+
+function Version({ of: { version, published, publishedBy, publishedAt, subject }, draft, values, onRestored }: VersionProperties) {
   const [open, setOpen] = useState(false);
   const { busy, error, run } = useAction(async () => {
     draft.take(await draft.onSaved((at) => call("POST /v1/templates/{id}/restore", { ...at, body: { version } })));
@@ -50,7 +62,7 @@ function Version({ of: { version, published, publishedBy, publishedAt, subject }
           {subject} · {publishedBy}
         </small>
       </summary>
-      {open && <Text id={draft.id} version={version} />}
+      {open && <Content draft={draft} version={version} values={values} />}
       {error && <Notice kind="bad">{error}</Notice>}
       {may("templates") && (
         <p class="actions">
@@ -63,13 +75,49 @@ function Version({ of: { version, published, publishedBy, publishedAt, subject }
   );
 }
 
-function Text({ id, version }: { id: string; version: number }) {
-  const path = { id, version: String(version) };
+/** What a version has: beside the draft, as an email with the values of the editor, or as it was written. */
+function Content({ draft, version, values }: { draft: Draft; version: number; values: Values }) {
+  const path = { id: draft.id, version: String(version) };
   const detail = useResource("GET /v1/templates/{id}/versions/{version}", { path });
+  const [view, setView] = useState<(typeof VIEWS)[number]>("changes");
+  const { data } = detail;
   return (
     <>
       <Progress of={detail} />
-      {detail.data && <Code text={detail.data.source} />}
+      {data && (
+        <>
+          <Segments name={`View of version ${version}`} of={VIEWS} value={view} onChange={setView} />
+          {view === "changes" && <Changes of={data} draft={draft} />}
+          {view === "preview" && <Rendered of={data} values={values} />}
+          {view === "source" && <Code text={data.source} />}
+        </>
+      )}
+    </>
+  );
+}
+
+function Changes({ of: { version, subject, source }, draft }: { of: TemplateVersion; draft: Draft }) {
+  const now = draft.content.value;
+  if (subject === now.subject && source === now.source) return <p class="hint">The draft has the same subject and source.</p>;
+  return (
+    <>
+      <p class="hint">From version {version} to the draft.</p>
+      {subject !== now.subject && <Compared name="Changes of the subject" before={subject} after={now.subject} />}
+      {source !== now.source && <Compared name="Changes of the source" before={source} after={now.source} />}
+    </>
+  );
+}
+
+function Rendered({ of: { kind, subject, source, text }, values }: { of: TemplateVersion; values: Values }) {
+  const { email, answer, error } = useRendering({ kind, subject, source, text: text ?? "", variables: values });
+  if (error) return <Notice kind="bad">{error.message}</Notice>;
+  if (!email) return answer ? <Notice kind="bad">With these values it has errors.</Notice> : <Loading />;
+  return (
+    <>
+      <p>
+        <b>{email.subject}</b>
+      </p>
+      <Frame html={email.html ?? ""} scheme="light" device="desktop" images={false} />
     </>
   );
 }

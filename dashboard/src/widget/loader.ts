@@ -1,6 +1,8 @@
-// Inserts the frame of the preview widget after its script. It reads nothing from the page.
+// Inserts the frame of the preview widget after its script. It reads nothing from the page. Where the
+// page's policy or the service allows no frame, there is a link instead.
 
 const TALLEST = 2_000; // pixels
+const PATIENCE = 2_000; // milliseconds from the end of loading until the frame reports its height
 const script = (document.currentScript ?? document.querySelector("script[data-pillarbox]")) as HTMLScriptElement;
 const { origin } = new URL(script.src);
 
@@ -18,8 +20,25 @@ Object.assign(frame.style, {
 });
 frame.src = `${origin}/widget`;
 
+const link = document.createElement("a");
+link.href = frame.src;
+link.target = "_blank";
+link.rel = "noopener";
+link.textContent = "Get a preview key";
+let heard = false;
+function giveWay() {
+  if (heard || !frame.isConnected) return;
+  frame.style.display = "none";
+  frame.after(link);
+}
+document.addEventListener("securitypolicyviolation", ({ blockedURI }) => blockedURI.startsWith(origin) && giveWay());
+frame.addEventListener("load", () => setTimeout(giveWay, PATIENCE));
+
 addEventListener("message", ({ source, origin: sender, data }) => {
   if (source !== frame.contentWindow || sender !== origin) return;
+  heard = true;
+  link.remove();
+  frame.style.display = "";
   const height: unknown = data?.height;
   // The frame has a border of one pixel.
   if (typeof height === "number" && height > 0 && height <= TALLEST) frame.style.height = `${height + 2}px`;

@@ -299,7 +299,12 @@ class Settings:
         default="false",
         parameter="DeletionProtection",
     )
-    preview_sender = Setting(str, "the sender of preview keys", _SENDING, output="PreviewSender")
+    preview_sender = Setting(
+        str,
+        "the sender of preview keys and of accounts without one",
+        _SENDING,
+        output="PreviewSender",
+    )
     upgrade_url = Setting(
         str, "the page about paid plans, for `upgrade_required`", _SENDING, output="UpgradeUrl"
     )

@@ -15,6 +15,8 @@ export interface Account {
   /** The sender's display name. */
   fromName: string | null;
   defaultSender: string | null;
+  /** Where the service writes to the account's owner. Without a default sender the account sends to this address only. */
+  contact: string | null;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
 }
@@ -87,6 +89,7 @@ export interface Analytics {
   bucket: Bucket;
   /** How many of the messages have each status now: the `total` of their list with `status` and the same time range. */
   statuses: StatusCounts;
+  secondsToSent: SecondsToSent;
   /** A row for every hour or day of the time range, in order. */
   volume: Array<AnalyticsRow>;
   /** The most frequent errors first. */
@@ -705,13 +708,13 @@ export interface OperatedAccount {
   /** The sender's display name. */
   fromName: string | null;
   defaultSender: string | null;
+  /** Where the service writes to its owner. */
+  contact: string | null;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
   /** Null if it is not suspended. */
   suspendedAt: string | null;
   suspensionReason: string | null;
-  /** Where the service writes to its owner. */
-  contact: string | null;
   /** Over how many partitions its emails are spread. */
   shards: number;
   ownLimits: OwnLimitValues;
@@ -990,6 +993,14 @@ export interface SavedTemplatePage {
   skip: number;
   /** As requested. */
   limit: number;
+}
+
+/** Within how long half, and 95 of 100, of the messages were sent. Null if none was.
+
+From the acceptance until the provider had the message. Right to a fifth, and never too low. */
+export interface SecondsToSent {
+  p50: number | null;
+  p95: number | null;
 }
 
 /** Up to 100 emails. */
@@ -1456,7 +1467,7 @@ export interface SendOptions extends RequestOptions {
 /** The operations that an API key may call. */
 export interface Operations {
   /** List messages: `GET /v1/emails`. */
-  listMessages(query?: { from?: string; to?: string; status?: Status; skip?: number; limit?: number; sortBy?: SortBy; recipient?: string; tag?: string; keyId?: string; template?: string }, options?: RequestOptions): Promise<MessagePage>;
+  listMessages(query?: { from?: string; to?: string; status?: Status; skip?: number; limit?: number; sortBy?: SortBy; recipient?: string; tag?: string; keyId?: string; template?: string; error?: string }, options?: RequestOptions): Promise<MessagePage>;
   /** Send an email: `POST /v1/emails`. */
   sendEmail(body: SendEmailRequest, options?: SendOptions): Promise<SendResult>;
   /** Get analytics: `GET /v1/emails/analytics`. */

@@ -208,8 +208,10 @@ def test_analytics_count_the_messages_created_in_the_window(account: str, api: A
                 _hour("12", 2, _statuses(bounced=1, complained=1), [2, 1, 1, 1, 0]),
                 _hour("13", 1, _statuses(failed=1), [0, 0, 0, 0, 1]),
             ],
+            "secondsToSent": {"p50": 1.131, "p95": 1.131},
             "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 3}],
         }
+        assert listed(api, error="mailbox_full")["total"] == 3
         assert aggregate(account) == {"batchItemFailures": []}
 
 
@@ -257,6 +259,7 @@ def test_an_empty_window_has_rows_and_zero_rates(api: Api) -> None:
         0,
     )
     assert analytics["topErrors"] == []
+    assert analytics["secondsToSent"] == {"p50": None, "p95": None}
 
 
 def test_analytics_of_a_key_and_of_a_template_count_their_messages(
@@ -356,6 +359,9 @@ def test_an_account_sees_only_its_own_messages(service: Service, account: str) -
         ({"keyId": "bx_live_0123"}, {"keyId": "invalid_key_id"}),
         ({"keyId": [KEY_ID, KEY_ID]}, {"keyId": "repeated"}),
         ({"template": "otp#x"}, {"template": "invalid_template"}),
+        ({"error": ""}, {"error": "too_short"}),
+        ({"error": "mailbox_full", "status": "bounced"}, {"error": "not_with_status"}),
+        ({"error": "mailbox_full", "sortBy": "updated_at"}, {"error": "not_with_order"}),
         ({"limit": ["1", "2"]}, {"limit": "repeated"}),
         ({"limit": "0", "skip": "-1"}, {"limit": "out_of_range", "skip": "out_of_range"}),
     ],

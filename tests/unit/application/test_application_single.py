@@ -288,6 +288,26 @@ def test_preview_keys_send_from_the_fixed_sender(world: World) -> None:
     assert world.message().sender == PREVIEW_SENDER
 
 
+def test_an_account_without_a_sender_writes_to_its_contact(world: World) -> None:
+    """A live key then sends from the service's address, to nobody else and with no other `from`."""
+    own: dict[str, Any] = {"senders": {}, "default_sender": None}
+    world.set_account(builders.account(contact="Ada@shop.example", **own))
+    answer = world.send(request(to=("ada@shop.example",), cc=()))
+    assert f'"from":"{PREVIEW_SENDER}"' in answer.body
+    for refused in (
+        request(to=("ada@shop.example", "bob@shop.example")),
+        request(to=("ada@shop.example",), cc=("bob@shop.example",)),
+        request(to=("ada@shop.example",), sender="ceo@shop.example"),
+        request(to=("bob@shop.example",)),
+    ):
+        assert error_of(world, refused).code == "no_verified_sender"
+    world.set_account(builders.account(contact=None, **own))
+    assert error_of(world, request(to=("ada@shop.example",))).code == "no_verified_sender"
+    world.set_account(builders.account(contact="ada@shop.example"))
+    answer = world.send(request(to=("ada@shop.example",)))
+    assert f'"from":"{SENDER}"' in answer.body
+
+
 def test_preview_keys_send_ten_emails_a_minute(world: World) -> None:
     """A preview key's eleventh send in a minute is refused; a minute later it is accepted."""
     for _ in range(10):

@@ -105,7 +105,7 @@ def test_how_many_as_whom_and_until_when(kind: KeyKind) -> None:
     limits = PREVIEW_LIMITS if is_preview else caller.account.limits
     assert [*caller.quotas] == [*own, (builders.ACCOUNT, limits)]
     fixed = builders.PREVIEW_SENDER if is_preview else builders.SENDER
-    assert caller.sender(builders.SENDER, PREVIEW) == fixed
+    assert caller.sender(builders.SENDER, {_ANYBODY}, PREVIEW) == fixed
     assert caller.policy.tests_only is (kind in {SELF_SERVICE, WIDGET})
     assert (caller.stop_token(_ANYBODY) is not None) is (kind is WIDGET)
     assert caller.policy.ends_unused is (kind is WIDGET)

@@ -16,8 +16,10 @@ from pillarbox.domain.messages.statistics import (
     combine_rollups,
     creation_time,
     index_entry,
+    percentile,
     reached,
     roll_up_entries,
+    span_number,
 )
 from pillarbox.domain.timing import milliseconds, to_datetime
 from tests.fakes import builders
@@ -159,6 +161,36 @@ def test_the_entry_of_a_failure_has_its_code() -> None:
     )
     sent = builders.message(events=(event(EventKind.SENT),))
     assert index_entry(sent).error is None
+
+
+def test_a_wait_fits_into_its_span_and_not_into_the_one_before() -> None:
+    """Spans begin with 100 ms and double every four; a clock that is behind counts as no wait."""
+    assert [span_number(wait) for wait in (-5, 0, 100, 101, 200, 201, 400)] == [1, 1, 1, 2, 5, 6, 9]
+    assert span_number(2**300) == 255
+    for wait in range(101, 20_000, 37):
+        number = span_number(wait)
+        shorter, length = percentile({number - 1: 1}, 1), percentile({number: 1}, 1)
+        assert shorter is not None
+        assert length is not None
+        assert shorter <= wait <= length + 1 <= 1.2 * wait
+
+
+def test_a_percentile_is_the_span_that_so_many_messages_fit_into() -> None:
+    """Of 19 fast messages and a slow one half are sent at once, and 95 of 100 too, but not all."""
+    waits = {1: 19, 21: 1}
+    assert [percentile(waits, part) for part in (0.5, 0.95, 0.96, 1)] == [100, 100, 3200, 3200]
+    assert percentile({}, 0.5) is None
+
+
+def test_the_wait_of_a_message_ends_when_it_was_sent() -> None:
+    """The earliest event `sent` counts; a message without one has no wait."""
+    sent = builders.message(events=(event(EventKind.SENT, 3), event(EventKind.DELIVERED, 50)))
+    assert index_entry(sent).wait == span_number(3000)
+    unknown = builders.message(events=(event(EventKind.DELIVERED, 50),))
+    assert index_entry(unknown).wait == 0
+    rollup = roll_up_entries(HOUR, 0, map(index_entry, (sent, sent, unknown)))
+    assert rollup.waits == {span_number(3000): 2}
+    assert combine_rollups(DAY, 0, [rollup, rollup]).waits == {span_number(3000): 4}
 
 
 def test_entries_are_counted_by_status_and_update() -> None:

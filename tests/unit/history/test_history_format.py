@@ -99,6 +99,14 @@ def test_an_item_without_errors_keys_and_templates_lacks_their_attributes() -> N
     assert tuple(unpack(item)) == ENTRIES[:2]
 
 
+def test_waits_take_an_octet_each() -> None:
+    """Sent messages have the number of their span, in an attribute that other items lack."""
+    entries = (entry(1), entry(2, wait=5), entry(3, wait=255))
+    item = stored(pack(entries))
+    assert item["waits"] == bytes((0, 5, 255))
+    assert tuple(unpack(item)) == entries
+
+
 def test_only_entries_of_a_time_are_read() -> None:
     """A range of creation leaves out those before it and those from its end on."""
     entries = [entry(n, created=CREATED + n) for n in range(4)]
@@ -160,7 +168,15 @@ def test_a_rollup_has_the_stored_form(granularity: Granularity) -> None:
     )
     rollup.reached.update({SENT: 6, DELIVERED: 2, BOUNCED: 1})
     rollup.errors.update({"general": 1})
-    item = {"cells": cells, "reached": [6, 2, 1, 0, 0], "errors": {"general": 1}, "rev": 7}
+    rollup.waits.update({3: 5, 255: 2**32 - 1})
+    waits = bytes.fromhex("03 00000005 ff ffffffff")
+    item = {
+        "cells": cells,
+        "reached": [6, 2, 1, 0, 0],
+        "errors": {"general": 1},
+        "waits": waits,
+        "rev": 7,
+    }
     assert stored(rollup_attributes(rollup, 7)) == item
     sort_key = {"sk": f"{granularity.value}#{start}"}
     read = rollup_of(granularity, item | sort_key)

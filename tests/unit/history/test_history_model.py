@@ -20,7 +20,7 @@ from pillarbox.domain.messages.message import EventKind, Status
 from pillarbox.domain.messages.statistics import SubsetKind
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
-from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World
+from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, error_of
 
 pytestmark = pytest.mark.slow
 
@@ -101,6 +101,9 @@ def page_requests(world: World, rng: random.Random) -> list[PageRequest]:
     for (key_id, template), request in product(filters, rng.sample(requests, 6)):
         skip = rng.choice((0, request.skip // 4))
         requests.append(replace(request, skip=skip, key_id=key_id, template=template))
+        error = rng.choice([*filter(None, map(error_of, world.messages.values())), "nothing"])
+        by_error = replace(requests[-1], status=None, sort_by=SortBy.CREATED_AT, error=error)
+        requests += [by_error, replace(by_error, key_id=None, template=None)]
     return requests
 
 

@@ -27,7 +27,7 @@ from pillarbox.application.history.queries import (
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
-from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind
+from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind, span_number
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
@@ -154,6 +154,7 @@ class World:
             m
             for m in self.messages.values()
             if (request.status in (None, m.status))
+            and (request.error in (None, error_of(m)))
             and _within(m, request.since, request.until)
             and subsets_of(m).issuperset(request.subsets)
         ]
@@ -180,9 +181,18 @@ class World:
             end = granularity.end(start)
             volume[start] = _count(matching[bisect_left(times, start) : bisect_left(times, end)])
             start = end
-        errors = Counter((m.error.code or m.error.kind.value) for m in matching if m.error)
+        errors = Counter(error for m in matching if (error := error_of(m)))
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
-        return Analytics(volume, _count(matching), ranked[:10])
+        sent = [(m, e) for m in matching for e in m.events if e.kind is EventKind.SENT]
+        waits = Counter(
+            span_number((e.at - m.created_at) // timedelta(milliseconds=1)) for m, e in sent
+        )
+        return Analytics(volume, _count(matching), ranked[:10], waits)
+
+
+def error_of(message: Message) -> str | None:
+    """Return the code of the failure that a message has now."""
+    return (message.error.code or message.error.kind.value) if message.error else None
 
 
 def subsets_of(message: Message) -> set[Subset]:

@@ -112,7 +112,7 @@ def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
     [
         (
             MessagesQuery,
-            "from, to, status, skip, limit, sortBy, recipient, tag, keyId and template",
+            "from, to, status, skip, limit, sortBy, recipient, tag, keyId, template and error",
         ),
         (TemplatesQuery, "skip and limit"),
     ],

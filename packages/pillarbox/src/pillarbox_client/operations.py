@@ -34,6 +34,7 @@ class Operations:
         tag: str | None = None,
         key_id: str | None = None,
         template: str | None = None,
+        error: str | None = None,
     ) -> types.MessagePage:
         """List messages: `GET /v1/emails`."""
         result: types.MessagePage = self._send(
@@ -51,6 +52,7 @@ class Operations:
                     "tag": tag,
                     "keyId": key_id,
                     "template": template,
+                    "error": error,
                 },
             )
         )
@@ -538,6 +540,7 @@ class AsyncOperations:
         tag: str | None = None,
         key_id: str | None = None,
         template: str | None = None,
+        error: str | None = None,
     ) -> types.MessagePage:
         """List messages: `GET /v1/emails`."""
         result: types.MessagePage = await self._send(
@@ -555,6 +558,7 @@ class AsyncOperations:
                     "tag": tag,
                     "keyId": key_id,
                     "template": template,
+                    "error": error,
                 },
             )
         )

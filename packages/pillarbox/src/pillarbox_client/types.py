@@ -191,6 +191,10 @@ class Account(TypedDict):
     fromName: str | None
     """The sender's display name."""
     defaultSender: str | None
+    contact: str | None
+    """Where the service writes to the account's owner. Without a default sender the account sends
+    to this address only.
+    """
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
 
@@ -274,6 +278,7 @@ class Analytics(TypedDict):
     """How many of the messages have each status now: the `total` of their list with `status` and
     the same time range.
     """
+    secondsToSent: SecondsToSent
     volume: list[AnalyticsRow]
     """A row for every hour or day of the time range, in order."""
     topErrors: list[TopError]
@@ -952,13 +957,13 @@ class OperatedAccount(TypedDict):
     fromName: str | None
     """The sender's display name."""
     defaultSender: str | None
+    contact: str | None
+    """Where the service writes to its owner."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
     suspendedAt: str | None
     """Null if it is not suspended."""
     suspensionReason: str | None
-    contact: str | None
-    """Where the service writes to its owner."""
     shards: int
     """Over how many partitions its emails are spread."""
     ownLimits: OwnLimitValues
@@ -1241,6 +1246,15 @@ class SavedTemplatePage(TypedDict):
     """As requested."""
     limit: int
     """As requested."""
+
+
+class SecondsToSent(TypedDict):
+    """Within how long half, and 95 of 100, of the messages were sent. Null if none was.  From the
+    acceptance until the provider had the message. Right to a fifth, and never too low.
+    """
+
+    p50: float | None
+    p95: float | None
 
 
 class SendBatchRequest(TypedDict):

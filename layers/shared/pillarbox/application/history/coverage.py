@@ -54,6 +54,11 @@ class Coverage:
             if entry.status in statuses
         ]
 
+    def count_error(self, error: str) -> int:
+        """Return the number of messages whose current failure has a code."""
+        entries = sum(e.error == error for e in (*self.newest_entries, *self.oldest_entries))
+        return entries + sum(rollup.errors[error] for rollup in self.rollups)
+
     def count(self, statuses: frozenset[Status]) -> int:
         """Return the number of messages that have one of the statuses."""
         in_rollups = sum(rollup.count(statuses) for rollup in self.rollups)

@@ -31,6 +31,8 @@ class PageRequest:
     tag: TagTerm | None = None
     key_id: str | None = None
     template: str | None = None
+    #: The code of the current failure.
+    error: str | None = None
 
     @property
     def terms(self) -> tuple[SearchTerm, ...]:
@@ -52,6 +54,7 @@ class PageRequest:
         entry = index_entry(message)
         return (
             self.status in {None, message.status}
+            and self.error in {None, entry.error}
             and all(term.matches(message) for term in self.terms)
             and all(entry.is_in(subset) for subset in self.subsets)
         )

@@ -1,7 +1,7 @@
 """Find a page in a coverage: skip by rollups, then read only the entries near the page."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -24,6 +24,8 @@ from pillarbox.domain.messages.statistics import (
 )
 
 _ALWAYS: Final = TimeRange(0, END_OF_TIME)
+#: The statuses of messages that have an error.
+_FAILURES: Final = frozenset({Status.BOUNCED, Status.COMPLAINED, Status.FAILED})
 
 
 class Pagination:
@@ -58,13 +60,42 @@ class Pagination:
         page.add(sort_by_creation(e for e in coverage.newest_entries if e.status in statuses))
         remaining = coverage.rollups
         while remaining and not page.is_full:
-            reached, remaining = page.reach(remaining, statuses)
+            reached, remaining = page.reach(remaining, lambda rollup: rollup.count(statuses))
             if coarse := [rollup for rollup in reached if self._is_coarse(rollup, statuses)]:
                 remaining = [*self._divide(reached, coarse), *remaining]
                 continue
             for entries in self._for_each(lambda rollup: self._entries(rollup, statuses), reached):
                 page.add(sort_by_creation(entries))
         page.add(sort_by_creation(e for e in coverage.oldest_entries if e.status in statuses))
+        return page.entries
+
+    def by_error(self, coverage: Coverage, error: str, skip: int, limit: int) -> list[IndexEntry]:
+        """Return the page of the messages with an error, in the order of creation, newest first.
+
+        Rollups count each error. Failures are few, so the entries of a rollup are found by status.
+        """
+        page = _PageWindow(skip, limit)
+        page.add(sort_by_creation(e for e in coverage.newest_entries if e.error == error))
+        remaining = coverage.rollups
+        while remaining and not page.is_full:
+            reached, remaining = page.reach(remaining, lambda rollup: rollup.errors[error])
+            coarse = [
+                rollup
+                for rollup in reached
+                if rollup.is_divisible
+                and (self._subset or rollup.count(_FAILURES) > self._tuning.max_entries)
+            ]
+            if coarse:
+                remaining = [*self._divide(reached, coarse), *remaining]
+                continue
+            read = self._for_each(lambda each: self._updated(each, _FAILURES, _ALWAYS), reached)
+            for entries in read:
+                page.add(
+                    sort_by_creation(
+                        e for e in entries if e.error == error and e.is_in(self._subset)
+                    )
+                )
+        page.add(sort_by_creation(e for e in coverage.oldest_entries if e.error == error))
         return page.entries
 
     def by_update(
@@ -198,13 +229,13 @@ class _PageWindow:
         return len(self.entries) >= self._limit
 
     def reach(
-        self, rollups: Sequence[Rollup], statuses: frozenset[Status]
+        self, rollups: Sequence[Rollup], count: Callable[[Rollup], int]
     ) -> tuple[list[Rollup], list[Rollup]]:
         """Return the next rollups that have entries of the page, by their counts, and those after.
 
         Skip the entries of the rollups before the page.
         """
-        counts = [rollup.count(statuses) for rollup in rollups]
+        counts = [count(rollup) for rollup in rollups]
         first = 0
         while first < len(counts) and counts[first] <= self._skip:
             self._skip -= counts[first]
@@ -213,7 +244,7 @@ class _PageWindow:
         while last < len(counts) and missing > 0:
             missing -= counts[last]
             last += 1
-        reached = [rollup for rollup in rollups[first:last] if rollup.count(statuses)]
+        reached = [rollup for rollup in rollups[first:last] if count(rollup)]
         return reached, [*rollups[last:]]
 
     def add(self, entries: list[IndexEntry]) -> None:

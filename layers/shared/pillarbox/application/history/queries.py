@@ -22,6 +22,7 @@ from pillarbox.domain.messages.statistics import (
     Rollup,
     Subset,
     TimeRange,
+    percentile,
     roll_up_entries,
 )
 
@@ -63,6 +64,12 @@ class Analytics:
     volume: dict[int, MessageCounts]
     total: MessageCounts
     errors: list[tuple[str, int]]
+    #: Number of a span of waiting -> number of messages.
+    waits: Counter[int] = field(default_factory=Counter)
+
+    def sent_within(self, part: float) -> int | None:
+        """Return within how many milliseconds a part of the sent messages was sent."""
+        return percentile(self.waits, part)
 
     def rate(self, status: Status) -> float:
         """Return the fraction of messages that reached a status, to four places, or 0 for none."""
@@ -112,10 +119,16 @@ class HistoryQueries:
         subset = next(iter(request.subsets), None)
         coverage = self._cover(account_id, request, shards, subset)
         statuses = _statuses(request)
+        pagination = self._pagination(account_id, subset)
+        if request.error is not None:
+            total = coverage.count_error(request.error)
+            entries = pagination.by_error(coverage, request.error, request.skip, request.limit)
+            return Page(
+                self._read_records(account_id, coverage, entries, shards, adjacent=False), total
+            )
         total = coverage.count(statuses)
         if request.skip >= total:
             return Page([], total)
-        pagination = self._pagination(account_id, subset)
         select = {
             SortBy.CREATED_AT: pagination.by_creation,
             SortBy.UPDATED_AT: pagination.by_update,
@@ -156,13 +169,14 @@ class HistoryQueries:
         rollups = coverage.rollups + [
             roll_up_entries(granularity, start, in_bucket) for start, in_bucket in entries.items()
         ]
-        total, errors = MessageCounts(), Counter[str]()
+        total, errors, waits = MessageCounts(), Counter[str](), Counter[int]()
         for rollup in rollups:
             volume[granularity.start(rollup.start)] += rollup
             total += rollup
             errors.update(rollup.errors)
+            waits.update(rollup.waits)
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
-        return Analytics(volume, total, ranked[:_TOP_ERRORS])
+        return Analytics(volume, total, ranked[:_TOP_ERRORS], waits)
 
     def _pagination(self, account_id: str, subset: Subset | None) -> Pagination:
         return Pagination(

@@ -46,7 +46,7 @@ class RecordSearch:
         created = TimeRange(max(request.since or 0, 0), until)
         term, *others = request.terms
         recent, found = self.find(account_id, term, created, shards)
-        filters = (*others, *request.subsets)
+        filters = (*others, *request.subsets, *filter(None, (request.error,)))
         if request.status is None and request.sort_by is SortBy.CREATED_AT and not filters:
             on_page = found[request.skip : request.skip + request.limit]
             records = self.read(account_id, on_page, recent)

@@ -168,7 +168,7 @@ class Draft:
         template = find_template(request, directory)
         principal = caller.principal
         account = principal.account
-        sender = principal.sender(request.sender, preview)
+        sender = principal.sender(request.sender, recipients.mailboxes, preview)
         recipients.check_syntax()
         principal.check_recipients(recipients.normalized.values(), preview)
         recipients.check_suppressed(directory.suppressed)

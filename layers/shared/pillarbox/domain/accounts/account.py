@@ -153,6 +153,11 @@ class Account:
             recipients_per_day=own.recipients_per_day,
         )
 
+    @property
+    def has_sender(self) -> bool:
+        """Whether it has a verified default sender."""
+        return self.default_sender is not None and self.senders.get(self.default_sender, False)
+
     def sender(self, requested: str | None) -> str:
         """Return the sender of an email sent with a live key (contract 2.1, `from`).
 
@@ -161,7 +166,7 @@ class Account:
                 sender or the requested sender is not verified.
         """
         default = self.default_sender
-        if default is None or not self.senders.get(default, False):
+        if default is None or not self.has_sender:
             raise ServiceError(
                 "no_verified_sender",
                 "The account has no verified default sender. Set one first.",

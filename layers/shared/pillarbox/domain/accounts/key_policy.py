@@ -20,6 +20,7 @@ from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
 from pillarbox.domain.accounts.agent import Confirmation, confirmation_required
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.preview_key import PreviewRecipients, new_report
 
@@ -271,13 +272,28 @@ class Principal:
         if self.policy.starters_only:
             raise preview.upgrade_required("Preview keys send one email at a time.")
 
-    def sender(self, requested: str | None, preview: PreviewSettings) -> str:
-        """Return the sender of an email (contract 2.1, `from`).
+    def sender(
+        self, requested: str | None, mailboxes: Iterable[str], preview: PreviewSettings
+    ) -> str:
+        """Return the sender of an email to some mailboxes (contract 2.1, `from`).
 
         Raises:
             ServiceError: `no_verified_sender`.
         """
-        return preview.sender if self.policy.fixed_sender else self.account.sender(requested)
+        if self.policy.fixed_sender or (requested is None and self._sends_first_to(mailboxes)):
+            return preview.sender
+        return self.account.sender(requested)
+
+    def _sends_first_to(self, mailboxes: Iterable[str]) -> bool:
+        """Whether an account without a sender writes only to the person who has it.
+
+        That address is confirmed, or the operator's choice. So a new account can try a send before
+        its domain is verified, and nobody else gets mail in the service's name.
+        """
+        account = self.account
+        if account.contact is None or account.has_sender:
+            return False
+        return {*mailboxes} == {mailbox_key(account.contact)}
 
     def check_recipients(self, addresses: Iterable[str], preview: PreviewSettings) -> None:
         """Refuse parsed addresses that the key may not send to.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from math import ceil, log2
 from sys import intern
 from typing import Final
 from uuid import UUID
@@ -31,6 +32,12 @@ _EPOCH_YEAR: Final = 1970
 #: The rollup of a subset also has the entries of its messages, if they are this many or fewer.
 #: So the item of an hour that few of its messages were sent in stays below a kilobyte.
 MAX_ROLLUP_ENTRIES: Final = 8
+
+#: Waits are counted by spans, of which the first is this long and each next one a fifth longer. So
+#: a wait takes one byte, and a percentile is right to a fifth.
+_SHORTEST_SPAN: Final = 100
+_SPANS_A_DOUBLING: Final = 4
+_LAST_SPAN: Final = 255
 
 #: Later than every time that a message id can hold (RFC 9562 section 5.7).
 END_OF_TIME: Final = 2**48
@@ -161,6 +168,8 @@ class IndexEntry:
     template: str | None = None
     #: What its recipients add to the counts that `reached` makes of one recipient.
     more: RecipientCounts = NO_RECIPIENTS
+    #: The number of the span that its wait until it was sent fits into; 0 before that.
+    wait: int = 0
 
     @property
     def recipients(self) -> RecipientCounts:
@@ -212,7 +221,36 @@ def index_entry(message: Message) -> IndexEntry:
         key_id=intern(origin.key_id) if origin.key_id else None,
         template=intern(template) if template else None,
         more=count_recipients(message, statuses) - one_recipient(statuses),
+        wait=_wait_of(message),
     )
+
+
+def _wait_of(message: Message) -> int:
+    """Return the number of the span from the acceptance of a message until it was sent."""
+    for event in message.events:
+        if event.kind is EventKind.SENT:
+            return span_number(milliseconds(event.at) - milliseconds(message.created_at))
+    return 0
+
+
+def span_number(wait: int) -> int:
+    """Return the number, from 1, of the shortest span that a wait fits into."""
+    longer = log2(max(wait, _SHORTEST_SPAN) / _SHORTEST_SPAN)
+    return min(1 + ceil(_SPANS_A_DOUBLING * longer), _LAST_SPAN)
+
+
+def percentile(waits: Mapping[int, int], part: float) -> int | None:
+    """Return within how long a part of some messages was sent; None if none was.
+
+    `waits` has the number of messages by the number of their span. The result is the length of a
+    span, so that it never promises too much.
+    """
+    wanted = part * sum(waits.values())
+    for number in sorted(waits):
+        wanted -= waits[number]
+        if wanted <= 0:
+            return round(_SHORTEST_SPAN * 2 ** ((number - 1) / _SPANS_A_DOUBLING))
+    return None
 
 
 def reached(message: Message) -> frozenset[Status]:
@@ -249,6 +287,8 @@ class Rollup:
     errors: Counter[str] = field(default_factory=Counter)
     #: What their recipients add to the counts that `reached` makes of one recipient each.
     more: RecipientCounts = NO_RECIPIENTS
+    #: Number of a span -> number of messages whose wait until they were sent fits into it.
+    waits: Counter[int] = field(default_factory=Counter)
     #: Whether there are finer rollups of its messages.
     is_divisible: bool = field(default=False, compare=False)
     #: The id, status and last update of each message, if a subset has few; otherwise nothing.
@@ -307,6 +347,8 @@ def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[Inde
         result.more += entry.more
         if entry.error is not None:
             result.errors[entry.error] += 1
+        if entry.wait:
+            result.waits[entry.wait] += 1
     return result
 
 
@@ -344,6 +386,7 @@ def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Roll
         result.reached.update(rollup.reached)
         result.more += rollup.more
         result.errors.update(rollup.errors)
+        result.waits.update(rollup.waits)
     if all(rollup.has_entries for rollup in rollups):
         result.entries = _few(entry for rollup in rollups for entry in rollup.entries)
     return result

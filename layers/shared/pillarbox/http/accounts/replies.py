@@ -178,6 +178,7 @@ def account_detail(account: Account, quota: QuotaState) -> account_types.Account
         "accent": brand.accent,
         "fromName": brand.from_name,
         "defaultSender": account.default_sender,
+        "contact": account.contact,
         "pauses": [pause_item(one, now) for one in account.pauses if one.is_current(now)],
     }
 

@@ -221,6 +221,13 @@ class AccountDetail(TypedDict):
     accent: Annotated[str | None, Field(description="A colour such as `#0a7d5a`.")]
     fromName: Annotated[str | None, Field(description="The sender's display name.")]
     defaultSender: str | None
+    contact: Annotated[
+        str | None,
+        Field(
+            description="Where the service writes to the account's owner. Without a default sender"
+            " the account sends to this address only."
+        ),
+    ]
     pauses: Annotated[
         list[PauseItem], Field(description="What sends less or nothing now, and warnings.")
     ]

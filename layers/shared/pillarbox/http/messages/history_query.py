@@ -11,7 +11,7 @@ from pillarbox.application.history.terms import search_recipient
 from pillarbox.domain.accounts.key import KEY_ID
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.message import MAX_CODE, Status
 from pillarbox.domain.messages.search import TagTerm
 from pillarbox.domain.messages.statistics import Subset, SubsetKind
 from pillarbox.domain.messages.tags import TagError, check_tags
@@ -94,6 +94,15 @@ def _check_tag(value: str) -> str:
     return value
 
 
+def _check_error(value: str, info: "ValidationInfo") -> str:
+    # The rollups count each error by itself, and not by status or update.
+    if info.data.get("status") is not None:
+        raise invalid("not_with_status", "cannot be combined with status")
+    if info.data.get("sort_by") is not SortBy.CREATED_AT:
+        raise invalid("not_with_order", "needs the order created_at")
+    return value
+
+
 class MessagesQuery(WireModel):
     """Contract 4.3."""
 
@@ -108,6 +117,7 @@ class MessagesQuery(WireModel):
     tag = optional(after(text(), _check_tag))
     key_id = optional(after(text(), _check_key_id))
     template = optional(after(text(), _check_template))
+    error = optional(after_fields(text(least=1, most=MAX_CODE), _check_error))
 
     def to_request(self) -> PageRequest:
         """Return the query as an application object."""
@@ -122,6 +132,7 @@ class MessagesQuery(WireModel):
             tag=None if self.tag is None else _tag_term(self.tag),
             key_id=self.key_id,
             template=self.template,
+            error=self.error,
         )
 
 

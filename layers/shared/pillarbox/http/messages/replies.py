@@ -217,12 +217,19 @@ def analytics_result(
         "windowEnd": timestamp(until),
         "bucket": bucket,
         "statuses": _status_counts(analytics.total),
+        "secondsToSent": {"p50": _seconds(analytics, 0.5), "p95": _seconds(analytics, 0.95)},
         "volume": [_analytics_row(start, counts) for start, counts in analytics.volume.items()],
         "topErrors": [
             {"code": code, "message": _meaning(code), "count": count}
             for code, count in analytics.errors
         ],
     }
+
+
+def _seconds(analytics: Analytics, part: float) -> float | None:
+    """Return within how long a part of the messages was sent."""
+    milliseconds = analytics.sent_within(part)
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def limit_states(quota: QuotaState) -> list[reply_types.LimitState]:

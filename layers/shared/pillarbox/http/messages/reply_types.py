@@ -257,6 +257,16 @@ class TopError(TypedDict):
     count: Annotated[int, Field(ge=1)]
 
 
+class SecondsToSent(TypedDict):
+    """Within how long half, and 95 of 100, of the messages were sent. Null if none was.
+
+    From the acceptance until the provider had the message. Right to a fifth, and never too low.
+    """
+
+    p50: Annotated[float | None, Field(ge=0)]
+    p95: Annotated[float | None, Field(ge=0)]
+
+
 class AnalyticsResult(TypedDict):
     """Figures of the messages that were created within a time range."""
 
@@ -280,6 +290,7 @@ class AnalyticsResult(TypedDict):
             " with `status` and the same time range."
         ),
     ]
+    secondsToSent: SecondsToSent
     volume: Annotated[
         list[AnalyticsRow],
         Field(description="A row for every hour or day of the time range, in order."),

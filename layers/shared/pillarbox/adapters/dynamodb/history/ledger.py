@@ -280,12 +280,13 @@ def as_copy(entry: IndexEntry) -> IndexEntry:
     """Return an entry as items by status and update have it.
 
     Most messages are delivered in their first hour, and a page that is looking for few of a
-    subset's messages is not looking for these. So their list has no key and no template.
+    subset's messages is not looking for these. So their list has no key and no template. No list
+    has waits, which only rollups count.
     """
     group, _ = copy_place(entry)
     if group == Status.DELIVERED.value:
-        return replace(entry, key_id=None, template=None)
-    return entry
+        return replace(entry, key_id=None, template=None, wait=0)
+    return replace(entry, wait=0)
 
 
 def _moment(entry: IndexEntry, at: int) -> int:

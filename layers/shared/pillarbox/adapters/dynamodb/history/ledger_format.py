@@ -4,7 +4,8 @@ An entry takes 26 bytes: reading entries costs a twentieth of reading records. A
 which key and which template each of its messages came from, if that is known: the names once, and
 for each entry the two numbers of its names, of one byte each, or of two if there are many names.
 A rollup of a subset has the entries of its messages (`few`), if they are few. Messages to several
-recipients, or to such as do not count, have five bytes more (`more`).
+recipients, or to such as do not count, have five bytes more (`more`). Those that were sent have a
+byte that says how long they waited (`waits`).
 """
 
 import struct
@@ -39,6 +40,8 @@ _WIDE_ORIGIN: Final = struct.Struct(">HH")
 _MAX_NARROW: Final = 255
 #: The position of an entry in its item, and what its recipients add to the counts.
 _MORE: Final = struct.Struct(">Hbbb")
+#: The number of a span, and how many messages of a rollup waited for as long.
+_WAITS: Final = struct.Struct(">BI")
 
 #: By their number in a packed entry: append only.
 _STATUSES: Final = (
@@ -81,7 +84,13 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
         for position, entry in enumerate(in_order)
         if entry.more != NO_RECIPIENTS
     )
-    attributes = {"entries": bytes(packed), "errors": [*codes] or None, "more": more or None}
+    waits = bytes(entry.wait for entry in in_order)
+    attributes = {
+        "entries": bytes(packed),
+        "errors": [*codes] or None,
+        "more": more or None,
+        "waits": waits if any(waits) else None,
+    }
     return to_item(attributes | _pack_origins(in_order))
 
 
@@ -128,8 +137,10 @@ def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterabl
     more = {
         at: RecipientCounts(*triple) for at, *triple in _MORE.iter_unpack(item.get("more", b""))
     }
-    packed = zip(_ENTRY.iter_unpack(item["entries"]), _unpack_origins(item), strict=False)
-    for position, (fields, (key_id, template)) in enumerate(packed):
+    waits: Iterable[int] = item.get("waits") or repeat(0)
+    entries = _ENTRY.iter_unpack(item["entries"])
+    packed = zip(entries, _unpack_origins(item), waits, strict=False)
+    for position, (fields, (key_id, template), wait) in enumerate(packed):
         id_bytes, revision, high, low, state, error = fields
         if created is not None and int.from_bytes(id_bytes[:6]) not in created:
             continue
@@ -143,6 +154,7 @@ def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterabl
             key_id,
             template,
             more.get(position, NO_RECIPIENTS),
+            wait,
         )
 
 
@@ -159,12 +171,14 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
         for (status, updated), n in rollup.by_status_and_update.items()
     }
     few = {"few": pack(rollup.entries)["entries"]} if rollup.entries else {}
+    waits = b"".join(_WAITS.pack(*each) for each in sorted(rollup.waits.items()))
     return few | to_item(
         {
             "cells": cells,
             "reached": [rollup.reached[status] for status in REACHABLE],
             "errors": dict(rollup.errors) or None,
             "more": None if rollup.more == NO_RECIPIENTS else _triple(rollup.more),
+            "waits": waits or None,
             "rev": revision,
             # Only an hour may be of either kind.
             "divisible": rollup.is_divisible
@@ -187,6 +201,7 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
     rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
     rollup.errors.update(item.get("errors", {}))
     rollup.more = RecipientCounts(*item.get("more", ()))
+    rollup.waits.update(dict(_WAITS.iter_unpack(item.get("waits", b""))))
     rollup.entries = tuple(unpack({"entries": item.get("few", b"")}))
     return rollup
 
