@@ -31,7 +31,7 @@ export async function makePasskey(begun: NewPasskeyChallenge): Promise<Omit<NewP
 }
 
 /** Let the user choose a passkey, and an authenticator answer a challenge with it. */
-export async function usePasskey(begun: PasskeyChallenge): Promise<PasskeySignIn> {
+export async function askForPasskey(begun: PasskeyChallenge): Promise<PasskeySignIn> {
   const used = await ask(begun, () =>
     navigator.credentials.get({
       publicKey: { challenge: decode(begun.challenge), rpId: begun.rpId, userVerification: "required", timeout: TIME },

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
 import { forgetKept, keep, recall } from "./kept";
-import { usePasskey } from "./passkeys";
+import { askForPasskey } from "./passkeys";
 import type { AccessToken, Operations, RequestedCode, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
@@ -73,7 +73,7 @@ export async function signIn(proof: SignInRequest): Promise<void> {
 
 /** Sign in with a passkey that the user chooses. */
 export async function signInWithPasskey(): Promise<void> {
-  const answer = await usePasskey(await post("POST /v1/session/passkeys/challenges"));
+  const answer = await askForPasskey(await post("POST /v1/session/passkeys/challenges"));
   begin(await post("POST /v1/session/passkeys", answer));
   farewell.value = "";
 }

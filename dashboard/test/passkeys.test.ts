@@ -3,7 +3,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { decode, encode, makePasskey, nameOf, usePasskey } from "../src/passkeys";
+import { decode, encode, makePasskey, nameOf, askForPasskey } from "../src/passkeys";
 import { session, signInWithPasskey } from "../src/session";
 import { anew, answering } from "./browser";
 
@@ -65,7 +65,7 @@ test("what goes wrong is said in words", async () => {
     answers(() => {
       throw new DOMException("", name);
     });
-    await rejects(usePasskey(BEGUN), said);
+    await rejects(askForPasskey(BEGUN), said);
   }
 });
 

@@ -168,7 +168,9 @@ class Draft:
         template = find_template(request, directory)
         principal = caller.principal
         account = principal.account
-        sender = principal.sender(request.sender, recipients.mailboxes, preview)
+        # The service's own sender, for a first email, is no sender of the account when it is due.
+        first_to = () if request.waits else recipients.mailboxes
+        sender = principal.sender(request.sender, first_to, preview)
         recipients.check_syntax()
         principal.check_recipients(recipients.normalized.values(), preview)
         recipients.check_suppressed(directory.suppressed)

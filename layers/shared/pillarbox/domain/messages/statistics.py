@@ -226,10 +226,11 @@ def index_entry(message: Message) -> IndexEntry:
 
 
 def _wait_of(message: Message) -> int:
-    """Return the number of the span from the acceptance of a message until it was sent."""
+    """Return the number of the span from when a message was due until it was sent."""
+    due_at = message.schedule.due_at if message.schedule else message.created_at
     for event in message.events:
         if event.kind is EventKind.SENT:
-            return span_number(milliseconds(event.at) - milliseconds(message.created_at))
+            return span_number(milliseconds(event.at) - milliseconds(due_at))
     return 0
 
 
