@@ -88,8 +88,9 @@ def _trim_model(path: Path, names: list[str]) -> None:
         shapes |= {name: model["shapes"][name] for name in sorted(missing)}
         missing = {*_shapes_in([shapes[name] for name in missing])} - shapes.keys()
     path.unlink()
-    trimmed = model | {"operations": operations, "shapes": shapes}
-    _write(path.with_name("service-2.json"), _without_documentation(trimmed))
+    # Of its other parts botocore reads the documentation.
+    trimmed = _without_documentation({"operations": operations, "shapes": shapes})
+    _write(path.with_name("service-2.json"), model | trimmed)
 
 
 def _shapes_in(part: object) -> Iterator[str]:

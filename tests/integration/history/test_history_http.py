@@ -83,6 +83,8 @@ def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None
         "updatedAt",
         "errorMessage",
         "tags",
+        "scheduledAt",
+        "held",
         "keyId",
         "starterTemplate",
         "templateId",
