@@ -33,6 +33,7 @@ _VALUES: Final = {
     Settings.breaker_mode.variable: "act",
     Settings.breaker_limits.variable: str(Settings.breaker_limits.default),
     Settings.shared_tenant.variable: "on",
+    Settings.operator_passkeys.variable: "optional",
 }
 #: Every function has it, so that each of those that serve requests can ask for it when a key has
 #: `sources`. Their roles say which may read the secret (test_template_roles.py).

@@ -19,6 +19,7 @@ from tests.contract.aws_calls import Calls, rights_granted, rights_used
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.conftest import dns_server, service
+from tests.contract.operations import in_an_hour
 from tests.contract.service import SENDER, Service
 from tests.contract.test_backend_down import no_answer
 from tests.iam import AwsRequest
@@ -83,7 +84,7 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[AwsRe
     make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
     # The front runs the same handlers with the same role; only it accepts urgent mail, and mail
     # by saved templates.
-    for body in (otp(), saved):
+    for body in (otp(), saved, otp(scheduledAt=in_an_hour())):
         assert Api(key).send(body).status == 200
     absent = {"attachments": [{"attachmentId": str(uuid4())}]}
     assert Api(key).send(otp() | absent).code == "attachment_not_found"
