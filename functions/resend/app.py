@@ -2,8 +2,9 @@
 
 from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.http.app import App, build_app, entrypoint, log_accepted, request_id
-from pillarbox.http.messages.replies import Reply, reply, reply_stored
+from pillarbox.http.accept import accept
+from pillarbox.http.app import App, build_app, entrypoint
+from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.requests import read_uuid, request_origin
 from pillarbox.http.resend.replies import (
     changed_email,
@@ -26,38 +27,24 @@ app = build_app(reply_resend_error)
 
 @app.post("/resend/emails")
 def send_email() -> Reply:
-    key, event = read_bearer_key(app.current_event), app.current_event
-    origin = request_origin(event)
-    services().single_send.authenticate(key, origin=origin)
-    send = read_resend_email(event)
-    response = services().single_send.submit(
-        key,
-        send.request,
-        send.idempotency_digest,
-        email_id,
-        origin=origin,
-        request_id=request_id(event.raw_event),
+    return accept(
+        services().single_send,
+        app.current_event,
+        read_bearer_key(app.current_event),
+        read_resend_email,
+        lambda _, accepted: email_id(accepted),
     )
-    log_accepted(event.raw_event, key, response)
-    return reply_stored(response)
 
 
 @app.post("/resend/emails/batch")
 def send_batch() -> Reply:
-    key, event = read_bearer_key(app.current_event), app.current_event
-    origin = request_origin(event)
-    services().batch_send.authenticate(key, origin=origin)
-    send = read_resend_batch(event)
-    response = services().batch_send.submit(
-        key,
-        send.request,
-        send.idempotency_digest,
-        email_ids,
-        origin=origin,
-        request_id=request_id(event.raw_event),
+    return accept(
+        services().batch_send,
+        app.current_event,
+        read_bearer_key(app.current_event),
+        read_resend_batch,
+        lambda _, outcomes: email_ids(outcomes),
     )
-    log_accepted(event.raw_event, key, response)
-    return reply_stored(response)
 
 
 @app.get("/resend/emails")

@@ -1,8 +1,11 @@
 """POST /v1/emails/batch: accept up to 100 emails. POST /v1/attachments: start an upload."""
 
-from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
+from functools import partial
+
+from pillarbox.http.accept import accept
+from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.batch_body import read_batch
-from pillarbox.http.messages.replies import Reply, batch_result, reply, reply_stored
+from pillarbox.http.messages.replies import Reply, batch_result, reply
 from pillarbox.http.requests import read_api_key, request_origin
 from pillarbox.wiring import services
 
@@ -11,19 +14,13 @@ app = build_app()
 
 @app.post("/v1/emails/batch")
 def send_batch() -> Reply:
-    key, origin = read_api_key(app.current_event), request_origin(app.current_event)
-    services().batch_send.authenticate(key, origin=origin)
-    send = read_batch(app.current_event, "POST /v1/emails/batch")
-    response = services().batch_send.submit(
-        key,
-        send.request,
-        send.idempotency_digest,
-        batch_result,
-        origin=origin,
-        request_id=request_id(app.current_event.raw_event),
+    return accept(
+        services().batch_send,
+        app.current_event,
+        read_api_key(app.current_event),
+        partial(read_batch, route="POST /v1/emails/batch"),
+        lambda _, outcomes: batch_result(outcomes),
     )
-    log_accepted(app.current_event.raw_event, key, response)
-    return reply_stored(response)
 
 
 @app.post("/v1/attachments")

@@ -1,10 +1,13 @@
 """POST /v1/emails: accept one email (contract 4.1)."""
 
-from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
+from functools import partial
+
+from pillarbox.http.accept import accept
+from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_send
 from pillarbox.http.function_url import behind_edge
-from pillarbox.http.messages.replies import Reply, reply_stored, send_result
-from pillarbox.http.requests import read_api_key, request_origin
+from pillarbox.http.messages.replies import Reply, send_result
+from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
 app = build_app()
@@ -12,19 +15,13 @@ app = build_app()
 
 @app.post("/v1/emails")
 def send_email() -> Reply:
-    key, origin = read_api_key(app.current_event), request_origin(app.current_event)
-    services().single_send.authenticate(key, origin=origin)
-    send = read_send(app.current_event, "POST /v1/emails")
-    response = services().single_send.submit(
-        key,
-        send.request,
-        send.idempotency_digest,
-        send_result,
-        origin=origin,
-        request_id=request_id(app.current_event.raw_event),
+    return accept(
+        services().single_send,
+        app.current_event,
+        read_api_key(app.current_event),
+        partial(read_send, route="POST /v1/emails"),
+        lambda _, accepted: send_result(accepted),
     )
-    log_accepted(app.current_event.raw_event, key, response)
-    return reply_stored(response)
 
 
 def is_of_edge(sent: str) -> bool:

@@ -7,9 +7,10 @@ from typing import Protocol
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
-from pillarbox.http.app import App, build_app, log_accepted, request_id
+from pillarbox.http.accept import accept
+from pillarbox.http.app import App, build_app
 from pillarbox.http.dialects.fields import Fields
-from pillarbox.http.messages.replies import Reply, reply_stored
+from pillarbox.http.messages.replies import Reply
 from pillarbox.http.postmark.replies import batch_sent, email_sent, reply_postmark_error
 from pillarbox.http.postmark.requests import (
     EMAIL,
@@ -60,35 +61,13 @@ def postmark_routes(services: Callable[[], SendServices]) -> App:
         raise ServiceError("route_not_found", "Pillarbox has no such route of Postmark's.")
 
     def send(fields: Fields) -> Reply:
-        key, event = read_server_token(app.current_event), app.current_event
-        origin = request_origin(event)
-        services().single_send.authenticate(key, origin=origin)
-        sent = read_postmark_email(event, fields)
-        response = services().single_send.submit(
-            key,
-            sent.request,
-            sent.idempotency_digest,
-            partial(email_sent, sent.request),
-            origin=origin,
-            request_id=request_id(event.raw_event),
-        )
-        log_accepted(event.raw_event, key, response)
-        return reply_stored(response)
+        event = app.current_event
+        read = partial(read_postmark_email, fields=fields)
+        return accept(services().single_send, event, read_server_token(event), read, email_sent)
 
     def send_all(fields: Fields) -> Reply:
-        key, event = read_server_token(app.current_event), app.current_event
-        origin = request_origin(event)
-        services().batch_send.authenticate(key, origin=origin)
-        sent = read_postmark_batch(event, fields)
-        response = services().batch_send.submit(
-            key,
-            sent.request,
-            sent.idempotency_digest,
-            partial(batch_sent, sent.request),
-            origin=origin,
-            request_id=request_id(event.raw_event),
-        )
-        log_accepted(event.raw_event, key, response)
-        return reply_stored(response)
+        event = app.current_event
+        read = partial(read_postmark_batch, fields=fields)
+        return accept(services().batch_send, event, read_server_token(event), read, batch_sent)
 
     return app
