@@ -301,6 +301,9 @@ def test_an_account_without_a_sender_writes_to_its_contact(world: World) -> None
         request(to=("bob@shop.example",)),
     ):
         assert error_of(world, refused).code == "no_verified_sender"
+    for wish in ({"scheduled_at": NOW + timedelta(hours=1)}, {"hold": True}):
+        waiting = request(to=("ada@shop.example",), **wish)
+        assert error_of(world, waiting).code == "no_verified_sender"  # nor would it when it is due
     world.set_account(builders.account(contact=None, **own))
     assert error_of(world, request(to=("ada@shop.example",))).code == "no_verified_sender"
     world.set_account(builders.account(contact="ada@shop.example"))

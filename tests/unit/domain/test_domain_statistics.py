@@ -1,11 +1,12 @@
 """The arithmetic of the statistics: buckets of time, index entries and rollups."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Status
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     REACHABLE,
@@ -253,3 +254,13 @@ def test_finer_rollups_add_up() -> None:
         {"x": 4},  # type: ignore[arg-type]
     )
     assert total.is_divisible
+
+
+def test_the_wait_of_a_scheduled_email_begins_when_it_is_due() -> None:
+    """The time that the caller chose is no wait; that of another email begins at its acceptance."""
+    sent = event(EventKind.SENT, 3_601)
+    due = Schedule(due_at=builders.at(3_600), life=timedelta(hours=1))
+    scheduled, ordinary = (
+        index_entry(builders.message(events=(sent,), schedule=schedule)) for schedule in (due, None)
+    )
+    assert (scheduled.wait, ordinary.wait) == (span_number(1_000), span_number(3_601_000))
