@@ -53,7 +53,7 @@ def idle(
         metrics: the custom metrics that have values in every hour, beside the sweep's.
         with_webhooks: `Webhooks=on`.
         limits: `WorkerLimits=on`.
-        used: the timers that somebody has used (`keys.TIMERS`).
+        used: the timers that are used (`keys.TIMERS`).
     """
     alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
     pollers = sum(_pollers(with_webhooks=with_webhooks, limits=limits))
@@ -69,13 +69,13 @@ def idle(
 
 
 def tick_of(kind: str) -> float:
-    """Return what a timer that somebody has used adds to a tick."""
+    """Return what a used timer adds to a tick."""
     reads = (keys.TIMERS[kind] * _MINUTES_READ[kind] + 1) / 2
     return (reads * PRICES["read"].dollars + PRICES["write"].dollars) / 1e6
 
 
 def _tick() -> float:
-    """Return what one tick costs while nobody has used a timer."""
+    """Return what one tick costs while no timer is used."""
     units = len(keys.TIMERS) / 2 * PRICES["read"].dollars
     logged = _TICK_LOG / 1000 * PRICES["log"].dollars
     run = _TICK_GB_SECONDS * PRICES["gb-second"].dollars

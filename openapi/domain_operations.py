@@ -116,7 +116,7 @@ DOMAINS: Final = (
         id="share_domain",
         route="POST /v1/domains/{domain}/link",
         summary="Create a link to the DNS records",
-        description="Whoever has the link sees the DNS records of this domain, what DNS says of"
+        description="Anyone who has the link sees the DNS records of this domain, what DNS says of"
         " them and nothing else, without signing in. It works for 14 days. A new one ends the old"
         " one.",
         response=DomainLinkItem,

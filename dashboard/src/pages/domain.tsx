@@ -84,7 +84,7 @@ function Reports({ to, onChange }: { to: string; onChange: (address: string) => 
   return (
     <label class="field">
       <span class="hint">Send reports to</span>
-      <input type="email" autocomplete="email" placeholder="nobody" value={to} onInput={(event) => onChange(event.currentTarget.value.trim())} />
+      <input type="email" autocomplete="email" placeholder="No reports" value={to} onInput={(event) => onChange(event.currentTarget.value.trim())} />
     </label>
   );
 }
@@ -133,7 +133,7 @@ function Remove({ name }: { name: string }) {
   );
 }
 
-/** A link for whoever manages the DNS and has no account here. */
+/** A link for the person who manages the DNS and has no account here. */
 function Share({ of: { domain, linkExpiresAt }, onDone }: { of: DomainDetail; onDone: () => void }) {
   const [asking, setAsking] = useState(false);
   const [link, setLink] = useState<DomainLinkItem>();
@@ -159,13 +159,13 @@ function Share({ of: { domain, linkExpiresAt }, onDone }: { of: DomainDetail; on
       )}
       {asking && (
         <Ask title="Share the DNS records" answer="Create a link" action={create} onClose={() => setAsking(false)}>
-          <p>Whoever has the link sees the records of {domain} and what DNS says of them, and nothing else. They need not sign in. It works for 14 days.</p>
+          <p>The link shows the records of {domain} and what DNS says of them, and nothing else. It needs no signing in, and works for 14 days.</p>
           {linkExpiresAt && <p>There is a link that works until {minute(linkExpiresAt)}. A new one ends it.</p>}
         </Ask>
       )}
       {link && (
         <Dialog title="Send this link" wide onClose={() => setLink(undefined)}>
-          <p>Send it to whoever manages the DNS of {domain}. It is shown only once, and works until {minute(link.expiresAt)}.</p>
+          <p>Send it to the person who manages the DNS of {domain}. It is shown only once, and works until {minute(link.expiresAt)}.</p>
           <Code text={link.url} />
         </Dialog>
       )}

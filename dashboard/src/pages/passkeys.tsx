@@ -118,7 +118,7 @@ function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void })
   }
   return (
     <Ask title="Add a passkey" answer="Continue" action={add} onDone={onAdded} onClose={onClose}>
-      <Field label="Name" hint="By which you know the device. Then your browser asks where to keep the passkey.">
+      <Field label="Name" hint="It helps you to recognize the device. Then your browser asks where to keep the passkey.">
         <input required maxLength={64} value={name} onInput={(event) => setName(event.currentTarget.value)} />
       </Field>
     </Ask>

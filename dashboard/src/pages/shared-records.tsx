@@ -1,4 +1,4 @@
-// The DNS records of one domain, for whoever manages its DNS: opened by a link, without signing in.
+// The DNS records of one domain, for the person who manages its DNS: opened by a link, without signing in.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -46,7 +46,7 @@ export default function SharedRecords() {
         <>
           {data.status !== "verified" && (
             <p class="lead">
-              Somebody wants to send email from {data.domain}, and asks you to create these records where its DNS is managed. Leave
+              Someone wants to send email from {data.domain}, and asks you to create these records where its DNS is managed. Leave
               the records that it has now, except one that has another value here.
             </p>
           )}

@@ -18,7 +18,7 @@ interface Found {
   webhooks: Pick<Webhook, "id">[];
   /** The number of emails. */
   emails: number;
-  /** Whom the account may write to before it has a sender. */
+  /** The address that the account may write to before it has a sender. */
   contact: string | null;
 }
 

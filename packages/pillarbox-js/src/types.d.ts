@@ -368,7 +368,7 @@ export interface DomainEvent {
 
 /** A new link to the DNS records of a domain. Only this response has it. */
 export interface DomainLinkItem {
-  /** Whoever has it sees the records, without signing in. */
+  /** It shows the records without signing in. */
   url: string;
   expiresAt: string;
 }

@@ -635,7 +635,7 @@ class DomainLinkItem(TypedDict):
     """A new link to the DNS records of a domain. Only this response has it."""
 
     url: str
-    """Whoever has it sees the records, without signing in."""
+    """It shows the records without signing in."""
     expiresAt: str
 
 

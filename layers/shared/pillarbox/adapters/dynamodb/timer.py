@@ -4,8 +4,7 @@ Passes read a minute until it is closed, so that they find what a slow call, or 
 behind, puts into it late. What was found is removed, so no pass does it again. All reads are
 eventually consistent, because nothing is put into a minute shortly before it is closed.
 
-Whoever puts something in makes the note, if there is none. So a timer that nobody has used costs
-half a read unit a minute.
+The first item makes the note. So an unused timer costs half a read unit a minute.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.timing import milliseconds
 
 _MINUTE: Final = timedelta(minutes=1)
-#: How far back the first pass looks after somebody has made the note.
+#: How far back the first pass looks after the note was made.
 _FIRST_LOOK: Final = timedelta(minutes=10)
 #: The most minutes of an outage that one pass makes up for.
 _MINUTES_AT_A_TIME: Final = 600

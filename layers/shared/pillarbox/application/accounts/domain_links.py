@@ -1,4 +1,4 @@
-"""Links with which whoever manages the DNS of a domain sees its records, without signing in."""
+"""Links that show the DNS records of a domain without signing in."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -28,8 +28,8 @@ _TEXTS: Final[Mapping[PasskeyChange, str]] = {
     PasskeyChange.ADDED: "From now on the passkey “{}” signs you in, without a code.",
     PasskeyChange.REMOVED: "The passkey “{}” does not sign you in any more. Other browsers that it"
     " signed in are signed out.",
-    PasskeyChange.STOPPED: "Somebody seems to use a copy of the passkey “{}”. So it signs nobody in"
-    " any more, and browsers that it signed in are signed out. Remove it, and add a new one.",
+    PasskeyChange.STOPPED: "Someone seems to use a copy of the passkey “{}”. So it no longer"
+    " signs you in, and browsers that it signed in are signed out. Remove it, and add a new one.",
 }
 
 

@@ -241,7 +241,7 @@ class Passkeys(Protocol):
         """
 
     def stop(self, passkey: "Passkey", at: datetime) -> bool:
-        """Let a passkey sign nobody in any more; return False if it is gone or stopped already."""
+        """Stop a passkey; return False if it is gone or stopped already."""
 
     def remove(self, user_id: str, passkey_id: str) -> bool:
         """Delete a passkey; return False if there is none."""

@@ -64,7 +64,7 @@ class AccountDomain:
     proof_seen_at: datetime | None = None
     #: The chosen label of its MAIL FROM domain, which counts if it is new to the provider.
     mail_from_label: str = MAIL_FROM_LABEL
-    #: With which others see its DNS records.
+    #: The link that shows its DNS records to others.
     link: DomainLink | None = None
 
     @property

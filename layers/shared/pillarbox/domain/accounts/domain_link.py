@@ -1,4 +1,4 @@
-"""A link to the DNS records of one domain, for whoever manages its DNS."""
+"""A link to the DNS records of one domain, for the person who manages its DNS."""
 
 import hmac
 import re

@@ -62,7 +62,7 @@ class Passkey:
     synced: bool
     created_at: datetime
     used_at: datetime | None = None
-    #: When a copy of it seemed to be in use. From then on it signs nobody in.
+    #: When a copy of it seemed to be in use. Since then it does not sign in.
     stopped_at: datetime | None = None
 
     @property

@@ -15,7 +15,7 @@ class PasskeyChange(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasskeyNotice:
-    """An email about a passkey. Of one id one email is sent."""
+    """An email about a passkey. Each id is sent once."""
 
     notice_id: str
     change: PasskeyChange

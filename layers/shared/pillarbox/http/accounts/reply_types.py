@@ -315,12 +315,12 @@ class _DomainFields(TypedDict):
 class DomainLinkItem(TypedDict):
     """A new link to the DNS records of a domain. Only this response has it."""
 
-    url: Annotated[str, Field(description="Whoever has it sees the records, without signing in.")]
+    url: Annotated[str, Field(description="It shows the records without signing in.")]
     expiresAt: Timestamp
 
 
 class SharedDomain(TypedDict):
-    """The DNS records of a domain, for whoever manages its DNS, and what DNS says of each now."""
+    """The DNS records of a domain, and what DNS says of each now, for its DNS administrator."""
 
     domain: str
     status: DomainState

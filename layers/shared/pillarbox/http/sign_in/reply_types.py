@@ -163,7 +163,7 @@ class PasskeyItem(TypedDict):
     lastUsedAt: Timestamp | None
     stoppedAt: Annotated[
         Timestamp | None,
-        Field(description="When a copy of it seemed to be in use. It signs nobody in any more."),
+        Field(description="When a copy of it seemed to be in use. Since then it does not sign in."),
     ]
 
 
