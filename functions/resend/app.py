@@ -28,9 +28,9 @@ app = build_app(reply_resend_error)
 @app.post("/resend/emails")
 def send_email() -> Reply:
     return accept(
-        services().single_send,
         app.current_event,
         read_bearer_key(app.current_event),
+        services().single_send,
         read_resend_email,
         lambda _, accepted: email_id(accepted),
     )
@@ -39,9 +39,9 @@ def send_email() -> Reply:
 @app.post("/resend/emails/batch")
 def send_batch() -> Reply:
     return accept(
-        services().batch_send,
         app.current_event,
         read_bearer_key(app.current_event),
+        services().batch_send,
         read_resend_batch,
         lambda _, outcomes: email_ids(outcomes),
     )

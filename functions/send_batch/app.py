@@ -15,9 +15,9 @@ app = build_app()
 @app.post("/v1/emails/batch")
 def send_batch() -> Reply:
     return accept(
-        services().batch_send,
         app.current_event,
         read_api_key(app.current_event),
+        services().batch_send,
         partial(read_batch, route="POST /v1/emails/batch"),
         lambda _, outcomes: batch_result(outcomes),
     )

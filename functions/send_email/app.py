@@ -16,9 +16,9 @@ app = build_app()
 @app.post("/v1/emails")
 def send_email() -> Reply:
     return accept(
-        services().single_send,
         app.current_event,
         read_api_key(app.current_event),
+        services().single_send,
         partial(read_send, route="POST /v1/emails"),
         lambda _, accepted: send_result(accepted),
     )

@@ -35,13 +35,15 @@ class Accepts[Request, Accepted](Protocol):
 
 
 def accept[Request, Accepted](
-    use_case: Accepts[Request, Accepted],
     event: APIGatewayProxyEvent,
     key_text: str,
+    use_case: Accepts[Request, Accepted],
     read: Callable[[APIGatewayProxyEvent], ParsedSend[Request]],
     write: Callable[[Request | ServiceError, Accepted], str],
 ) -> Reply:
     """Authenticate the key, read the body, submit it, and reply as `write` says.
+
+    The key comes before the use case, so that nothing is made for a request without one.
 
     Raises:
         ServiceError: what the use case and `read` raise.

@@ -63,11 +63,11 @@ def postmark_routes(services: Callable[[], SendServices]) -> App:
     def send(fields: Fields) -> Reply:
         event = app.current_event
         read = partial(read_postmark_email, fields=fields)
-        return accept(services().single_send, event, read_server_token(event), read, email_sent)
+        return accept(event, read_server_token(event), services().single_send, read, email_sent)
 
     def send_all(fields: Fields) -> Reply:
         event = app.current_event
         read = partial(read_postmark_batch, fields=fields)
-        return accept(services().batch_send, event, read_server_token(event), read, batch_sent)
+        return accept(event, read_server_token(event), services().batch_send, read, batch_sent)
 
     return app
