@@ -49,7 +49,7 @@ def fuzz(service: Service, cases: int, seconds: float, seed: int = 1) -> Tally:
                 sent[message_id] = body
         service.ses.mails.clear()
         service.deliver()
-        _compare(tally, sent, service.ses.mails)
+        _compare(tally, api, sent, service.ses.mails)
     return tally
 
 
@@ -65,11 +65,14 @@ def _send(tally: Tally, api: Api, body: dict[str, Any]) -> str | None:
     return str(response.json["messageId"])
 
 
-def _compare(tally: Tally, sent: Mapping[str, dict[str, Any]], mails: list[dict[str, Any]]) -> None:
+def _compare(
+    tally: Tally, api: Api, sent: Mapping[str, dict[str, Any]], mails: list[dict[str, Any]]
+) -> None:
     delivered = {_message_id(mail): mail for mail in mails}
     for message_id, body in sent.items():
         if message_id not in delivered:
-            tally.find("not delivered", body)
+            record = api.raw("GET", f"/emails/{message_id}").json
+            tally.find("not delivered", f"{record['status']}, {record['errorMessage']}: {body}")
             continue
         mail = delivered[message_id]
         for fault in (*faults_in(mail["raw"]), *_refusals(mail["raw"])):
