@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 from uuid import UUID
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError, ConnectTimeoutError
+from botocore.exceptions import ConnectTimeoutError
 
 from pillarbox.adapters.aws_poster import AwsSessionPoster
 from pillarbox.application.webhooks.ports import AwsPoster, PostResult
@@ -18,39 +18,12 @@ from pillarbox.domain.webhooks.events import webhook_test
 from tests.aws import REGION, Aws
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.webhooks import FakeAwsPoster, endpoint
+from tests.trusting_sts import TrustingSts, refusal
 
 SERVICE, TENANT = "999999999999", "123456789012"
 ROLE = f"arn:aws:iam::{TENANT}:role/pillarbox-events"
 BUS = f"arn:aws:events:{REGION}:{TENANT}:event-bus/mail"
 BODY = b'{"type":"webhook.test","data":{}}'
-
-
-@dataclass
-class TrustingSts:
-    """STS with the trust policies of roles, which the emulated one does not read.
-
-    `trusts` has the external id that each role wants; `*` stands for everybody.
-    """
-
-    trusts: dict[str, str] = field(default_factory=dict)
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    error: Exception | None = None
-
-    def assume_role(self, **parameters: Any) -> Any:
-        self.calls.append(parameters)
-        if self.error is not None:
-            raise self.error
-        if self.trusts.get(parameters["RoleArn"]) not in {"*", parameters["ExternalId"]}:
-            raise refusal("AccessDenied", "AssumeRole", "User: arn:aws:sts::the-service")
-        return boto3.client("sts").assume_role(**parameters)
-
-
-def refusal(code: str, operation: str, message: str = "no", status: int = 403) -> ClientError:
-    response: Any = {
-        "Error": {"Code": code, "Message": message},
-        "ResponseMetadata": {"HTTPStatusCode": status},
-    }
-    return ClientError(response, operation)
 
 
 class Tenant:
