@@ -76,7 +76,7 @@ class WebhookEntry(_Described):
         None, description=f"{_DESTINATION} Not with `roleArn`.", pattern=_DESTINATIONS
     )
     role_arn: str | None = Field(
-        None, description="The role that puts the events into AWS: see docs/guides/aws-events.md."
+        None, description="The role that puts the events into AWS: see docs/guides/aws.md."
     )
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ import pytest
 from pillarbox.domain.webhooks.aws_target import (
     MAX_ROLE_ARN,
     AwsTargetError,
-    Bucket,
+    EventBucket,
     EventBus,
     parse_aws_target,
     session_policy,
@@ -84,7 +84,7 @@ def test_a_bus_and_a_bucket_are_accepted() -> None:
     assert isinstance(bus, EventBus)
     assert (bus.arn, bus.region, bus.role.account) == (BUS, "eu-west-1", TENANT)
     bucket = parse_aws_target(BUCKET, ROLE, SERVICE)
-    assert isinstance(bucket, Bucket)
+    assert isinstance(bucket, EventBucket)
     assert (bucket.name, bucket.prefix) == ("shop-events", "mail/in/")
     for target, action, resource in (
         (bus, "events:PutEvents", BUS),
@@ -102,7 +102,7 @@ def test_a_bus_and_a_bucket_are_accepted() -> None:
 def test_an_object_is_in_the_folder_of_its_hour() -> None:
     """The key has the hour in UTC and the delivery's id, so a repetition has the same key."""
     bucket = parse_aws_target(BUCKET, ROLE, SERVICE)
-    assert isinstance(bucket, Bucket)
+    assert isinstance(bucket, EventBucket)
     at = datetime(2026, 3, 1, 0, 59, 59, tzinfo=UTC)
     first = event(at)
     assert bucket.key(first) == f"mail/in/2026/03/01/00/{first.delivery_id}.ndjson"

@@ -71,7 +71,7 @@ def use_direct_client(*, on: bool) -> None:
 def make_client(
     service: str,
     limits: "CallLimits | Config" = WITH_RETRIES,
-    **others: str | None,
+    **others: str,
 ) -> Any:  # noqa: ANN401  typed by callers
     """Return a client of an AWS service.
 

@@ -8,7 +8,7 @@ account of the service, as those of an operator may, is not used.
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -18,12 +18,15 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.webhooks.aws_target import (
     AwsTarget,
     AwsTargetError,
-    Bucket,
+    EventBucket,
     parse_aws_target,
     session_policy,
     trust_policy,
 )
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 #: Three calls in a row take less than 8 seconds.
 _LIMITS: Final = CallLimits(connect_timeout=1, read_timeout=1.5, attempts=1)
@@ -78,7 +81,7 @@ class AwsSessionPoster:
             return _failure(f"no response of AWS to AssumeRole: {type(error).__name__}")
         try:
             payload = b'{"id":"%s",' % str(event.event_id).encode() + body.removeprefix(b"{")
-            if isinstance(target, Bucket):
+            if isinstance(target, EventBucket):
                 return _put_object(client, target, event, payload)
             return _put_event(client, target.arn, event, payload)
         except ClientError as error:
@@ -96,14 +99,15 @@ class AwsSessionPoster:
         if self._tests_trust:
             self._check_trust(target, endpoint)
         given = self._assume(target, endpoint, endpoint.endpoint_id)
-        client = make_client(
-            "s3" if isinstance(target, Bucket) else "events",
-            _LIMITS,
-            region_name=None if isinstance(target, Bucket) else target.region,
-            aws_access_key_id=given["AccessKeyId"],
-            aws_secret_access_key=given["SecretAccessKey"],
-            aws_session_token=given["SessionToken"],
-        )
+        credentials = {
+            "aws_access_key_id": given["AccessKeyId"],
+            "aws_secret_access_key": given["SecretAccessKey"],
+            "aws_session_token": given["SessionToken"],
+        }
+        if isinstance(target, EventBucket):
+            client = make_client("s3", _LIMITS, **credentials)
+        else:
+            client = make_client("events", _LIMITS, region_name=target.region, **credentials)
         while len(self._sessions) >= _MAX_SESSIONS:
             self._sessions.pop(next(iter(self._sessions)), None)
         self._sessions[key] = now, client
@@ -147,7 +151,9 @@ def _key(target: AwsTarget, endpoint: WebhookEndpoint) -> tuple[str, str, str]:
     return endpoint.endpoint_id, target.role.arn, target.resource
 
 
-def _put_object(client: Any, bucket: Bucket, event: WebhookEvent, payload: bytes) -> PostResult:  # noqa: ANN401  as make_client
+def _put_object(
+    client: "S3Client", bucket: EventBucket, event: WebhookEvent, payload: bytes
+) -> PostResult:
     response = client.put_object(
         Bucket=bucket.name,
         Key=bucket.key(event),

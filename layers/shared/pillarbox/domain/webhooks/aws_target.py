@@ -72,7 +72,7 @@ class EventBus:
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class EventBucket:
     """A part of a bucket: the keys that begin with a prefix, which is empty or ends with `/`."""
 
     name: str
@@ -93,7 +93,7 @@ class Bucket:
         return f"{self.prefix}{event.at.astimezone(UTC):%Y/%m/%d/%H}/{event.delivery_id}.ndjson"
 
 
-type AwsTarget = EventBus | Bucket
+type AwsTarget = EventBus | EventBucket
 
 
 def is_in_aws(url: str) -> bool:
@@ -125,7 +125,7 @@ def parse_aws_target(url: str, role_arn: str, service_account: str) -> AwsTarget
             raise AwsTargetError("url", "must be an event bus of the AWS account of the role")
         return EventBus(url, bus["region"], assumed)
     if (bucket := _BUCKET.fullmatch(url)) and len(bucket["prefix"]) <= _MAX_PREFIX:
-        return Bucket(bucket["name"], bucket["prefix"], assumed)
+        return EventBucket(bucket["name"], bucket["prefix"], assumed)
     raise AwsTargetError(
         "url",
         "must be the ARN of an event bus, or s3://BUCKET/PREFIX/ with a prefix of letters, digits"
