@@ -28,6 +28,7 @@ from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.webhook_path import ROLE
+from tests.examples import DEEP
 
 _SCOPES: Final = (
     MANAGEMENT_SCOPES
@@ -208,8 +209,12 @@ def state_of(run: Run, name: str) -> dict[str, Any]:
 
 
 def test_customers_from_one_file(run: Run) -> None:
-    """All is made at once; the second run and its plan change nothing, and the keys work."""
-    shops = names(3)
+    """All is made at once; the second run and its plan change nothing, and the keys work.
+
+    Then a third run touches only the customer who loses a domain and gets a new key. There are
+    three customers, and a hundred with `PILLARBOX_DEEP=1`.
+    """
+    shops = names(100 if DEEP else 3)
     content = file_of(*map(customer, shops))
     planned = run(content, plan=True)
     assert not run.values.stored
@@ -222,6 +227,18 @@ def test_customers_from_one_file(run: Run) -> None:
     text = run.values.stored[f"file:{shops[0]}/web"]
     assert Api(text).send(otp(to="eve@customer.example")).status == 200
     assert not any(value in "".join(made) for value in run.values.stored.values())
+    customers = [customer(name) for name in shops]
+    customers[1] |= {"domains": [], "senders": []}
+    customers[1]["keys"][0]["rotated"] = services().accounts.clock().isoformat()
+    changed = run(file_of(*customers), prune=True)
+    assert [one.partition(" (")[0] for one in changed] == [
+        "~ key web: replaced by a new one",
+        "- key web",
+        f"- sender post@{shops[1]}.example",
+        f"- domain {shops[1]}.example",
+    ]
+    assert Api(text).raw("GET", "/me").status == 200
+    assert run(file_of(*customers), prune=True) == []
 
 
 def test_a_domain_is_removed_and_a_key_is_rotated(run: Run) -> None:

@@ -47,22 +47,13 @@ class AwsSessionPoster:
 
     Args:
         service_account: the AWS account of the service; empty if no events may go to AWS.
-        tests_trust: whether to refuse roles that another external id can assume. The engine of the
-            local stack lets everybody assume everything.
         clock: returns seconds that only increase.
     """
 
     _sts: Any = client_of("sts", _LIMITS)
 
-    def __init__(
-        self,
-        service_account: str,
-        *,
-        tests_trust: bool = True,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
+    def __init__(self, service_account: str, *, clock: Callable[[], float] = monotonic) -> None:
         self._account = service_account
-        self._tests_trust = tests_trust
         self._clock = clock
         self._sessions: dict[tuple[str, str, str], tuple[float, Any]] = {}
 
@@ -96,8 +87,7 @@ class AwsSessionPoster:
         made_at, client = self._sessions.get(key, (now - _USED, None))
         if now - made_at < _USED:
             return client
-        if self._tests_trust:
-            self._check_trust(target, endpoint)
+        self._check_trust(target, endpoint)
         given = self._assume(target, endpoint, endpoint.endpoint_id)
         credentials = {
             "aws_access_key_id": given["AccessKeyId"],

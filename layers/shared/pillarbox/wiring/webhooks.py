@@ -63,9 +63,7 @@ class WebhookWiring(ServiceMailWiring):
     def aws_poster(self) -> "AwsPoster":
         from pillarbox.adapters.aws_poster import AwsSessionPoster
 
-        return AwsSessionPoster(
-            self.settings.aws_webhooks_account, tests_trust=not self.settings.local_webhooks
-        )
+        return AwsSessionPoster(self.settings.aws_webhooks_account)
 
     @cached_property
     def webhooks_queue(self) -> "SqsWebhookQueue":
