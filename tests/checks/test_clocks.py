@@ -94,6 +94,7 @@ OF_A_PACKAGE: Final = {
     "adapters/dynamodb/webhooks/endpoints.py": (1, _SOON),
     "adapters/s3_spool.py": (1, "objects are deleted days after the last job for them"),
     "adapters/secret_store.py": (1, _ONE_CLOCK),
+    "adapters/aws_poster.py": (1, _ONE_CLOCK),
     "adapters/webhook_poster.py": (2, _ONE_CLOCK),
     "application/accounts": (7, _SOON),
     "application/breaker": (5, _STORED),
