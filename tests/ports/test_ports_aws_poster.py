@@ -9,7 +9,7 @@ from uuid import UUID
 
 import boto3
 import pytest
-from botocore.exceptions import ConnectTimeoutError
+from botocore.exceptions import ConnectionClosedError, ConnectTimeoutError
 
 from pillarbox.adapters.aws_poster import AwsSessionPoster
 from pillarbox.application.webhooks.ports import AwsPoster, PostResult
@@ -216,6 +216,23 @@ def test_nothing_is_put_once_the_operator_switched_it_off(tenant: Tenant) -> Non
     refused = own.put(tenant.bus, event_of(tenant.bus), BODY)
     assert refused.error == "roleArn must not be of the AWS account that the service runs in"
     assert tenant.sts.calls == []
+
+
+def test_a_closed_connection_is_replaced(tenant: Tenant) -> None:
+    """AWS closes it while the function is frozen: the second try is the same attempt."""
+    tenant.trust(tenant.bucket)
+    assert tenant.put(tenant.bucket).status_code == 200
+    ((_, client),) = tenant.poster._sessions.values()
+    closed = [ConnectionClosedError(endpoint_url="x")]
+
+    def close(**_: object) -> None:
+        if closed:
+            raise closed.pop()
+
+    client.meta.events.register_first("before-send.s3.PutObject", close)
+    with mock.patch("botocore.endpoint.time.sleep"):
+        assert tenant.put(tenant.bucket) == PostResult(status_code=200)
+    assert not closed
 
 
 def test_sessions_are_not_kept_without_end(tenant: Tenant) -> None:

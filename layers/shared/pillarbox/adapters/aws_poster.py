@@ -7,7 +7,7 @@ account of the service, as those of an operator may, is not used.
 """
 
 from collections.abc import Callable
-from time import monotonic
+from time import time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -28,8 +28,9 @@ from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-#: Three calls in a row take less than 8 seconds.
-_LIMITS: Final = CallLimits(connect_timeout=1, read_timeout=1.5, attempts=1)
+#: A second try is for a connection that AWS closed while the function was frozen. All calls may be
+#: made twice. Three of them in a row take less than 20 seconds.
+_LIMITS: Final = CallLimits(connect_timeout=1, read_timeout=1.5, attempts=2)
 #: In seconds: the shortest life that AWS gives a session, and how long one is used.
 _LIFE, _USED = 900, 600
 #: Each has a client of its own, of about a megabyte.
@@ -47,12 +48,12 @@ class AwsSessionPoster:
 
     Args:
         service_account: the AWS account of the service; empty if no events may go to AWS.
-        clock: returns seconds that only increase.
+        clock: returns seconds, also those while the function was frozen.
     """
 
     _sts: Any = client_of("sts", _LIMITS)
 
-    def __init__(self, service_account: str, *, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, service_account: str, *, clock: Callable[[], float] = time) -> None:
         self._account = service_account
         self._clock = clock
         self._sessions: dict[tuple[str, str, str], tuple[float, Any]] = {}
@@ -98,9 +99,10 @@ class AwsSessionPoster:
             client = make_client("s3", _LIMITS, **credentials)
         else:
             client = make_client("events", _LIMITS, region_name=target.region, **credentials)
-        while len(self._sessions) >= _MAX_SESSIONS:
-            self._sessions.pop(next(iter(self._sessions)), None)
+        self._sessions.pop(key, None)
         self._sessions[key] = now, client
+        for oldest in [*self._sessions][:-_MAX_SESSIONS]:
+            self._sessions.pop(oldest, None)
         return client
 
     def _check_trust(self, target: AwsTarget, endpoint: WebhookEndpoint) -> None:

@@ -167,7 +167,7 @@ class AwsPoster(Protocol):
     """Puts events into the buses and buckets that tenants have in their AWS accounts."""
 
     def put(self, endpoint: WebhookEndpoint, event: WebhookEvent, body: bytes) -> PostResult:
-        """Put an event; return within 8 seconds. Every failure is a result, not an exception.
+        """Put an event; return within 20 seconds. Every failure is a result, not an exception.
 
         A repetition has the same id, which is in the payload.
         """
