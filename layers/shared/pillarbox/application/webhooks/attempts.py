@@ -19,6 +19,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookPoster,
     WebhookQueue,
 )
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
@@ -72,6 +73,8 @@ class PostingPorts:
     suppressions: SuppressionLookup
     poster: WebhookPoster
     payloads: Mapping[WebhookFormat, PayloadWriter]
+    #: Posts an alert to a chat, and returns the outcome.
+    post_alert: Callable[[AlertPost], str]
     clock: Clock
     random: Callable[[], float]
 

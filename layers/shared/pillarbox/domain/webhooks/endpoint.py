@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.timing import milliseconds
 
 #: In the list of an endpoint's types: all types except `email.accepted`.
@@ -188,8 +189,9 @@ class OwnerNotice:
     at: datetime
 
 
-#: What the queue holds.
 type WebhookTask = WebhookEvent | EndpointDrain
+#: What the queue holds.
+type PostingTask = WebhookTask | AlertPost
 #: What the timer holds.
 type DueTask = WebhookTask | OwnerNotice
 
